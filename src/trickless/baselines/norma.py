@@ -23,6 +23,7 @@ from trickless.learners.base import (
     partial_fit_numbers,
     store,
 )
+from trickless.learners.docstrings import documented
 from trickless.learners.kernel_learner import KernelLearner
 from trickless.learners.training import begin, receive, training_copy
 from trickless.rules import (
@@ -47,7 +48,52 @@ from trickless.solvers.losses import (
 
 
 class _NORMA(KernelLearner):
-    """Online gradient descent on a regularised loss, by the solver ``rounds_``."""
+    r"""Online gradient descent on a regularised loss, by the solver ``rounds_``.
+
+    Parameters
+    ----------
+    schedule : {"auto", "inverse", "sqrt", "constant"}, default="auto"
+        The step in round t. "inverse" is :math:`\eta / (1 + \eta \alpha (t - 1))`, which tends to
+        :math:`1 / (\alpha t)`. "sqrt" is :math:`\eta / \sqrt{t}`. The paper is about "sqrt" and
+        "constant". "auto" is "inverse", or "constant" with ``max_support``.
+    average : bool, default=False
+        Whether to predict with the average of f_1 ... f_T, where f_t is the function before round
+        t. If False, the last f predicts.
+    max_support : int or None, default=None
+        The number of terms to keep. Older terms are dropped. None keeps every term. Steps are then
+        constant by default, so that new terms replace the dropped ones. With decaying steps, new
+        terms become too small for that in a long stream, and there is a warning.
+
+        Let the slope of the loss be at most C, and k(x, x) at most X². Then the terms older than
+        the last τ rounds have a norm of at most :math:`(C X / \alpha) \prod (1 - \eta_t \alpha)`,
+        with the product over these τ rounds. This is Proposition 1 of the paper, where a constant
+        step makes the product :math:`(1 - \eta \alpha)^\tau`. With decaying steps, it tends to 1 in
+        a long stream.
+    shuffle : bool, default=True
+        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the order of rows. The same integer gives the same model.
+
+    Attributes
+    ----------
+    kernel_bound_ : float
+        The largest k(x, x) so far.
+    n_rounds_ : int
+        Number of rows learned.
+
+    Raises
+    ------
+    ValueError
+        If a step times ``alpha`` reaches 1, since such a step would reverse the signs of all
+        coefficients. Also if the mean loss of a block of rows grows beyond a thousand times the
+        loss of a constant.
+
+    References
+    ----------
+    .. [1] J. Kivinen, A. Smola and R. Williamson, "Online learning with kernels", IEEE
+       Transactions on Signal Processing 52(8), 2004: the update of Section III, truncation as in
+       its Proposition 1.
+    """
 
     loss: str
     alpha: float | str
@@ -206,6 +252,7 @@ def is_model(learner: _NORMA) -> bool:
     return rounds is not None and rounds.n_rounds > 0
 
 
+@documented
 class NORMARegressor(Regressor, _NORMA):
     r"""Online kernel regression with NORMA.
 
@@ -223,12 +270,6 @@ class NORMARegressor(Regressor, _NORMA):
 
     Parameters
     ----------
-    kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
-        values with the training rows: it is square in ``fit``.
-    kernel_params : dict or None, default=None
-        Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
         The loss l. "huber" and "epsilon_insensitive" are robust to outliers.
     epsilon : float, default=0.1
@@ -244,65 +285,14 @@ class NORMARegressor(Regressor, _NORMA):
         is the curvature of the loss. With it, no step overshoots the row that it is taken on. For
         "epsilon_insensitive", c is 1 / (mean distance so far of an output from its intercept), and
         steps may overshoot.
-    schedule : {"auto", "inverse", "sqrt", "constant"}, default="auto"
-        The step in round t. "inverse" is :math:`\eta / (1 + \eta \alpha (t - 1))`, which tends to
-        :math:`1 / (\alpha t)`. "sqrt" is :math:`\eta / \sqrt{t}`. The paper is about "sqrt" and
-        "constant". "auto" is "inverse", or "constant" with ``max_support``.
-    average : bool, default=False
-        Whether to predict with the average of f_1 ... f_T, where f_t is the function before round
-        t. If False, the last f predicts.
-    max_support : int or None, default=None
-        The number of terms to keep. Older terms are dropped. None keeps every term. Steps are then
-        constant by default, so that new terms replace the dropped ones. With decaying steps, new
-        terms become too small for that in a long stream, and there is a warning.
-
-        Let the slope of the loss be at most C, and k(x, x) at most X². Then the terms older than
-        the last τ rounds have a norm of at most :math:`(C X / \alpha) \prod (1 - \eta_t \alpha)`,
-        with the product over these τ rounds. This is Proposition 1 of the paper, where a constant
-        step makes the product :math:`(1 - \eta \alpha)^\tau`. With decaying steps, it tends to 1 in
-        a long stream.
-    shuffle : bool, default=True
-        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows. The same integer gives the same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that are passed to the kernel.
 
     Attributes
     ----------
-    support_vectors_ : array or CSR matrix of shape (t, n_features)
-        The support points x_i: rows whose coefficients are not all 0.
-    dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients α_i.
     intercept_ : array of shape (n_outputs,)
         Mean of the first batch's targets.
-    kernel_bound_ : float
-        The largest k(x, x) so far.
-    n_rounds_ : int
-        Number of rows learned.
     online_error_ : array of shape (n_blocks, 2)
         Number of rows of each block of rounds, and their mean squared error. Each row is predicted
         before it is learned.
-    n_features_in_ : int
-        Number of features.
-
-    Raises
-    ------
-    ValueError
-        If a step times ``alpha`` reaches 1, since such a step would reverse the signs of all
-        coefficients. Also if the mean loss of a block of rows grows beyond a thousand times the
-        loss of a constant.
-
-    References
-    ----------
-    .. [1] J. Kivinen, A. Smola and R. Williamson, "Online learning with kernels", IEEE
-       Transactions on Signal Processing 52(8), 2004: the update of Section III, truncation as in
-       its Proposition 1.
 
     Examples
     --------
@@ -344,6 +334,7 @@ class NORMARegressor(Regressor, _NORMA):
     partial_fit = partial_fit_numbers
 
 
+@documented
 class NORMAClassifier(Classifier, _NORMA):
     r"""Online kernel classification with NORMA.
 
@@ -358,12 +349,6 @@ class NORMAClassifier(Classifier, _NORMA):
 
     Parameters
     ----------
-    kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
-        values with the training rows: it is square in ``fit``.
-    kernel_params : dict or None, default=None
-        Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
         The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more.
         The other losses learn each class against the rest.
@@ -373,58 +358,12 @@ class NORMAClassifier(Classifier, _NORMA):
     step_size : float or "auto", default="auto"
         The first step :math:`\eta`. "auto" is 1 / (c × the largest k(x, x) so far + alpha), where c
         is the curvature of the loss. With it, no step overshoots the row that it is taken on.
-    schedule : {"auto", "inverse", "sqrt", "constant"}, default="auto"
-        The step in round t. "inverse" is :math:`\eta / (1 + \eta \alpha (t - 1))`, which tends to
-        :math:`1 / (\alpha t)`. "sqrt" is :math:`\eta / \sqrt{t}`. The paper is about "sqrt" and
-        "constant". "auto" is "inverse", or "constant" with ``max_support``.
-    average : bool, default=False
-        Whether to predict with the average of f_1 ... f_T, where f_t is the function before round
-        t. If False, the last f predicts.
-    max_support : int or None, default=None
-        The number of terms to keep. Older terms are dropped. None keeps every term. Steps are then
-        constant by default. :class:`NORMARegressor` says why.
-    shuffle : bool, default=True
-        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows. The same integer gives the same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that are passed to the kernel.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels.
-    support_vectors_ : array or CSR matrix of shape (t, n_features)
-        The support points x_i: rows whose coefficients are not all 0.
-    dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients α_i.
-    kernel_bound_ : float
-        The largest k(x, x) so far.
-    n_rounds_ : int
-        Number of rows learned.
     online_error_ : array of shape (n_blocks, 2)
         Number of rows of each block of rounds, and the share misclassified. Each row is predicted
         before it is learned.
-    n_features_in_ : int
-        Number of features.
-
-    Raises
-    ------
-    ValueError
-        If a step times ``alpha`` reaches 1, since such a step would reverse the signs of all
-        coefficients. Also if the mean loss of a block of rows grows beyond a thousand times the
-        loss of a constant.
-
-    References
-    ----------
-    .. [1] J. Kivinen, A. Smola and R. Williamson, "Online learning with kernels", IEEE
-       Transactions on Signal Processing 52(8), 2004: the update of Section III, truncation as in
-       its Proposition 1.
 
     Examples
     --------

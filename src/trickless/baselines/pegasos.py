@@ -14,12 +14,14 @@ from trickless.arrays.threads import linear_algebra
 from trickless.functions.exact_kernel import KernelRows
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.base import Classifier, store
+from trickless.learners.docstrings import documented
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
 from trickless.learners.training import begin, training_copy
 from trickless.rules import CLASS_WEIGHT, check_parameters, count, integer
 from trickless.solvers.exact.pegasos import count_violations
 
 
+@documented
 class PegasosClassifier(Classifier, KernelLearner):
     r"""Kernel support vector machine, by Pegasos.
 
@@ -37,12 +39,6 @@ class PegasosClassifier(Classifier, KernelLearner):
 
     Parameters
     ----------
-    kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
-        values with the training rows: it is square in ``fit``.
-    kernel_params : dict or None, default=None
-        Parameters of the kernel, such as ``{"gamma": 0.5}``.
     alpha : float, default=1e-3
         Regularisation strength, relative to the mean loss. The parameter C of other support vector
         machines is 1 / (n_rows × alpha).
@@ -50,19 +46,8 @@ class PegasosClassifier(Classifier, KernelLearner):
         The number of passes. In all, ``max_iter`` times the number of rows are drawn.
     batch_size : int, default=1
         The number of rows drawn in each step, with replacement.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply ``sample_weight``. In a dictionary
-        {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
-        same total weight.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the rows that are drawn. The same integer gives the same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that are passed to the kernel.
     cache_bytes : int, default=2**28
         Memory in bytes for kernel values. The default holds the whole kernel matrix of up to 5,792
         rows. Of larger data it holds the first rows that are used. The other values are computed
@@ -72,18 +57,10 @@ class PegasosClassifier(Classifier, KernelLearner):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels.
-    support_vectors_ : array or CSR matrix of shape (t, n_features)
-        The support points x_i: rows whose counts are not all 0.
-    dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients α_i.
     n_iter_ : int
         Number of passes.
     n_steps_ : int
         Number of steps taken.
-    n_features_in_ : int
-        Number of features.
 
     References
     ----------

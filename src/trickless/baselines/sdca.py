@@ -12,6 +12,7 @@ import numpy as np
 
 from trickless.arrays.threads import linear_algebra
 from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.docstrings import documented
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
 from trickless.learners.training import begin, training_copy
 from trickless.rules import (
@@ -35,7 +36,43 @@ from trickless.solvers.losses import (
 
 
 class _SDCA(KernelLearner):
-    """Dual coordinate ascent; all outputs share the kernel."""
+    """Dual coordinate ascent; all outputs share the kernel.
+
+    Parameters
+    ----------
+    max_iter : int, default=200
+        The most epochs. If the gap is still too large after them, there is a ConvergenceWarning.
+    tol : float, default=1e-3
+        Tolerance of the duality gap, relative to the objective. An output whose gap is below it is
+        finished.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the order of rows. The same integer gives the same model.
+    cache_bytes : int, default=2**28
+        Memory in bytes for kernel values. The default holds the whole kernel matrix of up to 5,792
+        rows. Of larger data it holds the first rows that are used. The other values are computed
+        again when needed, with the same result up to rounding. In addition, a few copies of a block
+        of up to 256 rows in 16 MiB are held, or of one row if that is larger.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Number of epochs.
+    objective_ : array of shape (n_outputs,)
+        The objective that was reached.
+    dual_gap_ : array of shape (n_outputs,)
+        The duality gap: how far the objective may be above its minimum, at most.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the gap is above ``tol`` after ``max_iter`` epochs.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz and T. Zhang, "Stochastic dual coordinate ascent methods for
+       regularized loss minimization", Journal of Machine Learning Research 14, 2013: procedure
+       SDCA-Perm, Equations 1 and 2.
+    """
 
     loss: str
     alpha: float | str
@@ -94,6 +131,7 @@ class _SDCA(KernelLearner):
         return super()._function(X) + self.intercept_
 
 
+@documented
 class SDCARegressor(Regressor, _SDCA):
     r"""Kernel regression, by stochastic dual coordinate ascent.
 
@@ -116,12 +154,6 @@ class SDCARegressor(Regressor, _SDCA):
 
     Parameters
     ----------
-    kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
-        values with the training rows: it is square in ``fit``.
-    kernel_params : dict or None, default=None
-        Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
         The loss l. "epsilon_insensitive" gives support vector regression.
     epsilon : float, default=0.1
@@ -132,53 +164,11 @@ class SDCARegressor(Regressor, _SDCA):
         machines is 1 / (n_rows × alpha). "auto" is 1e-3. The slope of "epsilon_insensitive" is ±1
         in any unit of y, so its alpha has the unit 1 / y. For this loss, "auto" is 1e-3 / (mean
         distance of targets from the intercept).
-    max_iter : int, default=200
-        The most epochs. If the gap is still too large after them, there is a ConvergenceWarning.
-    tol : float, default=1e-3
-        Tolerance of the duality gap, relative to the objective. An output whose gap is below it is
-        finished.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows. The same integer gives the same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that are passed to the kernel.
-    cache_bytes : int, default=2**28
-        Memory in bytes for kernel values. The default holds the whole kernel matrix of up to 5,792
-        rows. Of larger data it holds the first rows that are used. The other values are computed
-        again when needed, with the same result up to rounding. In addition, a few copies of a block
-        of up to 256 rows in 16 MiB are held, or of one row if that is larger.
 
     Attributes
     ----------
-    support_vectors_ : array or CSR matrix of shape (t, n_features)
-        The support points x_i: rows whose coefficients are not all 0.
-    dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients α_i.
     intercept_ : array of shape (n_outputs,)
         Mean of the targets.
-    n_iter_ : int
-        Number of epochs.
-    objective_ : array of shape (n_outputs,)
-        The objective that was reached.
-    dual_gap_ : array of shape (n_outputs,)
-        The duality gap: how far the objective may be above its minimum, at most.
-    n_features_in_ : int
-        Number of features.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the gap is above ``tol`` after ``max_iter`` epochs.
-
-    References
-    ----------
-    .. [1] S. Shalev-Shwartz and T. Zhang, "Stochastic dual coordinate ascent methods for
-       regularized loss minimization", Journal of Machine Learning Research 14, 2013: procedure
-       SDCA-Perm, Equations 1 and 2.
 
     Examples
     --------
@@ -214,6 +204,7 @@ class SDCARegressor(Regressor, _SDCA):
         store(self, locals())
 
 
+@documented
 class SDCAClassifier(Classifier, _SDCA):
     r"""Kernel classification, by stochastic dual coordinate ascent.
 
@@ -230,66 +221,11 @@ class SDCAClassifier(Classifier, _SDCA):
 
     Parameters
     ----------
-    kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
-        values with the training rows: it is square in ``fit``.
-    kernel_params : dict or None, default=None
-        Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"hinge", "log_loss", "squared_hinge", "squared_error"}, default="hinge"
         The loss l. "hinge" gives the support vector machine.
     alpha : float or "auto", default="auto"
         Regularisation strength, relative to the mean loss. The parameter C of other support vector
         machines is 1 / (n_rows × alpha). "auto" is 1e-3.
-    max_iter : int, default=200
-        The most epochs. If the gap is still too large after them, there is a ConvergenceWarning.
-    tol : float, default=1e-3
-        Tolerance of the duality gap, relative to the objective. An output whose gap is below it is
-        finished.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply ``sample_weight``. In a dictionary
-        {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
-        same total weight.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows. The same integer gives the same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that are passed to the kernel.
-    cache_bytes : int, default=2**28
-        Memory in bytes for kernel values. The default holds the whole kernel matrix of up to 5,792
-        rows. See :class:`SDCARegressor`.
-
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        The labels.
-    support_vectors_ : array or CSR matrix of shape (t, n_features)
-        The support points x_i: rows whose coefficients are not all 0.
-    dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients α_i.
-    n_iter_ : int
-        Number of epochs.
-    objective_ : array of shape (n_outputs,)
-        The objective that was reached.
-    dual_gap_ : array of shape (n_outputs,)
-        The duality gap: how far the objective may be above its minimum, at most.
-    n_features_in_ : int
-        Number of features.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the gap is above ``tol`` after ``max_iter`` epochs.
-
-    References
-    ----------
-    .. [1] S. Shalev-Shwartz and T. Zhang, "Stochastic dual coordinate ascent methods for
-       regularized loss minimization", Journal of Machine Learning Research 14, 2013: procedure
-       SDCA-Perm, Equations 1 and 2.
 
     Examples
     --------

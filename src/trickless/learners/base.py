@@ -55,18 +55,24 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     """Base class of all learners.
 
     A learner stores its parameters in ``__init__``. Its ``fit`` starts a new state with ``anew``
-    (see ``intake``) and sets the attributes below. ``_function(X)`` returns decision values of
-    validated rows. Every method that reads more than one attribute is ``in_one_state``.
+    (see ``intake``): ``rows_`` validates and converts rows, ``targets_`` converts targets, and
+    decision values to predictions, ``fixed_`` has the parameters that may not change between
+    batches, with their values at the first batch, and ``seed_`` is what all randomness comes from.
+    ``_function(X)`` returns decision values of validated rows. Every method that reads more than
+    one attribute is ``in_one_state``.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
+    verbose : bool, default=False
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
 
     Attributes
     ----------
-    rows_ : Rows
-        Validates and converts rows.
-    targets_ : Numbers, Range or Labels
-        Converts targets, and decision values to predictions.
-    fixed_ : dict
-        Parameters that may not change between batches, with their values at the first batch.
-    seed_ : int
+    n_features_in_ : int
+        Number of features.
     """
 
     random_state: Any
@@ -300,7 +306,20 @@ def _has_link(estimator: Any) -> bool:
 
 
 class Classifier(ClassifierMixin, Learner):
-    """A learner of labels, of two or more classes."""
+    """A learner of labels, of two or more classes.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply ``sample_weight``. In a dictionary
+        {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
+        same total weight.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels.
+    """
 
     _numeric = False
 

@@ -20,6 +20,7 @@ from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.callbacks import watch_rows
+from trickless.learners.docstrings import documented
 from trickless.learners.neuron_learner import (
     NeuronLearner,
     begin_stream,
@@ -66,7 +67,107 @@ _AUTO = choice("auto", remedy="")
 
 
 class _DoublyStochastic(NeuronLearner):
-    """Parameters, ``fit`` and the like of both estimators; ``descent_`` is the solver."""
+    r"""Parameters, ``fit`` and the like of both estimators; ``descent_`` is the solver.
+
+    Parameters
+    ----------
+    n_neurons : int or "auto", default="auto"
+        The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps,
+        or more if blocks become smaller.
+        "auto" is 20,000, or at most 2,000 trees with Newton steps.
+    decay : float or "auto", default="auto"
+        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Step sizes are
+        then nearly constant for about :math:`1 / (\gamma \alpha)` steps, a million by default.
+        After that they equal the steps of the theorem with :math:`\theta \alpha = 1`.
+    preconditioner : {"auto", "block", "newton"} or None, default="auto"
+        How steps are preconditioned. None is the algorithm of the paper. "block" is the algorithm
+        of the authors' code. It multiplies each step by the inverse of the covariance of its own
+        activations, :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k. So each
+        block is fitted to the residuals. "newton" takes Newton steps on trees, whose covariance is
+        diagonal. The coefficient of a leaf is :math:`\gamma \sum g / (\sum h + \lambda)`, with
+        slopes g = -l' and curvatures h of the loss at its rows. "auto" is "newton" for trees.
+        Otherwise it is "block" for steps on 1,024 rows or more that have at least eight rows for
+        each column of the block. It is None for fewer rows, for ``schedule="theorem"``, and if
+        ``step_size`` is a number.
+    damping : float or "auto", default="auto"
+        The regularisation of a preconditioned step: reg, or λ for Newton steps. It is relative to
+        the mean of the covariance's diagonal, which is the mean curvature of a leaf for Newton
+        steps. "auto" is 1e-4, or 0.15 for Newton steps, and more for trees if classes are rare.
+    batch_size : int or "auto", default="auto"
+        The number b of rows in a step. "auto" is 512 for plain steps. With a preconditioner it is
+        all rows of ``fit``, or of one call of ``partial_fit``, up to 16,384 (131,072 for Newton
+        steps).
+    neurons_per_step : int or "auto", default="auto"
+        The number k of neurons that each step draws. "auto" is 32 for plain steps and 1 for Newton
+        steps. With the preconditioner "block" it is as many neurons as give one column for each 16
+        rows of the step, and at most 1,024 columns. Memory must hold the activations of these rows
+        and neurons. In ``fit`` with ``step_size="auto"``, every third block that explains nothing
+        halves the later blocks, down to 64 columns.
+    n_candidates : int or "auto", default="auto"
+        The number of neurons to draw for each neuron that is used. With more than 1, each step
+        draws several neurons and keeps the best. The best gives the largest gain on a fresh sample
+        of rows. 1 is the algorithm of the paper, which descends the expected loss over random
+        neurons. With more, steps descend the loss itself, greedily, as boosting does. In trees,
+        each cut is chosen in this way among ``n_candidates`` columns, with as many thresholds for
+        each column (8 at most). A tree stops growing when further cuts bring no gain. "auto" is 1,
+        or 8 for trees. Chosen neurons are stored, not drawn again.
+    learned_prior : bool, default=True
+        Whether the cuts of trees draw columns in proportion to 1 + how often each was chosen so
+        far. If False, they draw all columns equally often. This needs several candidates.
+    validation_fraction : float, default=0.1
+        Share of the rows to hold out for ``early_stopping``.
+    n_iter_no_change : int, default=5
+        Number of scores without an improvement by ``tol`` after which ``early_stopping`` stops.
+    tol : float, default=1e-3
+        The least improvement of the score that counts for ``early_stopping``.
+    warm_start : bool, default=False
+        Whether ``fit`` keeps the neurons of the fitted model and adds neurons up to ``n_neurons``.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the neurons, the order of rows and the held-out rows. The same integer gives the
+        same model.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of activations and coefficients.
+    cache_bytes : int, default=2**28
+        Memory in bytes for drawn weights. The rest is drawn again when needed.
+
+    Attributes
+    ----------
+    neuron_coef_ : array of shape (n_neurons, width, n_outputs)
+        Coefficients of the neurons.
+    loss_curve_ : array of shape (n_steps,)
+        Mean loss of the rows of each step before the step.
+    validation_scores_ : list of float
+        Scores of the held-out rows, with ``early_stopping``.
+    n_iter_ : int
+        Number of steps taken.
+    preconditioner_ : str or None
+        The preconditioner of the last ``fit`` or ``partial_fit``, also if the parameter is "auto".
+    batch_size_ : int
+        The value of ``batch_size`` in use.
+    neurons_per_step_ : int
+        The value of ``neurons_per_step`` in use.
+    n_neurons_ : int
+        The value of ``n_neurons`` in use.
+    n_candidates_ : int
+        The value of ``n_candidates`` in use.
+    alpha_ : float
+        The value of ``alpha`` in use.
+    damping_ : float
+        The value of ``damping`` in use.
+    early_stopping_ : bool
+        The value of ``early_stopping`` in use.
+    feature_importances_ : array of shape (n_features,)
+        How much each feature matters. If the cuts of trees were chosen, this is the feature's share
+        of the cuts. Otherwise it is the share of the relevance that the family learned. See
+        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
+    network_ : Network
+        The network that predicts.
+
+    References
+    ----------
+    .. [1] B. Dai et al., "Scalable kernel methods via doubly stochastic gradients", NIPS 2014,
+       Algorithms 1 and 2.
+    """
 
     loss: str
     epsilon: float = 0.1
@@ -359,6 +460,7 @@ def options_of(learner: _DoublyStochastic) -> DescentOptions:
     )
 
 
+@documented
 class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     r"""Regression with Doubly Stochastic Gradients.
 
@@ -374,13 +476,6 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
 
     Parameters
     ----------
-    neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
-        compares several families, and takes the best. See :mod:`trickless.neurons`.
-    n_neurons : int or "auto", default="auto"
-        The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps,
-        or more if blocks become smaller.
-        "auto" is 20,000, or at most 2,000 trees with Newton steps.
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
         The loss l. "huber" and "epsilon_insensitive" are robust to outliers.
     epsilon : float, default=0.1
@@ -417,45 +512,6 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         continuous, as for "huber". The other losses give a warning. The slope of "squared_error"
         has no bound, and the slope of "epsilon_insensitive" jumps. The theorem covers one pass over
         the rows.
-    decay : float or "auto", default="auto"
-        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Step sizes are
-        then nearly constant for about :math:`1 / (\gamma \alpha)` steps, a million by default.
-        After that they equal the steps of the theorem with :math:`\theta \alpha = 1`.
-    preconditioner : {"auto", "block", "newton"} or None, default="auto"
-        How steps are preconditioned. None is the algorithm of the paper. "block" is the algorithm
-        of the authors' code. It multiplies each step by the inverse of the covariance of its own
-        activations, :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k. So each
-        block is fitted to the residuals. "newton" takes Newton steps on trees, whose covariance is
-        diagonal. The coefficient of a leaf is :math:`\gamma \sum g / (\sum h + \lambda)`, with
-        slopes g = -l' and curvatures h of the loss at its rows. "auto" is "newton" for trees.
-        Otherwise it is "block" for steps on 1,024 rows or more that have at least eight rows for
-        each column of the block. It is None for fewer rows, for ``schedule="theorem"``, and if
-        ``step_size`` is a number.
-    damping : float or "auto", default="auto"
-        The regularisation of a preconditioned step: reg, or λ for Newton steps. It is relative to
-        the mean of the covariance's diagonal, which is the mean curvature of a leaf for Newton
-        steps. "auto" is 1e-4, or 0.15 for Newton steps, and more for trees if classes are rare.
-    batch_size : int or "auto", default="auto"
-        The number b of rows in a step. "auto" is 512 for plain steps. With a preconditioner it is
-        all rows of ``fit``, or of one call of ``partial_fit``, up to 16,384 (131,072 for Newton
-        steps).
-    neurons_per_step : int or "auto", default="auto"
-        The number k of neurons that each step draws. "auto" is 32 for plain steps and 1 for Newton
-        steps. With the preconditioner "block" it is as many neurons as give one column for each 16
-        rows of the step, and at most 1,024 columns. Memory must hold the activations of these rows
-        and neurons. In ``fit`` with ``step_size="auto"``, every third block that explains nothing
-        halves the later blocks, down to 64 columns.
-    n_candidates : int or "auto", default="auto"
-        The number of neurons to draw for each neuron that is used. With more than 1, each step
-        draws several neurons and keeps the best. The best gives the largest gain on a fresh sample
-        of rows. 1 is the algorithm of the paper, which descends the expected loss over random
-        neurons. With more, steps descend the loss itself, greedily, as boosting does. In trees,
-        each cut is chosen in this way among ``n_candidates`` columns, with as many thresholds for
-        each column (8 at most). A tree stops growing when further cuts bring no gain. "auto" is 1,
-        or 8 for trees. Chosen neurons are stored, not drawn again.
-    learned_prior : bool, default=True
-        Whether the cuts of trees draw columns in proportion to 1 + how often each was chosen so
-        far. If False, they draw all columns equally often. This needs several candidates.
     early_stopping : bool or "auto", default="auto"
         Whether ``fit`` holds rows out, and stops before ``n_neurons`` when their score no longer
         improves. The score is the share of the loss of these rows that is explained. It is computed
@@ -463,73 +519,14 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         times, and the best number of trees is kept. "auto" is True if the neurons are trees and
         there are at least 40 rows. Of rows with weights, their effective number counts,
         (Σw)² / Σw².
-    validation_fraction : float, default=0.1
-        Share of the rows to hold out for ``early_stopping``.
-    n_iter_no_change : int, default=5
-        Number of scores without an improvement by ``tol`` after which ``early_stopping`` stops.
-    tol : float, default=1e-3
-        The least improvement of the score that counts for ``early_stopping``.
-    warm_start : bool, default=False
-        Whether ``fit`` keeps the neurons of the fitted model and adds neurons up to ``n_neurons``.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons, the order of rows and the held-out rows. The same integer gives the
-        same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float32"
-        Precision of activations and coefficients.
-    cache_bytes : int, default=2**28
-        Memory in bytes for drawn weights. The rest is drawn again when needed.
 
     Attributes
     ----------
-    neuron_coef_ : array of shape (n_neurons, width, n_outputs)
-        Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         Mean of the first batch's targets.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and their mean squared error before the step. The error is
         summed over the outputs.
-    loss_curve_ : array of shape (n_steps,)
-        Mean loss of the rows of each step before the step.
-    validation_scores_ : list of float
-        Scores of the held-out rows, with ``early_stopping``.
-    n_iter_ : int
-        Number of steps taken.
-    preconditioner_ : str or None
-        The preconditioner of the last ``fit`` or ``partial_fit``, also if the parameter is "auto".
-    batch_size_ : int
-        The value of ``batch_size`` in use.
-    neurons_per_step_ : int
-        The value of ``neurons_per_step`` in use.
-    n_neurons_ : int
-        The value of ``n_neurons`` in use.
-    n_candidates_ : int
-        The value of ``n_candidates`` in use.
-    alpha_ : float
-        The value of ``alpha`` in use.
-    damping_ : float
-        The value of ``damping`` in use.
-    early_stopping_ : bool
-        The value of ``early_stopping`` in use.
-    feature_importances_ : array of shape (n_features,)
-        How much each feature matters. If the cuts of trees were chosen, this is the feature's share
-        of the cuts. Otherwise it is the share of the relevance that the family learned. See
-        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
-    network_ : Network
-        The network that predicts.
-    neurons_ : Neurons
-        The fitted family.
-    n_features_in_ : int
-        Number of features.
-
-    References
-    ----------
-    .. [1] B. Dai et al., "Scalable kernel methods via doubly stochastic gradients", NIPS 2014,
-       Algorithms 1 and 2.
 
     Examples
     --------
@@ -600,6 +597,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         return self._partial_fit(X, y, sample_weight)
 
 
+@documented
 class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     r"""Classification with Doubly Stochastic Gradients.
 
@@ -616,13 +614,6 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
 
     Parameters
     ----------
-    neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
-        compares several families, and takes the best. See :mod:`trickless.neurons`.
-    n_neurons : int or "auto", default="auto"
-        The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps,
-        or more if blocks become smaller.
-        "auto" is 20,000, or at most 2,000 trees with Newton steps.
     loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
         The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more.
         The other losses learn each class against the rest.
@@ -643,107 +634,19 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         the slope of the loss is bounded and Lipschitz continuous, as for "log_loss". The other
         losses give a warning. The slope of "squared_error" and "squared_hinge" has no bound, and
         the slope of "hinge" jumps.
-    decay : float or "auto", default="auto"
-        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`.
-    preconditioner : {"auto", "block", "newton"} or None, default="auto"
-        How steps are preconditioned. None is the algorithm of the paper. "block" multiplies each
-        step by the inverse of the covariance of its own activations. "newton" takes Newton steps
-        on trees. "auto" is "newton" for trees, and "block" for steps on 1,024 rows or more. See
-        :class:`DoublyStochasticRegressor`.
-    damping : float or "auto", default="auto"
-        The regularisation of a preconditioned step: reg, or λ for Newton steps. It is relative to
-        the mean of the covariance's diagonal, which is the mean curvature of a leaf for Newton
-        steps. "auto" is 1e-4, or 0.15 for Newton steps, and more for trees if classes are rare.
-    batch_size : int or "auto", default="auto"
-        The number b of rows in a step. "auto" is 512 for plain steps. With a preconditioner it is
-        all rows of ``fit``, or of one call of ``partial_fit``, up to 16,384 (131,072 for Newton
-        steps).
-    neurons_per_step : int or "auto", default="auto"
-        The number k of neurons that each step draws. "auto" is 32 for plain steps and 1 for Newton
-        steps. With the preconditioner "block" it is as many neurons as give one column for each 16
-        rows of the step, and at most 1,024 columns. Memory must hold the activations of these rows
-        and neurons. In ``fit`` with ``step_size="auto"``, every third block that explains nothing
-        halves the later blocks, down to 64 columns.
-    n_candidates : int or "auto", default="auto"
-        The number of neurons to draw for each neuron that is used. "auto" is 1, or 8 for trees. See
-        :class:`DoublyStochasticRegressor`.
-    learned_prior : bool, default=True
-        Whether the cuts of trees draw columns in proportion to 1 + how often each was chosen so
-        far. If False, they draw all columns equally often. This needs several candidates.
     early_stopping : bool or "auto", default="auto"
         Whether ``fit`` holds rows out, and stops before ``n_neurons`` when their score no longer
         improves. The score is the share of the loss of these rows that is explained. For trees, the
         best number of them is kept, and the intercept is moved to their mean probabilities. "auto"
         is True if the neurons are trees and there are at least 40 rows. Of rows with weights, their
         effective number counts, (Σw)² / Σw².
-    validation_fraction : float, default=0.1
-        Share of the rows to hold out for ``early_stopping``.
-    n_iter_no_change : int, default=5
-        Number of scores without an improvement by ``tol`` after which ``early_stopping`` stops.
-    tol : float, default=1e-3
-        The least improvement of the score that counts for ``early_stopping``.
-    warm_start : bool, default=False
-        Whether ``fit`` keeps the neurons of the fitted model and adds neurons up to ``n_neurons``.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons, the order of rows and the held-out rows. The same integer gives the
-        same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float32"
-        Precision of activations and coefficients.
-    cache_bytes : int, default=2**28
-        Memory in bytes for drawn weights. The rest is drawn again when needed.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels.
-    neuron_coef_ : array of shape (n_neurons, width, n_outputs)
-        Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         The constant of the decision values.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and the share misclassified before the step.
-    loss_curve_ : array of shape (n_steps,)
-        Mean loss of the rows of each step before the step.
-    validation_scores_ : list of float
-        Scores of the held-out rows, with ``early_stopping``.
-    n_iter_ : int
-        Number of steps taken.
-    preconditioner_ : str or None
-        The preconditioner of the last ``fit`` or ``partial_fit``, also if the parameter is "auto".
-    batch_size_ : int
-        The value of ``batch_size`` in use.
-    neurons_per_step_ : int
-        The value of ``neurons_per_step`` in use.
-    n_neurons_ : int
-        The value of ``n_neurons`` in use.
-    n_candidates_ : int
-        The value of ``n_candidates`` in use.
-    alpha_ : float
-        The value of ``alpha`` in use.
-    damping_ : float
-        The value of ``damping`` in use.
-    early_stopping_ : bool
-        The value of ``early_stopping`` in use.
-    feature_importances_ : array of shape (n_features,)
-        How much each feature matters. If the cuts of trees were chosen, this is the feature's share
-        of the cuts. Otherwise it is the share of the relevance that the family learned. See
-        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
-    network_ : Network
-        The network that predicts.
-    neurons_ : Neurons
-        The fitted family.
-    n_features_in_ : int
-        Number of features.
-
-    References
-    ----------
-    .. [1] B. Dai et al., "Scalable kernel methods via doubly stochastic gradients", NIPS 2014,
-       Algorithms 1 and 2.
 
     Examples
     --------

@@ -168,6 +168,24 @@ class KernelLearner(Learner):
     """A learner of f = Σ αᵢ k(xᵢ, ·) with a kernel in closed form.
 
     ``support_vectors_`` are the support points xᵢ, and ``dual_coef_`` their coefficients αᵢ.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
+        values with the training rows: it is square in ``fit``.
+    kernel_params : dict or None, default=None
+        Parameters of the kernel, such as ``{"gamma": 0.5}``.
+    dtype : {"float32", "float64"}, default="float64"
+        Precision of the rows that are passed to the kernel.
+
+    Attributes
+    ----------
+    support_vectors_ : array or CSR matrix of shape (t, n_features)
+        The support points x_i: rows whose coefficients are not all 0.
+    dual_coef_ : array of shape (t, n_outputs)
+        Their coefficients α_i.
     """
 
     kernel: Any

@@ -27,6 +27,7 @@ from trickless.intake.labels import LabelSets
 from trickless.intake.rows import Batch
 from trickless.learners.alike import alike
 from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.docstrings import documented
 from trickless.learners.neuron_learner import (
     NeuronLearner,
     begin_stream,
@@ -57,7 +58,90 @@ from trickless.solvers.state import parts_of
 
 
 class _KitchenSinks(NeuronLearner):
-    """Parameters, ``fit`` and the like of both estimators; ``sums_`` is the solver."""
+    """Parameters, ``fit`` and the like of both estimators; ``sums_`` is the solver.
+
+    Parameters
+    ----------
+    n_neurons : int, default=1000
+        The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
+        grows with the square of ``n_neurons * width``, but not with the number of rows.
+    alpha : float, "auto" or "loo", default="auto"
+        Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
+        cross-validation, for each output separately, without another pass over the rows. "loo"
+        chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``. With
+        no more rows than activations (``n_neurons * width``), "auto" uses these errors as well.
+    weight_bound : float or None, default=None
+        The constant C of the paper: the risk is minimised so that no coefficient exceeds
+        C / ``n_neurons``. ``alpha="auto"`` and "loo" choose alpha without this constraint.
+        ``alpha=0`` then works with any number of columns. None sets no constraint.
+    fit_intercept : bool, default=True
+        Whether the function has a constant b, which is not penalised. If False, b = 0. The theorem
+        of the paper is for ``alpha=0``, ``fit_intercept=False`` and a ``weight_bound``. See
+        :func:`trickless.theory.kitchen_sinks_bound`.
+    solver : {"auto", "direct", "iterative"}, default="auto"
+        How least squares is solved. "auto" suits most data. Let c be the number of columns,
+        ``n_neurons * width``.
+
+        - "direct" sums statistics in one pass over the rows and factorises them. Its time is of
+          order n c² + c³.
+        - "iterative" runs preconditioned conjugate gradients, with tens of passes over the rows. It
+          keeps activations in memory if they fit into ``cache_bytes`` or the memory of the direct
+          solver. Otherwise it evaluates them in every pass. It needs ``fit`` and a positive alpha
+          or "auto". The model then has no ``statistics_``, which ``partial_fit``, ``merge`` and
+          ``return_std`` need.
+        - "auto" is "direct" for up to 6,144 columns, or up to 16,384 if activations cannot be kept.
+          In most cases, it is also "direct" for up to 2,048 rows. It is "direct" where "iterative"
+          is not possible, and "iterative" otherwise.
+    search : dict or None, default=None
+        Values of the neurons' parameters to choose from, such as
+        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by generalised
+        cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The half with
+        the better scores is compared again with 512 neurons on 16,384 rows. This goes on up to
+        2,048 neurons on 32,768 rows, as long as it is cheap compared with the fit.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the neurons. The same integer gives the same model.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of the activations, and of their products over a few rows where that is accurate
+        enough. Sums and solvers always use float64. With "float64",
+        ``alpha="auto"`` may choose much smaller values for 4,096 rows or more.
+    cache_bytes : int, default=2**28
+        Memory in bytes for drawn weights, and for activations that are needed more than once. The
+        rest is drawn or evaluated again when needed.
+
+    Attributes
+    ----------
+    alpha_ : float, or array of shape (n_outputs,)
+        The regularisation strength in use: a number, or one for each of several outputs.
+    neuron_coef_ : array of shape (n_neurons, width, n_outputs)
+        Coefficients of the neurons.
+    intercept_ : array of shape (n_outputs,)
+        The constant b of each output.
+    cv_values_ : array of shape (n_outputs, n_alphas)
+        Cross-validated mean squared error at each of ``cv_alphas_``, if alpha was chosen from the
+        data, whatever the loss is. It is infinite for values of alpha that were not tried.
+    cv_alphas_ : array of shape (n_alphas,)
+        The values of alpha that were compared.
+    n_iter_ : int
+        Number of iterations of the solver. It is 1 for the direct solver.
+    network_ : Network
+        The network that predicts.
+    search_scores_ : array of shape (n_candidates,)
+        Scores of the compared families, divided by the score of a constant. Smaller is better.
+        With ``search``, they are in the order of :class:`sklearn.model_selection.ParameterGrid`.
+        Without it, they belong to the choices that the family itself compares, such as length
+        scales. Each score is from the last comparison that a family took part in. More rows and
+        neurons make it smaller.
+    statistics_ : object
+        What the direct solver keeps of the rows so far: sums of the products of activations and
+        targets. While there are no more rows than activations, it keeps the activations and targets
+        of the rows instead.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Algorithm 1;
+       the constraint on the largest coefficient is replaced by a ridge, as in their section 4,
+       unless ``weight_bound`` is given.
+    """
 
     loss: str = "squared_error"
     alpha: float | str
@@ -354,6 +438,7 @@ class _KitchenSinks(NeuronLearner):
         return self.sums_.function(options_of(self))
 
 
+@documented
 class KitchenSinksRegressor(Regressor, _KitchenSinks):
     r"""Regression with Random Kitchen Sinks: ridge regression on random neurons.
 
@@ -368,39 +453,6 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
 
     Parameters
     ----------
-    neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
-        compares several families, and takes the best. See :mod:`trickless.neurons`.
-    n_neurons : int, default=1000
-        The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
-        grows with the square of ``n_neurons * width``, but not with the number of rows.
-    alpha : float, "auto" or "loo", default="auto"
-        Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
-        cross-validation, for each output separately, without another pass over the rows. "loo"
-        chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``. With
-        no more rows than activations (``n_neurons * width``), "auto" uses these errors as well.
-    weight_bound : float or None, default=None
-        The constant C of the paper: least squares is solved so that no coefficient exceeds
-        C / ``n_neurons``. ``alpha="auto"`` and "loo" choose alpha without this constraint.
-        ``alpha=0`` then works with any number of columns. None sets no constraint.
-    fit_intercept : bool, default=True
-        Whether the function has a constant b, which is not penalised. If False, b = 0. The theorem
-        of the paper is for ``alpha=0``, ``fit_intercept=False`` and a ``weight_bound``. See
-        :func:`trickless.theory.kitchen_sinks_bound`.
-    solver : {"auto", "direct", "iterative"}, default="auto"
-        How least squares is solved. "auto" suits most data. Let c be the number of columns,
-        ``n_neurons * width``.
-
-        - "direct" sums statistics in one pass over the rows and factorises them. Its time is of
-          order n c² + c³.
-        - "iterative" runs preconditioned conjugate gradients, with tens of passes over the rows. It
-          keeps activations in memory if they fit into ``cache_bytes`` or the memory of the direct
-          solver. Otherwise it evaluates them in every pass. It needs ``fit`` and a positive alpha
-          or "auto". The model then has no ``statistics_``, which ``partial_fit``, ``merge`` and
-          ``return_std`` need.
-        - "auto" is "direct" for up to 6,144 columns, or up to 16,384 if activations cannot be kept.
-          In most cases, it is also "direct" for up to 2,048 rows. It is "direct" where "iterative"
-          is not possible, and "iterative" otherwise.
     error_bars : bool, default=False
         Whether predictions must have standard deviations. True uses the direct solver for any
         number of columns. With ``weight_bound`` or ``solver="iterative"``, this raises an error.
@@ -410,69 +462,11 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     tol : float, default=1e-5
         Tolerance of the iterative solver. It stops when the risk is this close to its minimum,
         relative to how much the solution decreases the risk.
-    search : dict or None, default=None
-        Values of the neurons' parameters to choose from, such as
-        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by generalised
-        cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The half with
-        the better scores is compared again with 512 neurons on 16,384 rows. This goes on up to
-        2,048 neurons on 32,768 rows, as long as it is cheap compared with the fit.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons. The same integer gives the same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float32"
-        Precision of the activations, and of their products over a few rows where that is accurate
-        enough. Sums and solvers always use float64. With "float64",
-        ``alpha="auto"`` may choose much smaller values for 4,096 rows or more.
-    cache_bytes : int, default=2**28
-        Memory in bytes for drawn weights, and for activations that are needed more than once. The
-        rest is drawn or evaluated again when needed.
 
     Attributes
     ----------
-    alpha_ : float, or array of shape (n_outputs,)
-        The regularisation strength in use: a number, or one for each of several outputs.
-    neuron_coef_ : array of shape (n_neurons, width, n_outputs)
-        Coefficients of the neurons.
-    intercept_ : array of shape (n_outputs,)
-        The constant b of each output.
-    cv_values_ : array of shape (n_outputs, n_alphas)
-        Cross-validated mean squared error at each of ``cv_alphas_``, if alpha was chosen from the
-        data. It is infinite for values of alpha that were not tried.
-    cv_alphas_ : array of shape (n_alphas,)
-        The values of alpha that were compared.
-    n_iter_ : int
-        Number of iterations of the solver. It is 1 for the direct solver.
     noise_variance_ : float, or array of shape (n_outputs,)
         Variance of the noise, estimated from the residuals.
-    network_ : Network
-        The network that predicts.
-    neurons_ : Neurons
-        The fitted family.
-    feature_importances_ : array of shape (n_features,)
-        How much each feature matters, if the family learned that. See
-        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
-    search_scores_ : array of shape (n_candidates,)
-        Scores of the compared families, divided by the score of a constant. Smaller is better.
-        With ``search``, they are in the order of :class:`sklearn.model_selection.ParameterGrid`.
-        Without it, they belong to the choices that the family itself compares, such as length
-        scales. Each score is from the last comparison that a family took part in. More rows and
-        neurons make it smaller.
-    statistics_ : object
-        What the direct solver keeps of the rows so far: sums of the products of activations and
-        targets. While there are no more rows than activations, it keeps the activations and targets
-        of the rows instead.
-    n_features_in_ : int
-        Number of features.
-
-    References
-    ----------
-    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Algorithm 1;
-       the constraint on the largest coefficient is replaced by a ridge, as in their section 4,
-       unless ``weight_bound`` is given.
 
     Examples
     --------
@@ -601,6 +595,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         return self._partial_fit(X, y, sample_weight)
 
 
+@documented
 class KitchenSinksClassifier(Classifier, _KitchenSinks):
     r"""Classification with Random Kitchen Sinks: least squares on random neurons.
 
@@ -615,12 +610,6 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
 
     Parameters
     ----------
-    neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
-        compares several families, and takes the best. See :mod:`trickless.neurons`.
-    n_neurons : int, default=1000
-        The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
-        grows with the square of ``n_neurons * width``, but not with the number of rows.
     loss : str, default="squared_error"
         The loss: "squared_error", "log_loss", "hinge", "squared_hinge" or "exponential". "log_loss"
         is the logistic loss for two classes and the softmax loss for more. "squared_error" is the
@@ -633,18 +622,6 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         Weights of the classes, which multiply ``sample_weight``. In a dictionary
         {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
         same total weight. It needs all rows, so it works with ``fit`` only, and not with ``merge``.
-    alpha : float, "auto" or "loo", default="auto"
-        Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
-        cross-validation, and "loo" by leave-one-out errors. See :class:`KitchenSinksRegressor`.
-    weight_bound : float or None, default=None
-        The constant C of the paper: no coefficient exceeds C / ``n_neurons``, for every loss.
-        ``alpha="auto"`` and "loo" choose alpha without this constraint. None sets no constraint.
-    fit_intercept : bool, default=True
-        Whether the function has a constant b, which is not penalised. If False, b = 0. See
-        :class:`KitchenSinksRegressor`.
-    solver : {"auto", "direct", "iterative"}, default="auto"
-        How least squares is solved, for ``loss="squared_error"``. See
-        :class:`KitchenSinksRegressor`.
     max_iter : int, default=500
         The largest number of iterations of the iterative solver, and for losses other than
         "squared_error". An iteration takes about one pass over the rows.
@@ -657,62 +634,6 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         solutions. So sparse rows of up to 2**21 numbers, zeros included, are solved for as
         dense rows. With a ``weight_bound`` it stops when the risk is proved to be within
         ``tol * r`` of its minimum.
-    search : dict or None, default=None
-        Values of the neurons' parameters to choose from, such as
-        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. See :class:`KitchenSinksRegressor`.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons. The same integer gives the same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float32"
-        Precision of the activations, and of their products over a few rows where that is accurate
-        enough. Sums and solvers always use float64. With "float64",
-        ``alpha="auto"`` may choose much smaller values for 4,096 rows or more.
-    cache_bytes : int, default=2**28
-        Memory in bytes for drawn weights, and for activations that are needed more than once. The
-        rest is drawn or evaluated again when needed.
-
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        The labels.
-    alpha_ : float, or array of shape (n_outputs,)
-        The regularisation strength in use: a number, or one for each of several outputs.
-    neuron_coef_ : array of shape (n_neurons, width, n_outputs)
-        Coefficients of the neurons.
-    intercept_ : array of shape (n_outputs,)
-        The constant b of each output.
-    cv_values_ : array of shape (n_outputs, n_alphas)
-        Cross-validated mean squared error at each of ``cv_alphas_``, if alpha was chosen from the
-        data. It is the squared error for every loss, since alpha is chosen by the squared loss. It
-        is infinite for values of alpha that were not tried.
-    cv_alphas_ : array of shape (n_alphas,)
-        The values of alpha that were compared.
-    n_iter_ : int
-        Number of iterations of the solver. It is 1 for the direct solver.
-    network_ : Network
-        The network that predicts.
-    neurons_ : Neurons
-        The fitted family.
-    feature_importances_ : array of shape (n_features,)
-        How much each feature matters, if the family learned that. See
-        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
-    search_scores_ : array of shape (n_candidates,)
-        Scores of the compared families, divided by the score of a constant. Smaller is better. See
-        :class:`KitchenSinksRegressor` for their order.
-    statistics_ : object
-        What the direct solver keeps of the rows so far. See :class:`KitchenSinksRegressor`.
-    n_features_in_ : int
-        Number of features.
-
-    References
-    ----------
-    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Algorithm 1;
-       the constraint on the largest coefficient is replaced by a ridge, as in their section 4,
-       unless ``weight_bound`` is given.
 
     Examples
     --------

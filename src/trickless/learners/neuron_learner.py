@@ -50,6 +50,20 @@ class NeuronLearner(Learner):
 
     ``neurons_`` is the fitted family. ``stream_`` draws its neurons from the seed, if the learner
     keeps coefficients of neurons.
+
+    Parameters
+    ----------
+    neurons : Neurons or str, default="gaussian"
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
+        compares several families, and takes the best. See :mod:`trickless.neurons`.
+
+    Attributes
+    ----------
+    neurons_ : Neurons
+        The fitted family.
+    feature_importances_ : array of shape (n_features,)
+        How much each feature matters, if the family learned that. See
+        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     """
 
     #: Whether the learner takes steps on the leaves of trees, and need not evaluate all of them.

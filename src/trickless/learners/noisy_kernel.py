@@ -16,6 +16,7 @@ from trickless.arrays.states import in_one_state
 from trickless.errors import InvalidValueError
 from trickless.functions.certificate import check_probability
 from trickless.learners.base import Classifier, partial_fit_labels, store
+from trickless.learners.docstrings import documented
 from trickless.learners.online import Y_RANGE, OnlineLearner, OnlineRegressor, schedule_of
 from trickless.rules import anything, either, integer, is_none, positive
 from trickless.solvers.rounds.estimates import Noisy
@@ -23,7 +24,63 @@ from trickless.theory import hoeffding_radius
 
 
 class _NoisyKernel(OnlineLearner):
-    """Algorithm 1 with unbiased estimates of the kernel."""
+    r"""Algorithm 1 with unbiased estimates of the kernel.
+
+    Parameters
+    ----------
+    estimate : callable
+        The noisy kernel. ``estimate(X, Y, rng)`` returns an array of shape (len(X), len(Y)). It
+        holds independent unbiased estimates of k(x, x') for every row x of X and x' of Y. Take all
+        randomness from ``rng``, a numpy.random.Generator. Rows of Y may repeat, and their estimates
+        must be independent, too.
+    n_samples : int, default=512
+        Each learned row uses at most this many estimates of the kernel, one for each support point.
+        If there are more support points, some are sampled.
+    kernel_bound : float, default=1.0
+        The largest k(x, x), which limits the steps.
+    estimate_bound : float or None, default=None
+        The largest possible absolute value of an estimate, such as 1 for frequencies.
+        ``schedule="theorem"`` and :meth:`certify` need it. An estimate beyond it raises a
+        ValueError.
+    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
+        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
+        never exceed ``1 / (2 * kernel_bound_)``, nor what the noise of the estimates allows.
+        "constant" uses a ``step_size`` given as a number, without these limits. "theorem" uses the
+        step of Theorem 1 for ``horizon`` rounds of one row. Each round makes as many estimates as
+        its guarantee needs with estimates up to ``estimate_bound``. "theorem-fixed" makes as many
+        in every round as the paper prints for the worst case.
+    batch_size : int or "auto", default="auto"
+        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for
+        which ``batch_size * step * kernel_bound_`` is at most 1. A batch is also no larger than
+        all rows before it together, or 2 at first.
+    max_support : int or None, default=None
+        The largest number of support points to keep. The points of the current batch come on top.
+        If there are more, an unbiased compression replaces them by fewer. See
+        :class:`ShrinkingGradientRegressor`. None keeps every row.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the order of rows and of the generators given to ``estimate``. The same integer
+        gives the same model.
+    dtype : {"float32", "float64"}, default="float64"
+        Precision of the rows that are passed to the kernel.
+
+    Attributes
+    ----------
+    support_vectors_ : array or CSR matrix of shape (t, n_features)
+        The support points x_i.
+    dual_coef_ : array of shape (t, n_outputs)
+        Their coefficients α_i, for targets in [-1, 1].
+    kernel_bound_ : float
+        The largest k(x, x).
+    noise_variance_ : float
+        Variance of an estimate of the kernel, the largest measured along the stream. It is measured
+        on pairs of 32 rows of the first batch. It is measured again, with support points, whenever
+        the number of rounds has doubled.
+
+    References
+    ----------
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
+       kernel trick", ICML 2017, Algorithm 1 and the discussion.
+    """
 
     estimate: Any
     n_samples: int
@@ -149,6 +206,7 @@ class _NoisyKernel(OnlineLearner):
         return tags
 
 
+@documented
 class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
     r"""Online regression with a kernel that is observed with noise.
 
@@ -169,91 +227,10 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
     :math:`\sum_i \alpha_i^2 \mathrm{var}(\hat k(x_i, x))` to its variance. The same rows, passed
     together, get the same predictions every time.
 
-    Parameters
-    ----------
-    estimate : callable
-        The noisy kernel. ``estimate(X, Y, rng)`` returns an array of shape (len(X), len(Y)). It
-        holds independent unbiased estimates of k(x, x') for every row x of X and x' of Y. Take all
-        randomness from ``rng``, a numpy.random.Generator. Rows of Y may repeat, and their estimates
-        must be independent, too.
-    n_samples : int, default=512
-        Each learned row uses at most this many estimates of the kernel, one for each support point.
-        If there are more support points, some are sampled.
-    kernel_bound : float, default=1.0
-        The largest k(x, x), which limits the steps.
-    estimate_bound : float or None, default=None
-        The largest possible absolute value of an estimate, such as 1 for frequencies.
-        ``schedule="theorem"`` and :meth:`certify` need it. An estimate beyond it raises a
-        ValueError.
-    norm_bound : float, default=10.0
-        The norm B: the learner competes with functions of norm up to B, on targets scaled to
-        [-1, 1].
-    step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
-    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
-        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
-        never exceed ``1 / (2 * kernel_bound_)``, nor what the noise of the estimates allows.
-        "constant" uses a ``step_size`` given as a number, without these limits. "theorem" uses the
-        step of Theorem 1 for ``horizon`` rounds of one row. Each round makes as many estimates as
-        its guarantee needs with estimates up to ``estimate_bound``. "theorem-fixed" makes as many
-        in every round as the paper prints for the worst case.
-    horizon : int or None, default=None
-        The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
-    batch_size : int or "auto", default="auto"
-        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for
-        which ``batch_size * step * kernel_bound_`` is at most 1. A batch is also no larger than
-        all rows before it together, or 2 at first.
-    average : bool, default=True
-        Whether to predict with the average of f over the rounds. If False, the last f predicts.
-    max_support : int or None, default=None
-        The largest number of support points to keep. The points of the current batch come on top.
-        If there are more, an unbiased compression replaces them by fewer. See
-        :class:`ShrinkingGradientRegressor`. None keeps every row.
-    shuffle : bool, default=True
-        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
-    y_range : "auto" or (float, float), default="auto"
-        The interval that contains all targets. It is mapped linearly to [-1, 1]. "auto" takes the
-        smallest and the largest target of the first batch. A target outside raises a ValueError.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows and of the generators given to ``estimate``. The same integer
-        gives the same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that are passed to the kernel.
-
-    Attributes
-    ----------
-    support_vectors_ : array or CSR matrix of shape (t, n_features)
-        The support points x_i.
-    dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients α_i, for targets scaled to [-1, 1].
-    kernel_bound_ : float
-        The largest k(x, x).
-    noise_variance_ : float
-        Variance of an estimate of the kernel, the largest measured along the stream. It is measured
-        on pairs of 32 rows of the first batch. It is measured again, with support points, whenever
-        the number of rounds has doubled.
-    y_range_ : tuple of (array, array)
-        Lower and upper ends of the targets' range, each of shape (n_outputs,).
-    online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch, and their mean squared error before they were learned. It is
-        summed over the outputs, on targets scaled to [-1, 1].
-    n_features_in_ : int
-        Number of features.
-
     Raises
     ------
     ValueError
         If ``estimate`` returns an array of another shape or values that are not finite.
-
-    References
-    ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
-       kernel trick", ICML 2017, Algorithm 1 and the discussion.
 
     Examples
     --------
@@ -296,81 +273,17 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
         store(self, locals())
 
 
+@documented
 class NoisyKernelClassifier(Classifier, _NoisyKernel):
-    r"""Online classification with a kernel that is observed with noise.
+    """Online classification with a kernel that is observed with noise.
 
     Learns each class against the rest, by the squared loss of targets ±1. It uses a function that
     returns unbiased noisy estimates of k(x, x'). See :class:`NoisyKernelRegressor`.
 
-    Parameters
-    ----------
-    estimate : callable
-        The noisy kernel. ``estimate(X, Y, rng)`` returns an array of shape (len(X), len(Y)). It
-        holds independent unbiased estimates of k(x, x') for every row x of X and x' of Y. Take all
-        randomness from ``rng``, a numpy.random.Generator. Rows of Y may repeat, and their estimates
-        must be independent, too.
-    n_samples : int, default=512
-        Each learned row uses at most this many estimates of the kernel. See
-        :class:`NoisyKernelRegressor`.
-    kernel_bound : float, default=1.0
-        The largest k(x, x), which limits the steps.
-    estimate_bound : float or None, default=None
-        The largest possible absolute value of an estimate, such as 1 for frequencies.
-        ``schedule="theorem"`` and :meth:`certify` need it. An estimate beyond it raises a
-        ValueError.
-    norm_bound : float, default=10.0
-        The norm B: the learner competes with functions of norm up to B.
-    step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
-    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
-        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, within
-        limits. "constant" uses a ``step_size`` given as a number. "theorem" uses the step of
-        Theorem 1 for ``horizon`` rounds. See :class:`NoisyKernelRegressor`.
-    horizon : int or None, default=None
-        The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
-    batch_size : int or "auto", default="auto"
-        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that
-        is stable. See :class:`NoisyKernelRegressor`.
-    average : bool, default=True
-        Whether to predict with the average of f over the rounds. If False, the last f predicts.
-    max_support : int or None, default=None
-        The largest number of support points to keep. The points of the current batch come on top.
-        If there are more, an unbiased compression replaces them by fewer. See
-        :class:`ShrinkingGradientRegressor`. None keeps every row.
-    shuffle : bool, default=True
-        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows and of the generators given to ``estimate``. The same integer
-        gives the same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that are passed to the kernel.
-
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels.
-    support_vectors_ : array or CSR matrix of shape (t, n_features)
-        The support points x_i.
-    dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients α_i.
-    kernel_bound_ : float
-        The largest k(x, x).
-    noise_variance_ : float
-        Variance of an estimate of the kernel, the largest measured along the stream.
     online_error_ : array of shape (n_batches, 2)
         Number of rows of each batch, and the share misclassified before they were learned.
-    n_features_in_ : int
-        Number of features.
-
-    References
-    ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
-       kernel trick", ICML 2017, Algorithm 1 and the discussion.
 
     Examples
     --------

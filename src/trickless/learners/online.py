@@ -47,10 +47,24 @@ COMPRESSION = choice(
 
 
 class OnlineLearner(Learner):
-    """A learner of an expansion, by the rounds of Algorithm 1 on mini-batches.
+    r"""A learner of an expansion, by the rounds of Algorithm 1 on mini-batches.
 
     A learner has ``estimates_``, which the rounds use, and ``_see``, which is shown every batch
     before it is learned. The solver is ``rounds_``.
+
+    Parameters
+    ----------
+    norm_bound : float, default=10.0
+        The norm B: the learner competes with functions of norm up to B, on targets in [-1, 1].
+    step_size : float or "auto", default="auto"
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
+    horizon : int or None, default=None
+        The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
+    average : bool, default=True
+        Whether to predict with the average of f over the rounds. If False, the last f predicts.
+        The guarantee for new data is about the average.
+    shuffle : bool, default=True
+        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     """
 
     norm_bound: float
@@ -205,7 +219,23 @@ class OnlineLearner(Learner):
 
 
 class OnlineRegressor(Regressor):
-    """A regressor whose targets are mapped to [-1, 1], from a range that holds all of them."""
+    """A regressor whose targets are mapped to [-1, 1], from a range that holds all of them.
+
+    Parameters
+    ----------
+    y_range : "auto" or (float, float), default="auto"
+        The interval that contains all targets. It is mapped linearly to [-1, 1]. "auto" takes the
+        smallest and the largest target of the first batch. A target outside raises a ValueError, so
+        declare the range of a stream.
+
+    Attributes
+    ----------
+    y_range_ : tuple of (array, array)
+        Lower and upper ends of the targets' range, each of shape (n_outputs,).
+    online_error_ : array of shape (n_batches, 2)
+        Number of rows of each batch, and their mean squared error before they were learned. It is
+        summed over the outputs, on targets in [-1, 1].
+    """
 
     y_range: Any
 

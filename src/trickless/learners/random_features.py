@@ -27,6 +27,7 @@ from trickless.intake.labels import Labels
 from trickless.intake.rows import Rows, precision_of
 from trickless.intake.targets import Numbers
 from trickless.learners.base import store
+from trickless.learners.docstrings import documented
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -58,6 +59,7 @@ from trickless.rules import (
 _JUDGED = 512
 
 
+@documented
 class RandomFeatures(TransformerMixin, NeuronLearner):
     r"""Random features: the activations of drawn neurons, as columns.
 
@@ -98,9 +100,6 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same features. Only the seed and the fitted
         family are stored.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
     verbose : bool, default=False
         Whether to show a progress bar while neurons are chosen.
     dtype : {"float32", "float64"} or None, default=None
@@ -108,15 +107,8 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
     Attributes
     ----------
-    neurons_ : Neurons
-        The fitted family.
-    feature_importances_ : array of shape (n_features,)
-        How much each feature matters, if the family learned that. See
-        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     scale_ : float
         The factor of all columns. It is 1 with ``scale="kernel"``.
-    n_features_in_ : int
-        Number of features.
 
     Warns
     -----

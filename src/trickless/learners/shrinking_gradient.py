@@ -20,6 +20,7 @@ from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.base import Classifier, partial_fit_labels, store
+from trickless.learners.docstrings import documented
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, see_later_rows
 from trickless.learners.online import (
     COMPRESSION,
@@ -35,7 +36,74 @@ from trickless.solvers.rounds.schedules import LARGEST_STEP
 
 
 class _ShrinkingGradient(NeuronLearner, OnlineLearner):
-    """Algorithm 1 with estimates from neurons that are drawn for one round alone."""
+    r"""Algorithm 1 with estimates from neurons that are drawn for one round alone.
+
+    Parameters
+    ----------
+    n_neurons : int, default=10_000
+        The number of neurons of the finite network that predicts, into which the expansion is
+        frozen. More neurons make predictions more accurate, and slower.
+    n_samples : int, default=512
+        The number of neurons drawn in each round to estimate predictions (m in the paper), not the
+        number of rows. Raise it if the online error grows.
+    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
+        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
+        never exceed ``1 / (2 * bound**2)``, half of the step that fits a row exactly. "constant"
+        uses a ``step_size`` given as a number, without that limit. "theorem" uses the step of
+        Theorem 1 for ``horizon`` rounds of one row. Each round draws as many neurons as the
+        guarantee needs. This schedule ignores ``step_size``, ``n_samples`` and ``batch_size``. See
+        :func:`trickless.theory.shrinking_gradient_draws`. "theorem-fixed" draws as many neurons in
+        every round as the paper prints for the worst case. These are millions for ``norm_bound=1``.
+        They are enough for a ``norm_bound`` of at least 1/8.
+    estimator : {"auto", "full", "index", "stratified"}, default="auto"
+        How predictions are estimated. See :class:`Expansion`. "index" is the estimator of the
+        paper. "auto" is "stratified" for ``schedule="theorem"``. Otherwise each round takes "full"
+        or "stratified", whichever needs less work for the accuracy of "full".
+    batch_size : int or "auto", default="auto"
+        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for
+        which ``batch_size * step * bound**2`` is at most 1. A batch is also no larger than all
+        rows before it together, or 2 at first.
+    compression : {"projection", "unbiased"}, default="projection"
+        How support points are replaced by fewer. "projection" is better for long streams. It keeps
+        a uniform sample of all rows so far: a quarter of ``max_support``, and at most 4,096. Their
+        coefficients change f, and its average over rounds, as little as possible at one draw of
+        neurons. What these points cannot express is lost. "unbiased" keeps half of
+        ``max_support``. Each point is kept with a probability in proportion to its coefficient, and
+        its coefficient is divided by that probability. So f keeps its expectation, but each
+        compression adds a variance of about :math:`\|\alpha\|_1^2` / ``max_support``. This variance
+        feeds itself on long streams. With hundreds of points it can be larger than f itself. The
+        average restarts after each compression, so ``average=True`` smooths little of it.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the neurons and of the order of rows. The same integer gives the same model.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of activations and support points.
+    max_support : int or None, default=None
+        The largest number of support points to keep. The points of the current batch come on top.
+        If there are more, a compression replaces them by fewer. So memory and the time of a round
+        stay constant. Thousands of points are a good start. None keeps every row.
+
+    Attributes
+    ----------
+    expansion_ : Expansion
+        Support points and coefficients, for targets in [-1, 1].
+    regret_ : array of shape (n, 2)
+        Rounds, and the regret up to them, summed over the outputs. The regret is the sum of the
+        losses ½(f_t(x_t) − y_t)² minus the smallest such sum that a function of norm up to
+        ``norm_bound`` has on these rows. It is computed on demand, for families with a kernel in
+        closed form and up to 10,000 rows.
+    regret_bound_ : array of shape (n,) or None
+        An upper bound of the expected regret up to these rounds, with the largest variance of the
+        run. It is known for ``schedule="theorem"``, and for a constant step if no coefficients
+        shrank and rows were learned one by one. With a constant step it is a guide, since the
+        absence of shrinks depends on the draws too. Otherwise it is None.
+    network_ : Network
+        The finite network that predicts.
+
+    References
+    ----------
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
+       kernel trick", ICML 2017, Algorithms 1 and 2.
+    """
 
     n_samples: int
     estimator: str
@@ -166,6 +234,7 @@ def _check_certificate(
         )
 
 
+@documented
 class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     r"""Online regression with Shrinking Gradient.
 
@@ -196,105 +265,9 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
 
     Parameters
     ----------
-    neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
-        compares several families, and takes the best. See :mod:`trickless.neurons`.
-    n_neurons : int, default=10_000
-        The number of neurons of the finite network that predicts, into which the expansion is
-        frozen. More neurons make predictions more accurate, and slower.
-    n_samples : int, default=512
-        The number of neurons drawn in each round to estimate predictions (m in the paper), not the
-        number of rows. Raise it if the online error grows.
-    norm_bound : float, default=10.0
-        The norm B: the learner competes with functions of norm up to B, on targets scaled to
-        [-1, 1].
-    step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
-    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
-        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
-        never exceed ``1 / (2 * bound**2)``, half of the step that fits a row exactly. "constant"
-        uses a ``step_size`` given as a number, without that limit. "theorem" uses the step of
-        Theorem 1 for ``horizon`` rounds of one row. Each round draws as many neurons as the
-        guarantee needs. This schedule ignores ``step_size``, ``n_samples`` and ``batch_size``. See
-        :func:`trickless.theory.shrinking_gradient_draws`. "theorem-fixed" draws as many neurons in
-        every round as the paper prints for the worst case. These are millions for ``norm_bound=1``.
-        They are enough for a ``norm_bound`` of at least 1/8.
-    horizon : int or None, default=None
-        The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
-    estimator : {"auto", "full", "index", "stratified"}, default="auto"
-        How predictions are estimated. See :class:`Expansion`. "index" is the estimator of the
-        paper. "auto" is "stratified" for ``schedule="theorem"``. Otherwise each round takes "full"
-        or "stratified", whichever needs less work for the accuracy of "full".
-    batch_size : int or "auto", default="auto"
-        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for
-        which ``batch_size * step * bound**2`` is at most 1. A batch is also no larger than all
-        rows before it together, or 2 at first.
     average : bool, default=True
         Whether to predict with the average of f over the rounds. The guarantee for new data is
         about this average. If False, the last f predicts.
-    max_support : int or None, default=None
-        The largest number of support points to keep. The points of the current batch come on top.
-        If there are more, a compression replaces them by fewer. So memory and the time of a round
-        stay constant. Thousands of points are a good start. None keeps every row.
-    compression : {"projection", "unbiased"}, default="projection"
-        How support points are replaced by fewer. "projection" is better for long streams. It keeps
-        a uniform sample of all rows so far: a quarter of ``max_support``, and at most 4,096. Their
-        coefficients change f, and its average over rounds, as little as possible at one draw of
-        neurons. What these points cannot express is lost. "unbiased" keeps half of
-        ``max_support``. Each point is kept with a probability in proportion to its coefficient, and
-        its coefficient is divided by that probability. So f keeps its expectation, but each
-        compression adds a variance of about :math:`\|\alpha\|_1^2` / ``max_support``. This variance
-        feeds itself on long streams. With hundreds of points it can be larger than f itself. The
-        average restarts after each compression, so ``average=True`` smooths little of it.
-    shuffle : bool, default=True
-        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
-    y_range : "auto" or (float, float), default="auto"
-        The interval that contains all targets. It is mapped linearly to [-1, 1]. "auto" takes the
-        smallest and the largest target of the first batch. A target outside raises a ValueError, so
-        declare the range of a stream.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons and of the order of rows. The same integer gives the same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float32"
-        Precision of activations and support points.
-
-    Attributes
-    ----------
-    expansion_ : Expansion
-        Support points and coefficients, for targets scaled to [-1, 1].
-    y_range_ : tuple of (array, array)
-        Lower and upper ends of the targets' range, each of shape (n_outputs,).
-    online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch, and their mean squared error before they were learned. It is
-        summed over the outputs, on targets scaled to [-1, 1].
-    regret_ : array of shape (n, 2)
-        Rounds, and the regret up to them. The regret is the sum of the losses ½(f_t(x_t) − y_t)²
-        minus the same sum for the best function. The best function has the smallest sum on these
-        rows, among functions of norm up to ``norm_bound``. The regret is computed on demand, for
-        families with a kernel in closed form and up to 10,000 rows.
-    regret_bound_ : array of shape (n,) or None
-        An upper bound of the expected regret up to these rounds, with the largest variance of the
-        run. It is known for ``schedule="theorem"``, and for a constant step if no coefficients
-        shrank and rows were learned one by one. With a constant step it is a guide, since the
-        absence of shrinks depends on the draws too. Otherwise it is None.
-    network_ : Network
-        The finite network that predicts.
-    neurons_ : Neurons
-        The fitted family.
-    feature_importances_ : array of shape (n_features,)
-        How much each feature matters, if the family learned that. See
-        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
-    n_features_in_ : int
-        Number of features.
-
-    References
-    ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
-       kernel trick", ICML 2017, Algorithms 1 and 2.
 
     Examples
     --------
@@ -392,6 +365,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         )
 
 
+@documented
 class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     r"""Online classification with Shrinking Gradient.
 
@@ -402,80 +376,13 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
 
     Parameters
     ----------
-    neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
-        compares several families, and takes the best. See :mod:`trickless.neurons`.
-    n_neurons : int, default=10_000
-        The number of neurons of the finite network that predicts, into which the expansion is
-        frozen. More neurons make predictions more accurate, and slower.
-    n_samples : int, default=512
-        The number of neurons drawn in each round to estimate predictions (m in the paper), not the
-        number of rows. Raise it if the online error grows.
-    norm_bound : float, default=10.0
-        The norm B: the learner competes with functions of norm up to B.
-    step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
-    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
-        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. "constant"
-        uses a ``step_size`` given as a number. "theorem" uses the step and the number of draws that
-        Theorem 1 prescribes for ``horizon`` rounds. See :class:`ShrinkingGradientRegressor`.
-    horizon : int or None, default=None
-        The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
-    estimator : {"auto", "full", "index", "stratified"}, default="auto"
-        How predictions are estimated. See :class:`Expansion`. "index" is the estimator of the
-        paper. "auto" is "stratified" for ``schedule="theorem"``. Otherwise each round takes "full"
-        or "stratified", whichever needs less work for the accuracy of "full".
-    batch_size : int or "auto", default="auto"
-        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that
-        is stable. See :class:`ShrinkingGradientRegressor`.
     average : bool, default=True
         Whether to predict with the average of f over the rounds. If False, the last f predicts.
-    max_support : int or None, default=None
-        The largest number of support points to keep. The points of the current batch come on top.
-        If there are more, a compression replaces them by fewer. None keeps every row.
-    compression : {"projection", "unbiased"}, default="projection"
-        How support points are replaced by fewer. "projection" keeps what a sample of the rows can
-        express, and "unbiased" the expectation of f. See :class:`ShrinkingGradientRegressor`.
-    shuffle : bool, default=True
-        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons and of the order of rows. The same integer gives the same model.
-    n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
-    verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
-    dtype : {"float32", "float64"}, default="float32"
-        Precision of activations and support points.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels.
-    expansion_ : Expansion
-        Support points and coefficients.
     online_error_ : array of shape (n_batches, 2)
         Number of rows of each batch, and the share misclassified before they were learned.
-    regret_ : array of shape (n, 2)
-        Rounds, and the regret up to them, summed over the outputs. See
-        :class:`ShrinkingGradientRegressor`.
-    regret_bound_ : array of shape (n,) or None
-        An upper bound of the expected regret, or None if none is known. See
-        :class:`ShrinkingGradientRegressor`.
-    network_ : Network
-        The finite network that predicts.
-    neurons_ : Neurons
-        The fitted family.
-    feature_importances_ : array of shape (n_features,)
-        How much each feature matters, if the family learned that. See
-        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
-    n_features_in_ : int
-        Number of features.
-
-    References
-    ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
-       kernel trick", ICML 2017, Algorithms 1 and 2.
 
     Examples
     --------

@@ -1,0 +1,59 @@
+"""Docstrings of learners: what several classes share is described once, at their base.
+
+The docstring of a class has what is its own. ``documented`` adds the parameters, attributes and
+other sections that the docstrings of its base classes have.
+"""
+
+from __future__ import annotations
+
+import re
+from inspect import cleandoc, signature
+from typing import Any, TypeVar
+
+C = TypeVar("C", bound=type[Any])
+
+#: The sections of a class, in numpydoc's order.
+_SECTIONS = (
+    "Parameters", "Attributes", "Raises", "Warns", "See Also", "Notes", "References", "Examples",
+)  # fmt: skip
+_HEADING = re.compile(r"^(\w[\w ]*)\n-+\n", flags=re.MULTILINE)
+_ENTRY = re.compile(r"^(?=\w+ : )", flags=re.MULTILINE)
+
+
+def documented(cls: C) -> C:
+    """Complete the docstring of a class by what its bases describe.
+
+    Parameters are in the order of the signature. Attributes of the class come before those of its
+    bases.
+    """
+    if cls.__doc__ is None:  # python -OO
+        return cls
+    sections: dict[str, str] = {}
+    parameters: dict[str, str] = {}
+    attributes: dict[str, str] = {}
+    for base in cls.__mro__:
+        if base.__module__.startswith("trickless."):
+            theirs = _read(base.__doc__ or "")[1]
+            parameters = _entries(theirs.get("Parameters", "")) | parameters
+            attributes |= _entries(theirs.get("Attributes", "")) | attributes
+            sections = theirs | sections
+    sections["Parameters"] = "\n".join(parameters[name] for name in signature(cls).parameters)
+    sections["Attributes"] = "\n".join(attributes.values())
+    parts = [_read(cls.__doc__)[0]]
+    for name in _SECTIONS:
+        if name in sections:
+            parts.append(f"{name}\n{'-' * len(name)}\n{sections[name]}")
+    cls.__doc__ = "\n\n".join(parts)
+    return cls
+
+
+def _read(doc: str) -> tuple[str, dict[str, str]]:
+    """Split a docstring into the text before its sections, and the text of each section."""
+    summary, *parts = map(str.strip, _HEADING.split(cleandoc(doc)))
+    return summary, dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _entries(section: str) -> dict[str, str]:
+    """Split the text of a section into its entries, by name."""
+    entries = (entry.rstrip() for entry in _ENTRY.split(section) if entry)
+    return {entry.partition(" : ")[0]: entry for entry in entries}

@@ -1,0 +1,116 @@
+"""A class is documented by its own docstring and by those of its bases."""
+
+import inspect
+import re
+import subprocess
+import sys
+
+import pytest
+
+import trickless
+import trickless.baselines
+from trickless.learners.docstrings import documented
+
+LEARNERS = [
+    cls
+    for module in (trickless, trickless.baselines)
+    for cls in map(vars(module).get, module.__all__)
+    if inspect.isclass(cls) and hasattr(cls, "get_params") and hasattr(cls, "fit")
+]
+
+
+class Base:
+    """A base.
+
+    Parameters
+    ----------
+    b : int, default=2
+        Described at the base.
+
+        - In a list.
+    a : int, default=1
+        Overridden.
+
+    Attributes
+    ----------
+    b_ : int
+        What b became.
+
+    References
+    ----------
+    .. [1] A paper.
+    """
+
+
+Base.__module__ = "trickless.base"
+
+
+def test_a_class_adds_what_its_bases_describe():
+    @documented
+    class Thing(Base):
+        """A thing.
+
+        Parameters
+        ----------
+        a : int, default=1
+            Described at the class.
+
+        Attributes
+        ----------
+        a_ : int
+            What a became.
+
+        Examples
+        --------
+        >>> 1
+        1
+        """
+
+        __module__ = "trickless.thing"
+
+        def __init__(self, a=1, b=2):
+            pass
+
+    assert inspect.getdoc(Thing) == inspect.cleandoc("""
+        A thing.
+
+        Parameters
+        ----------
+        a : int, default=1
+            Described at the class.
+        b : int, default=2
+            Described at the base.
+
+            - In a list.
+
+        Attributes
+        ----------
+        a_ : int
+            What a became.
+        b_ : int
+            What b became.
+
+        References
+        ----------
+        .. [1] A paper.
+
+        Examples
+        --------
+        >>> 1
+        1
+        """)
+
+
+@pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.__name__)
+def test_parameters_are_documented_in_the_order_of_the_signature(cls):
+    section = re.search(r"Parameters\n-+\n(.*?)\n\n\w+\n--", inspect.getdoc(cls), flags=re.S)
+    names = re.findall(r"^(\w+) : ", section[1], flags=re.M)
+    assert names == list(inspect.signature(cls).parameters)
+
+
+def test_python_without_docstrings_imports_learners():
+    code = "import trickless; print(trickless.KitchenSinksRegressor.__doc__)"
+    run = subprocess.run(
+        [sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "None"
