@@ -25,7 +25,7 @@ from trickless.learners.base import (
 )
 from trickless.learners.docstrings import documented
 from trickless.learners.kernel_learner import KernelLearner
-from trickless.learners.training import begin, receive, training_copy
+from trickless.learners.training import training_copy
 from trickless.rules import (
     anything,
     boolean,
@@ -143,7 +143,7 @@ class _NORMA(KernelLearner):
         """
         check_parameters(self, self._rules)
         with training_copy(self, is_model) as new, linear_algebra(self.n_jobs):
-            X, targets, _ = begin(new, X, y)
+            X, targets, _ = new._receive_first(X, y)
             begin_rounds(new, targets)
             order = np.arange(X.shape[0])
             if self.shuffle:
@@ -163,10 +163,10 @@ class _NORMA(KernelLearner):
         check_parameters(self, self._rules)
         with training_copy(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
             if new.__sklearn_is_fitted__():
-                X, targets, _ = receive(new, X, y, classes=classes)
+                X, targets, _ = new._receive_later(X, y, classes=classes)
                 new.rounds_ = new.rounds_.fork()
             else:
-                X, targets, _ = begin(new, X, y, classes=classes, stream=True)
+                X, targets, _ = new._receive_first(X, y, classes=classes, stream=True)
                 begin_rounds(new, targets)
             new._learn(X, targets)
         return self

@@ -16,7 +16,7 @@ from trickless.functions.stream import Purpose, generator
 from trickless.learners.base import Classifier, store
 from trickless.learners.docstrings import documented
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
-from trickless.learners.training import begin, training_copy
+from trickless.learners.training import training_copy
 from trickless.rules import CLASS_WEIGHT, check_parameters, count, integer
 from trickless.solvers.exact.pegasos import count_violations
 
@@ -123,7 +123,7 @@ class PegasosClassifier(Classifier, KernelLearner):
         """
         check_parameters(self, self._rules)
         with training_copy(self, is_solved) as new, linear_algebra(self.n_jobs):
-            X, targets, weight = begin(new, X, y, sample_weight)
+            X, targets, weight = new._receive_first(X, y, sample_weight)
             new.kernel_.diagonal(X)  # raises an error for what cannot be a kernel
             n_steps = -(-self.max_iter * X.shape[0] // self.batch_size)
             kernel_rows = KernelRows(new.kernel_, X, self.cache_bytes)

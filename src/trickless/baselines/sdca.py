@@ -14,7 +14,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.docstrings import documented
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
-from trickless.learners.training import begin, training_copy
+from trickless.learners.training import training_copy
 from trickless.rules import (
     CLASS_WEIGHT,
     check_parameters,
@@ -107,7 +107,7 @@ class _SDCA(KernelLearner):
         """
         check_parameters(self, self._rules)
         with training_copy(self, is_solved) as new, linear_algebra(self.n_jobs):
-            X, targets, weight = begin(new, X, y, sample_weight)
+            X, targets, weight = new._receive_first(X, y, sample_weight)
             new.intercept_ = new.targets_.intercept(targets, weight)
             y = targets - new.intercept_
             loss, alpha = new._loss(1), self.alpha

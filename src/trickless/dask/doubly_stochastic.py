@@ -58,7 +58,7 @@ from trickless.learners.doubly_stochastic import (
     size_up,
 )
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
-from trickless.learners.training import begin, training_copy
+from trickless.learners.training import training_copy
 from trickless.neurons import Trees, Weights, make_neurons
 from trickless.neurons.base import sample_numbers
 from trickless.neurons.trees import DEEPEST, most_rows
@@ -103,7 +103,7 @@ def fit_doubly_stochastic(
             new.descent_ = continued(new)
             counted = _counted(new, rows, client)
         else:
-            batch = begin(new, *some, classes, seed=seed, stream=True)
+            batch = new._receive_first(*some, classes, seed=seed, stream=True)
             counted = _counted(new, rows, client)
             _choose_neurons(new, rows, counted, batch)
             new.descent_ = begin_descent(new, counted.targets, counted.weight)

@@ -31,7 +31,7 @@ from trickless.learners.kitchen_sinks import (
     options_of,
 )
 from trickless.learners.neuron_learner import try_neurons
-from trickless.learners.training import begin, receive, training_copy
+from trickless.learners.training import training_copy
 from trickless.solvers.least_squares.statistics import Statistics
 
 
@@ -56,7 +56,7 @@ def fit_kitchen_sinks(
     with training_copy(estimator, is_model) as new:
         if class_weight is not None:
             new.class_weight = class_weight  # numbers instead of "balanced"
-        batch = begin(new, *some_rows(owner, rows, seed), classes, seed=seed, stream=True)
+        batch = new._receive_first(*some_rows(owner, rows, seed), classes, seed=seed, stream=True)
         begin_sums(new, *batch)
         new.sums_.take(_summed(new, rows))
         new.sums_.function(options_of(new))
@@ -83,7 +83,7 @@ def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any
     weight = check_weights(type(model).__name__, weight, X.shape[0], may_be_empty=True)
     if weight is None or weight.any():
         with linear_algebra(model.n_jobs):
-            batch = receive(model, X, y, weight)
+            batch = model._receive_later(X, y, weight)
             if len(batch[1]):
                 try_neurons(model, batch[0], HOST)
                 total.make_room(len(batch[1]))

@@ -19,7 +19,6 @@ from trickless.dask.pieces import stacked
 from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels
 from trickless.learners.doubly_stochastic import options_of
-from trickless.learners.training import receive
 from trickless.neurons import Weights
 from trickless.solvers.descent.batches import MiniBatch, Values
 from trickless.solvers.descent.descent import Descent
@@ -100,7 +99,7 @@ def prepared(model: Any, X: list[Any], y: list[Any], cut: Cut) -> Part:
     """Return the part of some chunks: their rows, validated and in the order of the batches."""
     y_here = as_targets(type(model).__name__, stacked(y), model._numeric)
     y_here = with_known_labels(model, y_here, np.isin(np.arange(len(y_here)), cut.order))
-    rows, targets, _ = receive(model, stacked(X), y_here)
+    rows, targets, _ = model._receive_later(stacked(X), y_here)
     rows = model.neurons_.read(rows[cut.order], model.n_jobs)
     return Part(rows, targets[cut.order], cut)
 

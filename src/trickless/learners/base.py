@@ -7,6 +7,7 @@ To predict, ``rows`` validates the rows, the learner's function gives decision v
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,15 +28,16 @@ from trickless.arrays.stated import (
 )
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
-from trickless.errors import MissingAttributeError
-from trickless.functions.stream import check_seed
+from trickless.functions.stream import as_seed, check_seed
+from trickless.intake.batches import Targets, with_matrix
 from trickless.intake.given import as_targets
-from trickless.intake.labels import Labels, LabelSets, spelled_as_classes
-from trickless.intake.rows import Matrix, Rows
+from trickless.intake.labels import Labels, LabelSets, check_some_weight, spelled_as_classes
+from trickless.intake.rows import Batch, Matrix, Rows
 from trickless.intake.targets import Numbers, check_scale
 from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
+from trickless.learners.fixed import check_fixed
 from trickless.rules import (
     DTYPE,
     MOST_THINGS,
@@ -54,12 +56,12 @@ from trickless.solvers.losses import Loss, make_loss
 class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     """Base class of all learners.
 
-    A learner stores its parameters in ``__init__``. Its ``fit`` starts a new state with ``anew``
-    (see ``intake``): ``rows_`` validates and converts rows, ``targets_`` converts targets, and
-    decision values to predictions, ``fixed_`` has the parameters that may not change between
-    batches, with their values at the first batch, and ``seed_`` is what all randomness comes from.
-    ``_function(X)`` returns decision values of validated rows. Every method that reads more than
-    one attribute is ``in_one_state``.
+    A learner stores its parameters in ``__init__``. Its ``fit`` learns in a training copy, which
+    begins with ``_receive_first``: ``rows_`` validates and converts rows, ``targets_`` converts
+    targets, and decision values to predictions, ``fixed_`` has the parameters that may not change
+    between batches, with their values at the first batch, and ``seed_`` is what all randomness
+    comes from. ``_function(X)`` returns decision values of validated rows. Every method that reads
+    more than one attribute is ``in_one_state``.
 
     Parameters
     ----------
@@ -98,6 +100,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     #: Remedy if memory is too small.
     _smaller: ClassVar[str] = "fewer rows at a time"
     _function: Callable[[Any], Any]
+    #: Makes what converts targets, from those of the first batch and the classes that are given.
+    _new_targets: Callable[[np.ndarray, Any], Targets]
     #: Whether targets are numbers.
     _numeric: ClassVar[bool]
 
@@ -134,6 +138,50 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
             for name, default in (("loss", "squared_error"), ("epsilon", 0.1))
         )
         return make_loss(loss, n_outputs, epsilon)
+
+    def _receive_first(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        classes: Any = None,
+        *,
+        seed: int | None = None,
+        stream: bool = False,
+    ) -> Batch:
+        """Receive the first batch, and set ``fixed_``, ``rows_``, ``targets_`` and ``seed_``.
+
+        By default, the seed comes from ``random_state``. In a stream, more batches may follow.
+        """
+        check_parameters(self, self._rules)
+        owner, class_weight = type(self).__name__, getattr(self, "class_weight", None)
+        self.fixed_ = {name: deepcopy(getattr(self, name)) for name in self._fixed}
+        self.rows_ = Rows(owner, self.dtype, self._kind_of_rows(), self._numeric)
+        X, y, weight = self.rows_.first(self, X, y, sample_weight)
+        targets = self._new_targets(y, to_host(classes))
+        self.targets_, batch = with_matrix(targets, X, y, weight, class_weight, stream)
+        check_some_weight(owner, class_weight, len(y), len(batch[1]))
+        self.seed_ = as_seed(self.random_state) if seed is None else seed
+        return batch
+
+    def _receive_later(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        classes: Any = None,
+        stream: bool = True,
+    ) -> Batch:
+        """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0."""
+        check_fixed(self)
+        X, y, weight = self.rows_.later(self, X, y, sample_weight, stream)
+        if not isinstance(self.targets_, Numbers):
+            self.targets_.check_classes(to_host(classes))
+        if not len(y):
+            return X, np.empty((0, self.targets_.n_outputs)), weight
+        class_weight = getattr(self, "class_weight", None)
+        self.targets_, batch = with_matrix(self.targets_, X, y, weight, class_weight, stream)
+        return batch
 
     def _rows_to_predict(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -27,7 +27,7 @@ from trickless.learners.neuron_learner import (
     choose_neurons,
     receive_rows,
 )
-from trickless.learners.training import begin, training_copy
+from trickless.learners.training import training_copy
 from trickless.neurons import Neurons
 from trickless.neurons.checks import check_independent
 from trickless.rules import (
@@ -284,11 +284,8 @@ class _DoublyStochastic(NeuronLearner):
                 batch = receive_rows(new, X, y, sample_weight, stream=False)
                 new.descent_ = continued(new)
             else:
-                batch = begin(new, X, y, sample_weight, seed=file.seed)
-                choose_neurons(
-                    new, *batch, in_turn=may_be_newton(self.preconditioner, self.schedule)
-                )
-                new.descent_ = begin_descent(new, *batch[1:])
+                batch = new._receive_first(X, y, sample_weight, seed=file.seed)
+                begin_descent(new, *batch)
             file.received(new.seed_, *batch)
             descent, options = new.descent_, size_up(new, *batch[1:])
             if options.stopping:
@@ -313,15 +310,9 @@ class _DoublyStochastic(NeuronLearner):
                 batch = receive_rows(new, X, y, sample_weight, classes)
                 new.descent_ = new.descent_.copy()
             else:
-                batch = begin(new, X, y, sample_weight, classes, stream=True)
-                choose_neurons(
-                    new, *batch, in_turn=may_be_newton(self.preconditioner, self.schedule)
-                )
-                new.descent_ = begin_descent(new, *batch[1:])
-            if n_rows := len(batch[1]):
-                options = size_up(new, *batch[1:])
-                with new._progress(n_rows, "row") as bar:
-                    new.descent_.learn(*batch, options, bar.update)
+                batch = new._receive_first(X, y, sample_weight, classes, stream=True)
+                begin_descent(new, *batch)
+            new._learn(*batch)
         return self
 
     def _function(self, X: Any) -> Any:

@@ -28,13 +28,14 @@ from trickless.intake.rows import Batch
 from trickless.learners.alike import alike
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.docstrings import documented
+from trickless.learners.fixed import check_unchanged
 from trickless.learners.neuron_learner import (
     NeuronLearner,
     begin_stream,
     choose_neurons,
     receive_rows,
 )
-from trickless.learners.training import begin, check_unchanged, training_copy
+from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
@@ -221,7 +222,7 @@ class _KitchenSinks(NeuronLearner):
             training_copy(self, is_model) as new,
             linear_algebra(self.n_jobs),
         ):
-            X, targets, weight = batch = begin(new, X, y, sample_weight, seed=file.seed)
+            X, targets, weight = batch = new._receive_first(X, y, sample_weight, seed=file.seed)
             begin_sums(new, *batch)  # Alg. 1, line 1: draw neurons
             file.received(new.seed_, *batch)
             if self.loss != "squared_error":  # its descent may end elsewhere by rounding
@@ -255,7 +256,7 @@ class _KitchenSinks(NeuronLearner):
                 batch = receive_rows(new, X, y, sample_weight, classes)
                 new.sums_ = new.sums_.fork()
             else:
-                batch = begin(new, X, y, sample_weight, classes, stream=True)
+                batch = new._receive_first(X, y, sample_weight, classes, stream=True)
                 begin_sums(new, *batch)
             new._learn(batch)
         return self
@@ -283,7 +284,9 @@ class _KitchenSinks(NeuronLearner):
                         if new.__sklearn_is_fitted__():
                             batch = receive_rows(new, X, y, weight, classes)
                         else:
-                            batch = begin(new, X, y, weight, classes, seed=file.seed, stream=True)
+                            batch = new._receive_first(
+                                X, y, weight, classes, seed=file.seed, stream=True
+                            )
                             begin_sums(new, *batch)
                         file.received(new.seed_, *batch)
                         if (state := file.resume()) is not None:

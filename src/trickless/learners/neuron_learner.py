@@ -17,7 +17,6 @@ from trickless.functions.stream import NeuronStream, Purpose, draw, generator, m
 from trickless.intake.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
 from trickless.intake.rows import Batch, Matrix, RowsOfNeurons
 from trickless.learners.base import Learner
-from trickless.learners.training import receive
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import (
     check_family,
@@ -283,7 +282,7 @@ def receive_rows(
     stream: bool = True,
 ) -> Batch:
     """Receive a later batch, and check the neurons on a few of its rows."""
-    batch = receive(learner, X, y, sample_weight, classes, stream)
+    batch = learner._receive_later(X, y, sample_weight, classes, stream)
     if len(batch[1]):
         see_later_rows(learner, batch[0])
     return batch

@@ -16,7 +16,7 @@ from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.stream import Purpose, generator
 from trickless.intake.targets import Range
 from trickless.learners.base import Classifier, Learner, Regressor, partial_fit_numbers
-from trickless.learners.training import begin, receive, training_copy
+from trickless.learners.training import training_copy
 from trickless.rules import (
     anything,
     boolean,
@@ -146,7 +146,7 @@ class OnlineLearner(Learner):
             training_copy(self, is_model) as new,
             linear_algebra(self.n_jobs),
         ):
-            X, targets, _ = batch = begin(new, X, y, seed=file.seed)
+            X, targets, _ = batch = new._receive_first(X, y, seed=file.seed)
             begin_rounds(new, X, targets)
             file.received(new.seed_, *batch)
             order = np.arange(X.shape[0])
@@ -160,12 +160,12 @@ class OnlineLearner(Learner):
         check_parameters(self, self._rules)
         with training_copy(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
             if new.__sklearn_is_fitted__():
-                X, targets, _ = receive(new, X, y, classes=classes)
+                X, targets, _ = new._receive_later(X, y, classes=classes)
                 new.rounds_ = new.rounds_.fork()
                 if len(targets):
                     new._see(X, targets, False)
             else:
-                X, targets, _ = begin(new, X, y, classes=classes, stream=True)
+                X, targets, _ = new._receive_first(X, y, classes=classes, stream=True)
                 begin_rounds(new, X, targets)
             if len(targets):
                 new._learn(X, targets)
