@@ -28,7 +28,7 @@ from trickless.learners.kitchen_sinks import (
     begin_sums,
     check_streamable,
     is_model,
-    options_of,
+    problem_of,
 )
 from trickless.learners.neuron_learner import try_neurons
 from trickless.learners.training import training_copy
@@ -59,7 +59,7 @@ def fit_kitchen_sinks(
         batch = new._receive_first(*some_rows(owner, rows, seed), classes, seed=seed, stream=True)
         begin_sums(new, *batch)
         new.sums_.take(_summed(new, rows))
-        new.sums_.function(options_of(new))
+        new.sums_.function(problem_of(new))
         if class_weight is not None:
             new.class_weight = estimator.class_weight
     return estimator
@@ -87,7 +87,7 @@ def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any
             if len(batch[1]):
                 try_neurons(model, batch[0], HOST)
                 total.make_room(len(batch[1]))
-                total.merge(model.sums_.summed(*batch, options_of(model)))
+                total.merge(model.sums_.summed(*batch, problem_of(model)))
     return total
 
 

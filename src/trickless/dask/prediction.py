@@ -10,8 +10,6 @@ import dask.array
 import numpy as np
 
 from trickless.arrays.states import snapshot
-from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.learners.kitchen_sinks import options_of
 
 #: Methods of a model that may be called.
 METHODS = "predict", "predict_proba", "decision_function"
@@ -45,7 +43,7 @@ def predict(model: Any, X: Any, method: str = "predict") -> Any:
     model = snapshot(model)  # the original may go on learning
     light = copy(model)
     if hasattr(light, "sums_"):
-        light.sums_ = light.sums_.without_statistics(options_of(light))
+        light._forget_rows(error_bars=False)
     shared = dask.delayed(light, pure=False)
     if isinstance(X, dask.array.Array):
         X = X.rechunk({1: -1})

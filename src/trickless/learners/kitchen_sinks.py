@@ -53,7 +53,7 @@ from trickless.rules import (
 from trickless.solvers.calibration import Temperatures
 from trickless.solvers.least_squares.ridge import Solution
 from trickless.solvers.least_squares.statistics import Statistics
-from trickless.solvers.least_squares.sums import Sums, SumsOptions, check_alpha
+from trickless.solvers.least_squares.sums import Problem, Sums, check_alpha
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, FOR_LABELS
 from trickless.solvers.state import parts_of
 
@@ -228,24 +228,24 @@ class _KitchenSinks(NeuronLearner):
             if self.loss != "squared_error":  # its descent may end elsewhere by rounding
                 X = dense_if_small(X)
                 batch = X, targets, weight
-            sums, options = new.sums_, options_of(new)
-            if sums.goes_in_passes(X, options):
+            sums, problem = new.sums_, problem_of(new)
+            if sums.goes_in_passes(X, problem, self.solver, self.loss, self.error_bars):
                 with new._progress(self.max_iter, "pass", "solving") as bar:
                     keep, state = file.keep, file.resume()
-                    sums.solve_in_passes(X, targets, weight, options, keep, state, bar.update)
+                    sums.solve_in_passes(X, targets, weight, problem, keep, state, bar.update)
             else:
                 with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
-                    sums.learn(*batch, options, file.keep, file.resume(), bar.update)
+                    sums.learn(*batch, problem, file.keep, file.resume(), bar.update)
             with new._progress(1, "solution", "solving") as bar:
                 if self.alpha == "loo":
-                    sums.leave_one_out(X, targets, weight, options)
-                sums.solution(options)  # line 3: solve, unless that is done
+                    sums.leave_one_out(X, targets, weight, problem)
+                sums.solution(problem)  # line 3: solve, unless that is done
                 bar.update()
             if self.loss != "squared_error":
                 loss = new._loss(targets.shape[1])
                 with new._progress(self.max_iter, "pass", f"minimising {self.loss}") as bar:
-                    sums.minimise(X, targets, weight, loss, options, bar.update)
-            sums.function(options)
+                    sums.minimise(X, targets, weight, loss, problem, bar.update)
+            sums.function(problem)
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
@@ -265,7 +265,7 @@ class _KitchenSinks(NeuronLearner):
         """Add a batch to the sums, if it has rows."""
         if len(batch[1]):
             with self._progress(len(batch[1]), "row") as bar:
-                self.sums_.learn(*batch, options_of(self), advance=bar.update)
+                self.sums_.learn(*batch, problem_of(self), advance=bar.update)
 
     def _fit_stream(
         self, batches: Iterable[tuple[Any, ...]], classes: Any = None, checkpoint: Any = None
@@ -307,7 +307,7 @@ class _KitchenSinks(NeuronLearner):
                 )
             file.ended()
             if checkpoint is not None:
-                new.sums_.function(options_of(new))
+                new.sums_.function(problem_of(new))
         return self
 
     def _state(self) -> dict[str, Any]:
@@ -346,7 +346,7 @@ class _KitchenSinks(NeuronLearner):
     def _solution(self) -> Solution:
         check_is_fitted(self)
         check_parameters(self, self._rules)
-        return self.sums_.solution(options_of(self))
+        return self.sums_.solution(problem_of(self))
 
     def _function(self, X: Any) -> Any:
         return self.network_(X)
@@ -363,13 +363,18 @@ class _KitchenSinks(NeuronLearner):
             self._check_outputs("sums_", len(self.sums_.origin))
 
     def _forget_rows(self, error_bars: bool) -> None:
-        self.sums_ = self.sums_.without_statistics(options_of(self), error_bars)
+        calibrated = isinstance(self, Classifier)
+        temperatures = self._temperatures() if calibrated else None
+        deviations = error_bars and not calibrated
+        self.sums_ = self.sums_.without_statistics(problem_of(self), temperatures, deviations)
 
     def _calibrates(self) -> bool:
         return getattr(self, "fixed_", {}).get("loss", self.loss) == "squared_error"
 
     def _temperatures(self) -> Temperatures | None:
-        return self.sums_.temperatures(options_of(self)) if self._calibrates() else None
+        if not self._calibrates():
+            return None
+        return self.sums_.temperatures(problem_of(self), isinstance(self.targets_, LabelSets))
 
     @property
     @in_one_state
@@ -438,7 +443,7 @@ class _KitchenSinks(NeuronLearner):
     def network_(self) -> Network:
         """The network of the drawn neurons."""
         check_is_fitted(self)
-        return self.sums_.function(options_of(self))
+        return self.sums_.function(problem_of(self))
 
 
 @documented
@@ -534,7 +539,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
                 "weight_bound=None",
             )
         X = self._rows_to_predict(X)
-        deviations = to_device_of(X, self.sums_.deviations(X, options_of(self)))
+        deviations = to_device_of(X, self.sums_.deviations(X, problem_of(self)))
         return mean, self.targets_.shaped(deviations)
 
     @property
@@ -543,7 +548,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         """Variance of the noise: residual sum of squares / residual degrees of freedom."""
         check_is_fitted(self)
         _check_deviations(self)
-        noise = self.sums_.noise(options_of(self))
+        noise = self.sums_.noise(problem_of(self))
         return float(noise[0]) if self.targets_.is_vector else noise
 
     def fit_stream(
@@ -733,15 +738,11 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         return self._partial_fit(X, y, sample_weight, classes)
 
 
-def options_of(learner: _KitchenSinks) -> SumsOptions:
-    """The parameters of a learner that its solver needs."""
-    apart: dict[str, Any] = {
-        "owner": type(learner).__name__,
-        "classifies": isinstance(learner, Classifier),
-        "label_sets": isinstance(learner.targets_, LabelSets),
-    }
-    given = {name: getattr(learner, name) for name in SumsOptions._fields if name not in apart}
-    return SumsOptions(**apart, **given)
+def problem_of(learner: _KitchenSinks) -> Problem:
+    """What a learner asks its solver to minimise."""
+    apart = {"owner": type(learner).__name__, "classifies": isinstance(learner, Classifier)}
+    given = {name: getattr(learner, name) for name in Problem._fields if name not in apart}
+    return Problem(**apart, **given)
 
 
 def begin_sums(

@@ -207,9 +207,9 @@ def test_it_is_taken_for_many_columns_and_where_it_goes(monkeypatch):
     assert not hasattr(passes, "statistics_")
     assert passes.score(X, labels) > 0.9
     assert hasattr(KitchenSinksClassifier(loss="log_loss", **options).fit(X, labels), "statistics_")
-    monkeypatch.setattr(Sums, "_room", lambda self, options: len(X) * 16 * N_NEURONS)
+    monkeypatch.setattr(Sums, "_room", lambda self, problem: len(X) * 16 * N_NEURONS)
     assert not hasattr(make().fit(X, Y), "statistics_")
-    monkeypatch.setattr(Sums, "_room", lambda self, options: len(X) * 16 * N_NEURONS - 1)
+    monkeypatch.setattr(Sums, "_room", lambda self, problem: len(X) * 16 * N_NEURONS - 1)
     assert hasattr(make().fit(X, Y), "statistics_")
     monkeypatch.setattr(
         trickless.solvers.least_squares.sums, "REEVALUATED_ABOVE", 2 * N_NEURONS - 1

@@ -67,18 +67,17 @@ _LEAST_LEFT = 1e-3
 PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 
 
-class SumsOptions(NamedTuple):
-    """Parameters of the learner that may change between batches, and its name for messages."""
+class Problem(NamedTuple):
+    """What is minimised, for which learner, and the work that this may take.
+
+    These are parameters of the learner that may change between batches.
+    """
 
     owner: str
     alpha: float | str
     weight_bound: float | None
     fit_intercept: bool
-    solver: str
-    error_bars: bool
-    loss: str
     classifies: bool
-    label_sets: bool
     max_iter: int
     tol: float
     n_jobs: int | None
@@ -167,7 +166,7 @@ class Sums(Stated):
         X: Any,
         targets: np.ndarray,
         weight: np.ndarray | None,
-        options: SumsOptions,
+        problem: Problem,
         keep: Keep = forget,
         state: State | None = None,
         advance: Callable[[int], object] = ignore,
@@ -180,7 +179,7 @@ class Sums(Stated):
         place = place_of(X)
         statistics, done = self.no_rows(place), 0
         statistics.make_room(X.shape[0])
-        alpha = np.inf if isinstance(options.alpha, str) else options.alpha
+        alpha = np.inf if isinstance(problem.alpha, str) else problem.alpha
         least = least_ridge(X.shape[0], alpha * self.n_neurons)
         if state is not None:
             statistics, done = parts_of(state, statistics=Statistics, rows=int)
@@ -190,12 +189,11 @@ class Sums(Stated):
                 statistics.gram = place.for_double.put(statistics.gram)
         advance(done)
         # A panel of as many rows as columns takes no more memory than the Gram matrix.
-        how = {"start": done, "n_together": self.n_columns, "place": place}
-        for rows, Z in self._panels(X, options, **how):
+        for rows, Z in self._panels(X, problem, start=done, n_together=self.n_columns):
             part = None if weight is None else weight[rows]
-            statistics.add(Z, targets[rows], part, least, options.n_jobs)
-            some = X[rows, ...], targets[rows], part, self.stream.seed
-            statistics.add_sample(RowSample.of(*some, place))
+            statistics.add(Z, targets[rows], part, least, problem.n_jobs)
+            some = RowSample.of(take(X, rows), targets[rows], part, self.stream.seed)
+            statistics.add_sample(some)
             advance(Z.shape[0])
             keep(partial(dict, statistics=statistics, rows=rows.stop))
         check_finite(type(self.stream.neurons).__name__, statistics.z_sum)
@@ -215,31 +213,31 @@ class Sums(Stated):
             statistics.merge(other.statistics)
         self.take(statistics)
 
-    def solution(self, options: SumsOptions) -> Solution:
+    def solution(self, problem: Problem) -> Solution:
         """The solution for the rows so far, computed at the first call."""
         solution = self._solution
         if solution is None:
-            check_alpha(options.owner, options.alpha)
-            moments = self._moments(options)
-            with linear_algebra(options.n_jobs, moments.n_products):
-                if isinstance(options.alpha, str):
-                    solution = self._solve_by_cross_validation(moments, options)
-                    _warn_of_end(options, solution, moments)
+            check_alpha(problem.owner, problem.alpha)
+            moments = self._moments(problem)
+            with linear_algebra(problem.n_jobs, moments.n_products):
+                if isinstance(problem.alpha, str):
+                    solution = self._solve_by_cross_validation(moments, problem)
+                    _warn_of_end(problem, solution, moments)
                 else:
-                    solution = self._solve_at(moments, options)
-            self._solution = solution = self._bounded_by_weight(solution, options)
+                    solution = self._solve_at(moments, problem)
+            self._solution = solution = self._bounded_by_weight(solution, problem)
         return solution
 
-    def function(self, options: SumsOptions) -> Network:
+    def function(self, problem: Problem) -> Network:
         """The network of the solution."""
-        solution, network = self.solution(options), self._network
+        solution, network = self.solution(problem), self._network
         if network is None:
             coef = in_precision(
-                options.owner, "coefficients", self.by_neuron(solution.coef), self.stream.dtype
+                problem.owner, "coefficients", self.by_neuron(solution.coef), self.stream.dtype
             )
             network = Network(self.stream.neurons, self.stream, coef, solution.intercept)
             self._network = network
-        network.n_jobs = options.n_jobs
+        network.n_jobs = problem.n_jobs
         return network
 
     @property
@@ -247,16 +245,17 @@ class Sums(Stated):
         """Whether standard deviations are available."""
         return self.statistics is not None or self._certainty is not None
 
-    def without_statistics(self, options: SumsOptions, deviations: bool = False) -> Sums:
+    def without_statistics(
+        self, problem: Problem, temperatures: Temperatures | None = None, deviations: bool = False
+    ) -> Sums:
         """A copy that can predict but not learn, with standard deviations if available."""
         light = Sums(self.stream, self.n_neurons, self.origin)
-        light._solution, light._network = self.solution(options), self.function(options)
+        light._solution, light._network = self.solution(problem), self.function(problem)
         light._certainty = self._certainty if deviations else None
-        if options.classifies and options.loss == "squared_error":
-            light._temperatures = self.temperatures(options)
-        elif deviations and self.statistics is not None and options.weight_bound is None:
+        light._temperatures = temperatures
+        if deviations and self.statistics is not None and problem.weight_bound is None:
             with suppress(ValueError):  # if too few rows are left to estimate the noise
-                light._certainty = Certainty.of(self._moments(options), self.noise(options))
+                light._certainty = Certainty.of(self._moments(problem), self.noise(problem))
         return light
 
     def by_neuron(self, columns: np.ndarray) -> np.ndarray:
@@ -272,106 +271,107 @@ class Sums(Stated):
         """Drop the solution, so that the next call of ``solution`` computes it again."""
         self._solution = self._network = self._temperatures = None
 
-    def _moments(self, options: SumsOptions) -> Moments:
+    def _moments(self, problem: Problem) -> Moments:
         """Moments of the rows so far, about their means if there is an intercept."""
         assert self.statistics is not None
-        return self.statistics.moments(options.fit_intercept)
+        return self.statistics.moments(problem.fit_intercept)
 
-    def _panels(self, X: Any, options: SumsOptions, **how: Any) -> Iterator[tuple[slice, Any]]:
-        return panels(self.stream, self.n_neurons, X, n_jobs=options.n_jobs, **how)
+    def _panels(self, X: Any, problem: Problem, **how: Any) -> Iterator[tuple[slice, Any]]:
+        return panels(self.stream, self.n_neurons, X, n_jobs=problem.n_jobs, **how)
 
-    def _solve_at(self, moments: Moments, options: SumsOptions) -> Solution:
-        ridge = float(options.alpha) * self.n_neurons
+    def _solve_at(self, moments: Moments, problem: Problem) -> Solution:
+        ridge = float(problem.alpha) * self.n_neurons
         if ridge < moments.least_ridge:
-            raise InvalidValueError(
-                f"{options.owner}: alpha={options.alpha!r} is below the rounding of the sums of "
-                "this model, which was fitted with a larger or automatic alpha",
-                "call fit again with this alpha, or fit with dtype='float64' from the beginning",
+            raise ValueError(
+                f"{problem.owner}: alpha={problem.alpha!r} is below the rounding of the sums of "
+                "this model, which was fitted with a larger or automatic alpha. Remedy: call fit "
+                "again with this alpha, or fit with dtype='float64' from the beginning."
             )
-        with self._dependent_columns(options):
+        with self._dependent_columns(problem):
             try:
-                return solve(moments, ridge, options.n_jobs)
+                return solve(moments, ridge, problem.n_jobs)
             except LinAlgError:
-                if options.weight_bound is None:
+                if problem.weight_bound is None:
                     raise
         beyond = np.full_like(moments.cross, np.inf)  # no solution without the bound is unique
         return Solution(beyond, np.zeros(beyond.shape[1]), np.full(beyond.shape[1], ridge))
 
-    def _bound(self, options: SumsOptions) -> float | None:
+    def _bound(self, problem: Problem) -> float | None:
         """The largest coefficient that Algorithm 1 of the paper allows, C / K, or None."""
-        return None if options.weight_bound is None else options.weight_bound / self.n_neurons
+        return None if problem.weight_bound is None else problem.weight_bound / self.n_neurons
 
-    def _bounded_by_weight(self, solution: Solution, options: SumsOptions) -> Solution:
+    def _bounded_by_weight(self, solution: Solution, problem: Problem) -> Solution:
         """The solution with all coefficients at most C / K, as in Algorithm 1 of the paper."""
-        bound = self._bound(options)
+        bound = self._bound(problem)
         if bound is None:
             return solution
-        with linear_algebra(options.n_jobs):
-            return solve_within(self._moments(options), solution, bound)
+        with linear_algebra(problem.n_jobs):
+            return solve_within(self._moments(problem), solution, bound)
 
     @contextmanager
-    def _dependent_columns(self, options: SumsOptions) -> Iterator[None]:
+    def _dependent_columns(self, problem: Problem) -> Iterator[None]:
         try:
             yield
         except LinAlgError as error:
-            raise InvalidValueError(
-                f"{options.owner}: alpha={options.alpha!r} is too small for these activations: "
-                f"their {self.n_columns} columns are linearly dependent to working precision",
-                "a larger alpha, alpha='auto', or fewer neurons",
+            raise ValueError(
+                f"{problem.owner}: alpha={problem.alpha!r} is too small for these activations: "
+                f"their {self.n_columns} columns are linearly dependent to working precision. "
+                "Remedy: a larger alpha, alpha='auto', or fewer neurons."
             ) from error
 
     # If all rows are available.
 
-    def goes_in_passes(self, X: Any, options: SumsOptions) -> bool:
+    def goes_in_passes(
+        self, X: Any, problem: Problem, solver: str, loss: str, error_bars: bool
+    ) -> bool:
         """Whether least squares is solved in passes over the rows rather than from statistics."""
         why_not = {
-            "alpha": (options.alpha, options.alpha not in ("loo", 0)),
-            "weight_bound": (options.weight_bound, options.weight_bound is None),
-            "loss": (options.loss, options.loss == "squared_error"),
+            "alpha": (problem.alpha, problem.alpha not in ("loo", 0)),
+            "weight_bound": (problem.weight_bound, problem.weight_bound is None),
+            "loss": (loss, loss == "squared_error"),
         }
-        if options.solver == "iterative":
-            what = f"{options.owner}, solver='iterative'"
-            check_on_host(what, place_of(X), "solver='direct'")
+        if solver == "iterative":
+            check_on_host(f"{problem.owner}, solver='iterative'", X, "solver='direct'")
             for name, (value, goes) in why_not.items():
                 if not goes:
-                    raise InvalidValueError(
-                        f"{options.owner}: solver='iterative' does not go with {name}={value!r}",
-                        "solver='direct'",
+                    raise ValueError(
+                        f"{problem.owner}: solver='iterative' does not go with {name}={value!r}. "
+                        "Remedy: solver='direct'."
                     )
             return True
-        n_rows, kept = X.shape[0], self._n_bytes(X.shape[0]) <= self._room(options)
+        n_rows, kept = X.shape[0], self._n_bytes(X.shape[0]) <= self._room(problem)
         many = self.n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
         # If rows are few, the direct solver's matrix is of rows, except for alpha=0.
         few = n_rows <= FEW_ROWS and n_rows * self.n_columns <= FEW_ACTIVATIONS
-        free = place_of(X) is HOST and options.solver == "auto" and not (few and options.alpha != 0)
-        free = free and not options.error_bars
+        free = on_host(X) and solver == "auto" and not (few and problem.alpha != 0)
+        free = free and not error_bars
         return free and many and all(goes for _, goes in why_not.values())
 
     def _n_bytes(self, n_rows: int) -> int:
         """Bytes of the activations of this many rows."""
         return n_rows * self.n_columns * self.stream.dtype.itemsize
 
-    def _room(self, options: SumsOptions) -> int:
+    def _room(self, problem: Problem) -> int:
         """Bytes that activations may take in the iterative solver.
 
         16 c² bytes are the two c × c matrices of the direct solver. The preconditioner and its
         factor, with up to c² / 2 numbers each, take additional memory.
         """
-        return max(options.cache_bytes, 16 * self.n_columns**2)
+        return max(problem.cache_bytes, 16 * self.n_columns**2)
 
     def _passes(
-        self, X: Any, most: int, options: SumsOptions, advance: Callable[[int], object]
+        self, X: Any, most: int, problem: Problem, advance: Callable[[int], object]
     ) -> Blocks:
         """Function that begins a pass; activations are kept if they take at most ``most`` bytes.
 
         ``advance`` is called with 1 for each pass that begins.
         """
         fits = self._n_bytes(X.shape[0]) <= most
-        kept = list(self._panels(X, options, kept=True)) if fits else None
+        kept = list(self._panels(X, problem, kept=True)) if fits else None
 
         def begin() -> Iterator[tuple[slice, Any]]:
             advance(1)
-            return self._panels(X, options) if kept is None else iter(kept)
+            return self._panels(X, problem) if kept is None else iter(kept)
 
         return begin
 
@@ -380,7 +380,7 @@ class Sums(Stated):
         X: Any,
         targets: np.ndarray,
         weight: np.ndarray | None,
-        options: SumsOptions,
+        problem: Problem,
         keep: Keep = forget,
         state: State | None = None,
         advance: Callable[[int], object] = ignore,
@@ -391,42 +391,42 @@ class Sums(Stated):
         rng = generator(self.stream.seed, Purpose.PRECONDITIONER)
         chosen = np.sort(rng.choice(n_rows, n_chosen, replace=False))
         ridge: float | Pilot
-        if isinstance(options.alpha, str):
+        if isinstance(problem.alpha, str):
             n_pilot = min(self.n_neurons, max(1, PILOT_COLUMNS // width))
             pilot = np.sort(self.by_neuron(np.arange(self.n_columns))[:n_pilot], axis=None)
             ridge = Pilot(pilot, self.n_neurons / n_pilot)
         else:
-            ridge = options.alpha * self.n_neurons
-        with self._dependent_columns(options):
+            ridge = problem.alpha * self.n_neurons
+        with self._dependent_columns(problem):
             self._solution = solve_in_passes(
-                self._passes(X, self._room(options), options, advance),
+                self._passes(X, self._room(problem), problem, advance),
                 targets,
                 weight,
                 ridge,
                 chosen,
                 rng,
-                options.max_iter,
-                options.tol,
-                options.n_jobs,
-                options.owner,
+                problem.max_iter,
+                problem.tol,
+                problem.n_jobs,
+                problem.owner,
                 keep,
                 state,
-                options.fit_intercept,
-                options.classifies,
+                problem.fit_intercept,
+                problem.classifies,
             )
         self._sample = RowSample.of(X, targets, weight, self.stream.seed)
 
     def leave_one_out(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, options: SumsOptions
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, problem: Problem
     ) -> None:
         """Solve least squares at the alpha with the least leave-one-out error."""
-        moments = self._moments(options)
+        moments = self._moments(problem)
         copies = np.ones(len(targets))
         weight = copies if weight is None else weight
-        rows = self._each(X, targets, copies, weight / weight.sum(), options)
-        solution = solve_by_loo(moments, rows, options.n_jobs)
-        _warn_of_end(options, solution, moments)
-        self._solution = self._bounded_by_weight(solution, options)
+        rows = self._each(X, targets, copies, weight / weight.sum(), problem)
+        solution = solve_by_loo(moments, rows, problem.n_jobs)
+        _warn_of_end(problem, solution, moments)
+        self._solution = self._bounded_by_weight(solution, problem)
 
     def _each(
         self,
@@ -434,20 +434,20 @@ class Sums(Stated):
         targets: np.ndarray,
         copies: np.ndarray,
         share: np.ndarray,
-        options: SumsOptions,
+        problem: Problem,
     ) -> Iterator[Left]:
         """Rows to leave out one by one, some at a time."""
-        for rows, Z in self._panels(X, options):
+        for rows, Z in self._panels(X, problem):
             yield Left(Z, targets[rows], copies[rows], share[rows])
 
-    def _sampled(self, options: SumsOptions) -> Iterator[Left]:
+    def _sampled(self, problem: Problem) -> Iterator[Left]:
         """The sample of the rows, to leave out one by one."""
         assert self.statistics is not None and self.statistics.sample is not None
         sample = self.statistics.sample
         share = sample.weight / (sample.copies * self.statistics.weight)
-        return self._each(sample.X, sample.targets, sample.copies, share, options)
+        return self._each(sample.X, sample.targets, sample.copies, share, problem)
 
-    def _solve_by_cross_validation(self, moments: Moments, options: SumsOptions) -> Solution:
+    def _solve_by_cross_validation(self, moments: Moments, problem: Problem) -> Solution:
         """The solution at the alpha that cross-validation chooses.
 
         Generalised cross-validation takes all rows to have the mean leverage, in proportion to
@@ -457,8 +457,8 @@ class Sums(Stated):
         """
         few = _ROWS_PER_COLUMN if moments.weights_differ else 1
         if moments.n > few * self.n_columns:
-            return solve_by_gcv(moments, options.n_jobs)
-        return solve_by_loo(moments, self._sampled(options), options.n_jobs)
+            return solve_by_gcv(moments, problem.n_jobs)
+        return solve_by_loo(moments, self._sampled(problem), problem.n_jobs)
 
     def minimise(
         self,
@@ -466,23 +466,23 @@ class Sums(Stated):
         targets: np.ndarray,
         weight: np.ndarray | None,
         loss: Loss,
-        options: SumsOptions,
+        problem: Problem,
         advance: Callable[[int], object] = ignore,
     ) -> None:
         """Minimise the risk of another loss, with the alpha chosen for the squared loss."""
-        moments, squared = self._moments(options), self.solution(options)
-        factor = min(loss.curvature, 1.0) if isinstance(options.alpha, str) else 1.0
+        moments, squared = self._moments(problem), self.solution(problem)
+        factor = min(loss.curvature, 1.0) if isinstance(problem.alpha, str) else 1.0
         least = minimise(
-            self._passes(X, options.cache_bytes, options, advance),
+            self._passes(X, problem.cache_bytes, problem, advance),
             targets,
             weight,
             loss,
             squared.ridge * factor,
             moments,
-            options.max_iter,
-            options.tol,
-            options.owner,
-            self._bound(options),
+            problem.max_iter,
+            problem.tol,
+            problem.owner,
+            self._bound(problem),
             squared.coef,
         )
         grid = None if squared.grid is None else squared.grid * factor
@@ -490,24 +490,25 @@ class Sums(Stated):
 
     # How certain predictions are.
 
-    def temperatures(self, options: SumsOptions) -> Temperatures:
+    def temperatures(self, problem: Problem, each: bool) -> Temperatures:
         """The temperatures of probabilities from decision values, computed at the first call.
 
+        With ``each``, outputs are labels that a row may have, each by itself, rather than classes.
         They are chosen by the decision values of a sample of rows, each left out in turn. After
         passes over the rows, all rows count with the same leverage. With a ``weight_bound``, rows
         are not left out.
         """
         temperatures = self._temperatures
         if temperatures is None:
-            if self.statistics is not None and options.weight_bound is None:
-                moments, solution = self._moments(options), self.solution(options)
-                with linear_algebra(options.n_jobs), self._dependent_columns(options):
-                    rows = leave_out(moments, solution, self._sampled(options), options.n_jobs)
+            if self.statistics is not None and problem.weight_bound is None:
+                moments, solution = self._moments(problem), self.solution(problem)
+                with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+                    rows = leave_out(moments, solution, self._sampled(problem), problem.n_jobs)
                 found = rows.decisions, rows.targets, rows.weight
             else:
-                found = self._with_one_leverage(options)
+                found = self._with_one_leverage(problem)
             f, y, weight = found
-            if options.label_sets:  # each label by itself
+            if each:
                 f, y, weight = f.reshape(-1, 1), y.reshape(-1, 1), np.repeat(weight, f.shape[1])
             else:
                 weight = in_shares(weight, y, self._mean_target())
@@ -519,38 +520,37 @@ class Sums(Stated):
         sums = self.statistics
         return self.origin if sums is None else self.origin + sums.y_sum / sums.weight
 
-    def _with_one_leverage(self, options: SumsOptions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _with_one_leverage(self, problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Decision values, targets and weights of a sample whose rows have the mean leverage."""
         sample = self._sample if self.statistics is None else self.statistics.sample
         assert sample is not None
-        solution = self.solution(options)
-        fitted = self.function(options)(sample.X)
+        solution = self.solution(problem)
+        fitted = self.function(problem)(sample.X)
         left = np.ones(len(solution.ridge))
         if solution.leverage is not None:
             left = np.maximum(1 - solution.leverage, _LEAST_LEFT)
         return sample.targets - (sample.targets - fitted) / left, sample.targets, sample.weight
 
-    def noise(self, options: SumsOptions) -> np.ndarray:
+    def noise(self, problem: Problem) -> np.ndarray:
         """Variance of the noise of each output, from the residuals."""
         if self._certainty is not None:
             return self._certainty.noise
-        moments, solution = self._moments(options), self.solution(options)
-        with linear_algebra(options.n_jobs), self._dependent_columns(options):
+        moments, solution = self._moments(problem), self.solution(problem)
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
             if moments.weights_differ:
-                left_out = leave_out(moments, solution, self._sampled(options), options.n_jobs)
+                left_out = leave_out(moments, solution, self._sampled(problem), problem.n_jobs)
                 return left_out.noise_variance()
             alpha = solution.ridge / self.n_neurons
-            return noise_variance(options.owner, moments, solution, alpha)
+            return noise_variance(problem.owner, moments, solution, alpha)
 
-    def deviations(self, X: Any, options: SumsOptions) -> np.ndarray:
+    def deviations(self, X: Any, problem: Problem) -> np.ndarray:
         """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
-        known, solution = self._certainty, self.solution(options)
-        moments = self._moments(options) if known is None else known.moments()
-        noise = self.noise(options)
+        known, solution = self._certainty, self.solution(problem)
+        moments = self._moments(problem) if known is None else known.moments()
+        noise = self.noise(problem)
         variance = np.empty((X.shape[0], len(noise)))
-        place = place_of(X)
-        pieces = partial(self.stream.pieces, 0, self.n_neurons, place)
-        with linear_algebra(options.n_jobs), self._dependent_columns(options):
+        pieces = partial(self.stream.pieces, 0, self.n_neurons, X)
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
             for ridge in np.unique(solution.ridge):
                 posterior = Posterior(moments, ridge)
                 same = solution.ridge == ridge
@@ -567,15 +567,15 @@ class Sums(Stated):
                     found = 1 + posterior.variance(Z)
                     variance[rows, same] = found[: len(variance[rows]), None]
 
-                map_rows_alike(of_rows, X, self.n_columns, options.n_jobs, place)
+                map_rows_alike(of_rows, X, self.n_columns, problem.n_jobs)
         return np.sqrt(noise * variance)
 
 
-def _warn_of_end(options: SumsOptions, solution: Solution, moments: Moments) -> None:
+def _warn_of_end(problem: Problem, solution: Solution, moments: Moments) -> None:
     """Warn if sums in double precision would allow a ridge that predicts numbers better."""
-    single = moments.least_ridge > 0 and not options.classifies
+    single = moments.least_ridge > 0 and not problem.classifies
     if single and wants_less(solution, moments).any():
-        warn_of_end(options.owner, "the precision of dtype='float32'", "dtype='float64'")
+        warn_of_end(problem.owner, "the precision of dtype='float32'", "dtype='float64'")
 
 
 def check_alpha(owner: str, alpha: float | str) -> None:
