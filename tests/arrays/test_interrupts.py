@@ -204,7 +204,7 @@ def signalled(n, call, *args):
     folder, lines = str(Path(trickless.__file__).parent), iter(range(n))
     parts = ("rounds.py", "compression.py", "coefficients.py", "growing.py", "online.py",
              "descent.py", "doubly_stochastic.py", "kitchen_sinks.py", "sums.py",
-             "statistics.py", "ridge.py")  # fmt: skip
+             "statistics.py", "ridge.py", "streams.py")  # fmt: skip
 
     def trace(frame, event, arg):
         if not frame.f_code.co_filename.startswith(folder):

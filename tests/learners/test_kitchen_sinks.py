@@ -16,7 +16,6 @@ from cases import answers, inputs, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import BLOCK
-from trickless.learners.kitchen_sinks import problem_of
 from trickless.neurons import Dense, Gaussian, Neurons
 from trickless.solvers.least_squares.sums import Sums
 from trickless.solvers.losses import make_loss
@@ -25,7 +24,7 @@ from trickless.theory import kitchen_sinks_bound
 
 def solution(model):
     """What a fitted model's sums were solved to."""
-    return model.sums_.solution(problem_of(model))
+    return model.sums_.solution(model._problem())
 
 
 def activations(model, X):

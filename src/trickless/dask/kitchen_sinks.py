@@ -25,12 +25,9 @@ from trickless.intake.weights import check_weights
 from trickless.learners.kitchen_sinks import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    begin_sums,
-    check_streamable,
-    is_model,
-    problem_of,
 )
 from trickless.learners.neuron_learner import try_neurons
+from trickless.learners.streams import check_streamable
 from trickless.learners.training import training_copy
 from trickless.solvers.least_squares.statistics import Statistics
 
@@ -53,13 +50,13 @@ def fit_kitchen_sinks(
     rows = pieces(owner, X, y, sample_weight)
     classes, class_weight = labels(estimator, rows, classes)
     seed = as_seed(estimator.random_state)
-    with training_copy(estimator, is_model) as new:
+    with training_copy(estimator, type(estimator)._is_model) as new:
         if class_weight is not None:
             new.class_weight = class_weight  # numbers instead of "balanced"
         batch = new._receive_first(*some_rows(owner, rows, seed), classes, seed=seed, stream=True)
-        begin_sums(new, *batch)
+        new._begin_sums(*batch)
         new.sums_.take(_summed(new, rows))
-        new.sums_.function(problem_of(new))
+        new.sums_.function(new._problem())
         if class_weight is not None:
             new.class_weight = estimator.class_weight
     return estimator
@@ -87,7 +84,7 @@ def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any
             if len(batch[1]):
                 try_neurons(model, batch[0], HOST)
                 total.make_room(len(batch[1]))
-                total.merge(model.sums_.summed(*batch, problem_of(model)))
+                total.merge(model.sums_.summed(*batch, model._problem()))
     return total
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -30,3 +31,22 @@ def with_matrix(
         return targets.after(matrix), that_count(X, matrix, weight)
     matrix = targets.matrix(y, stream)
     return targets, that_count(X, matrix, targets.weights(y, weight, class_weight, stream))
+
+
+def each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Rows, targets and weights of each batch; weights are None if it has none."""
+    what = "batches must be an iterable of (X, y) or (X, y, sample_weight)"
+    if not isinstance(batches, Iterable) or isinstance(batches, str | bytes):
+        raise TypeError(
+            f"{owner}: batches is a {type(batches).__name__}, but {what}. Remedy: a generator or a "
+            "list of batches."
+        )
+    for i, batch in enumerate(batches):
+        if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+            found = f"a {type(batch).__name__}"
+            if isinstance(batch, tuple | list):
+                found += f" of length {len(batch)}"
+            raise TypeError(
+                f"{owner}: batch {i} is {found}, but {what}. Remedy: [(X, y)] for a single batch."
+            )
+        yield batch[0], batch[1], batch[2] if len(batch) == 3 else None

@@ -1,40 +1,31 @@
 """Random Kitchen Sinks: draws K neurons at random, and solves for their coefficients.
 
 A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimization with
-randomization in learning", NIPS 2008. The solver is in ``solvers/sums``.
+randomization in learning", NIPS 2008. The solver is in
+``solvers/least_squares``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import sklearn
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.places import to_device_of
 from trickless.arrays.sparse import dense_if_small
-from trickless.arrays.stated import check_is
-from trickless.arrays.states import in_one_state, snapshot
+from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidTypeError, InvalidValueError, MissingAttributeError
 from trickless.files.checkpoint import Checkpoint
-from trickless.functions.network import Network, check_alike
-from trickless.intake.labels import LabelSets
-from trickless.intake.rows import Batch
-from trickless.learners.alike import alike
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.docstrings import documented
-from trickless.learners.fixed import check_unchanged
-from trickless.learners.neuron_learner import (
-    NeuronLearner,
-    begin_stream,
-    choose_neurons,
-    receive_rows,
-)
+from trickless.learners.neuron_learner import begin_stream, choose_neurons
+from trickless.learners.solved import SolvedLearner
+from trickless.learners.streams import check_deviations, learn_batch, learn_stream, merge_sums
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
@@ -50,15 +41,12 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.calibration import Temperatures
-from trickless.solvers.least_squares.ridge import Solution
-from trickless.solvers.least_squares.statistics import Statistics
-from trickless.solvers.least_squares.sums import Problem, Sums, check_alpha
+from trickless.selection.grid import families_of_grid
+from trickless.solvers.least_squares.sums import Sums
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, FOR_LABELS
-from trickless.solvers.state import parts_of
 
 
-class _KitchenSinks(NeuronLearner):
+class _KitchenSinks(SolvedLearner):
     """Parameters, ``fit`` and the like of both estimators; ``sums_`` is the solver.
 
     Parameters
@@ -144,23 +132,14 @@ class _KitchenSinks(NeuronLearner):
        unless ``weight_bound`` is given.
     """
 
-    loss: str = "squared_error"
-    alpha: float | str
-    weight_bound: float | None
-    fit_intercept: bool
     solver: str
     error_bars: bool = False
     search: dict[str, Any] | None
-    max_iter: int
-    tol: float
-    cache_bytes: int
-    sums_: Sums
 
-    _parts = (*NeuronLearner._parts, "neurons_", "stream_", "sums_")
-    _fixed = (*NeuronLearner._fixed, "n_neurons")
+    _fixed = (*SolvedLearner._fixed, "n_neurons")
     _bounded = False
     _on_devices = True
-    _rules = NeuronLearner._rules | {
+    _rules = SolvedLearner._rules | {
         "alpha": either(
             non_negative("alpha='auto' chooses it by generalised cross-validation"),
             choice("auto", "loo", remedy=""),
@@ -216,19 +195,19 @@ class _KitchenSinks(NeuronLearner):
         self
         """
         check_parameters(self, self._rules)
-        _check_error_bars(self)
+        self._check_error_bars()
         with (
             Checkpoint(checkpoint, self) as file,
-            training_copy(self, is_model) as new,
+            training_copy(self, SolvedLearner._is_model) as new,
             linear_algebra(self.n_jobs),
         ):
             X, targets, weight = batch = new._receive_first(X, y, sample_weight, seed=file.seed)
-            begin_sums(new, *batch)  # Alg. 1, line 1: draw neurons
+            new._begin_sums(*batch)  # Alg. 1, line 1: draw neurons
             file.received(new.seed_, *batch)
             if self.loss != "squared_error":  # its descent may end elsewhere by rounding
                 X = dense_if_small(X)
                 batch = X, targets, weight
-            sums, problem = new.sums_, problem_of(new)
+            sums, problem = new.sums_, new._problem()
             if sums.goes_in_passes(X, problem, self.solver, self.loss, self.error_bars):
                 with new._progress(self.max_iter, "pass", "solving") as bar:
                     keep, state = file.keep, file.resume()
@@ -248,70 +227,33 @@ class _KitchenSinks(NeuronLearner):
             sums.function(problem)
         return self
 
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
-        check_parameters(self, self._rules)
-        check_streamable(self)
-        with training_copy(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
-            if new.__sklearn_is_fitted__():
-                batch = receive_rows(new, X, y, sample_weight, classes)
-                new.sums_ = new.sums_.fork()
-            else:
-                batch = new._receive_first(X, y, sample_weight, classes, stream=True)
-                begin_sums(new, *batch)
-            new._learn(batch)
-        return self
+    def _begin_sums(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        """Choose the neurons by the first batch, and begin with sums over no rows."""
+        family = clone(make_neurons(self.neurons))
+        families = families_of_grid(type(self).__name__, family, self.search)
+        choose_neurons(self, X, targets, weight, families)
+        begin_stream(self, self.cache_bytes)
+        origin = np.average(targets, axis=0, weights=weight)
+        self.sums_ = Sums(self.stream_, self.n_neurons, origin)
 
-    def _learn(self, batch: Batch) -> None:
-        """Add a batch to the sums, if it has rows."""
-        if len(batch[1]):
-            with self._progress(len(batch[1]), "row") as bar:
-                self.sums_.learn(*batch, problem_of(self), advance=bar.update)
-
-    def _fit_stream(
-        self, batches: Iterable[tuple[Any, ...]], classes: Any = None, checkpoint: Any = None
-    ) -> Any:
-        check_parameters(self, self._rules)
-        owner = type(self).__name__
-        with (
-            Checkpoint(checkpoint, self, "fit_stream") as file,
-            training_copy(self, is_model, kept=(Exception,)) as new,
-        ):
-            check_streamable(new)
-            n_batches = 0
-            try:
-                for X, y, weight in _each_batch(owner, batches):
-                    with linear_algebra(self.n_jobs):
-                        if new.__sklearn_is_fitted__():
-                            batch = receive_rows(new, X, y, weight, classes)
-                        else:
-                            batch = new._receive_first(
-                                X, y, weight, classes, seed=file.seed, stream=True
-                            )
-                            begin_sums(new, *batch)
-                        file.received(new.seed_, *batch)
-                        if (state := file.resume()) is not None:
-                            new.sums_.take(*parts_of(state, statistics=Statistics))
-                        elif not file.behind:  # else the saved state includes this batch
-                            new._learn(batch)
-                            file.keep(new._state)
-                    n_batches += 1
-            except Exception as error:
-                error.add_note(f"This was at batch {n_batches}, counted from 0.")
-                if not file.behind and file.n_batches == n_batches > 0:
-                    file.keep(new._state, now=True)  # the batches may not be available again
-                raise
-            if not new.__sklearn_is_fitted__():
-                raise InvalidValueError(
-                    f"{owner}: batches held nothing to learn from",
-                    "an iterable of (X, y) that has not been used up",
+    def _check_error_bars(self) -> None:
+        """Raise an error if ``error_bars`` excludes another parameter."""
+        wrong = {
+            "solver": self.solver == "iterative",
+            "weight_bound": self.weight_bound is not None,
+        }
+        for name, is_wrong in wrong.items():
+            if self.error_bars and is_wrong:
+                raise ValueError(
+                    f"{type(self).__name__}: error_bars=True does not go with "
+                    f"{name}={getattr(self, name)!r}, which gives no standard deviations. Remedy: "
+                    f"{name}={'None' if name == 'weight_bound' else repr('direct')}, or "
+                    "error_bars=False."
                 )
-            file.ended()
-            if checkpoint is not None:
-                new.sums_.function(problem_of(new))
-        return self
 
-    def _state(self) -> dict[str, Any]:
-        return {"statistics": self.sums_.statistics}
+    @property
+    def _products(self) -> int:
+        return self.n_neurons**2
 
     def merge(self, other: Any) -> Any:
         """Add the rows of another model, as if this model had learned from them.
@@ -330,120 +272,8 @@ class _KitchenSinks(NeuronLearner):
         -------
         self
         """
-        check_is_fitted(self)
-        if isinstance(other, _KitchenSinks):
-            other = snapshot(other)
-        with training_copy(self, is_model, goes_on=True) as new:
-            _check_mergeable(new, other)
-            check_streamable(new)
-            _check_statistics(other)
-            if self._numeric:
-                new.targets_ = new.targets_.merged(other.targets_)
-            new.sums_ = new.sums_.fork()
-            new.sums_.merge(other.sums_, self.n_jobs)
+        merge_sums(self, other)
         return self
-
-    def _solution(self) -> Solution:
-        check_is_fitted(self)
-        check_parameters(self, self._rules)
-        return self.sums_.solution(problem_of(self))
-
-    def _function(self, X: Any) -> Any:
-        return self.network_(X)
-
-    @property
-    def _products(self) -> int:
-        return self.n_neurons**2
-
-    def check_state(self) -> None:
-        super().check_state()
-        if hasattr(self, "sums_"):
-            check_is("sums_", self.sums_, Sums)
-            check_alike("neurons of sums_", self.sums_.stream.neurons, self.neurons_)
-            self._check_outputs("sums_", len(self.sums_.origin))
-
-    def _forget_rows(self, error_bars: bool) -> None:
-        calibrated = isinstance(self, Classifier)
-        temperatures = self._temperatures() if calibrated else None
-        deviations = error_bars and not calibrated
-        self.sums_ = self.sums_.without_statistics(problem_of(self), temperatures, deviations)
-
-    def _calibrates(self) -> bool:
-        return getattr(self, "fixed_", {}).get("loss", self.loss) == "squared_error"
-
-    def _temperatures(self) -> Temperatures | None:
-        if not self._calibrates():
-            return None
-        return self.sums_.temperatures(problem_of(self), isinstance(self.targets_, LabelSets))
-
-    @property
-    @in_one_state
-    def statistics_(self) -> Statistics:
-        """Sums over the rows so far, from the direct solver."""
-        if getattr(self, "compacted_", False):
-            raise MissingAttributeError(
-                "compact() has left out statistics_",
-                "use the model from before compact(), or call fit",
-            )
-        if self.sums_.statistics is None:
-            raise MissingAttributeError(
-                "the model was solved in passes over the rows, so there are no statistics_",
-                "solver='direct'",
-            )
-        return self.sums_.statistics
-
-    @property
-    def cv_values_(self) -> np.ndarray:
-        """Cross-validated mean squared errors at ``cv_alphas_``, shape (n_outputs, n_alphas).
-
-        They are from generalised cross-validation or, for ``alpha="loo"`` and for no more rows than
-        columns, leave-one-out errors.
-        """
-        scores = self._solution().scores
-        if scores is None:
-            raise MissingAttributeError(
-                f"alpha={self.alpha!r} was given, not chosen, so there are no cv_values_",
-                "alpha='auto'",
-            )
-        return scores
-
-    @property
-    @in_one_state
-    def cv_alphas_(self) -> np.ndarray:
-        """The values of alpha that were compared, shape (n_alphas,)."""
-        _ = self.cv_values_
-        grid = self._solution().grid
-        assert grid is not None
-        return grid / self.sums_.n_neurons
-
-    @property
-    @in_one_state
-    def alpha_(self) -> Any:
-        """The regularisation strength: a number, or one for each of several outputs."""
-        alpha = self._solution().ridge / self.sums_.n_neurons
-        return float(alpha[0]) if len(alpha) == 1 else alpha
-
-    @property
-    def n_iter_(self) -> int:
-        """Number of iterations of the solver. It is 1 for the direct solver."""
-        return self._solution().n_iter
-
-    @property
-    @in_one_state
-    def neuron_coef_(self) -> np.ndarray:
-        """Coefficients of the neurons, shape (n_neurons, width, n_outputs)."""
-        return self.sums_.by_neuron(self._solution().coef)
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """The constant b of each output, shape (n_outputs,)."""
-        return self._solution().intercept
-
-    @property
-    def network_(self) -> Network:
-        """The network of the drawn neurons."""
-        check_is_fitted(self)
-        return self.sums_.function(problem_of(self))
 
 
 @documented
@@ -531,7 +361,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         mean = super().predict(X)
         if not return_std:
             return mean
-        _check_deviations(self)
+        check_deviations(self)
         if self.weight_bound is not None:
             raise InvalidValueError(
                 f"{type(self).__name__}: weight_bound={self.weight_bound!r} does not go with "
@@ -539,7 +369,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
                 "weight_bound=None",
             )
         X = self._rows_to_predict(X)
-        deviations = to_device_of(X, self.sums_.deviations(X, problem_of(self)))
+        deviations = to_device_of(X, self.sums_.deviations(X, self._problem()))
         return mean, self.targets_.shaped(deviations)
 
     @property
@@ -547,8 +377,8 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     def noise_variance_(self) -> Any:
         """Variance of the noise: residual sum of squares / residual degrees of freedom."""
         check_is_fitted(self)
-        _check_deviations(self)
-        noise = self.sums_.noise(problem_of(self))
+        check_deviations(self)
+        noise = self.sums_.noise(self._problem())
         return float(noise[0]) if self.targets_.is_vector else noise
 
     def fit_stream(
@@ -577,7 +407,8 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         If the iterable or a batch raises an error, the model has learned from all earlier batches,
         and its state is in ``checkpoint``. ``partial_fit`` can add other batches.
         """
-        return self._fit_stream(batches, checkpoint=checkpoint)
+        learn_stream(self, batches, checkpoint=checkpoint)
+        return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> KitchenSinksRegressor:
         """Learn from a batch.
@@ -600,7 +431,8 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         -------
         self
         """
-        return self._partial_fit(X, y, sample_weight)
+        learn_batch(self, X, y, sample_weight)
+        return self
 
 
 @documented
@@ -710,7 +542,8 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         -------
         self
         """
-        return self._fit_stream(batches, classes, checkpoint)
+        learn_stream(self, batches, classes, checkpoint)
+        return self
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -735,189 +568,5 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         -------
         self
         """
-        return self._partial_fit(X, y, sample_weight, classes)
-
-
-def problem_of(learner: _KitchenSinks) -> Problem:
-    """What a learner asks its solver to minimise."""
-    apart = {"owner": type(learner).__name__, "classifies": isinstance(learner, Classifier)}
-    given = {name: getattr(learner, name) for name in Problem._fields if name not in apart}
-    return Problem(**apart, **given)
-
-
-def begin_sums(
-    learner: _KitchenSinks, X: Any, targets: np.ndarray, weight: np.ndarray | None
-) -> None:
-    """Choose the neurons of a learner that has received its first batch, and make its solver."""
-    choose_neurons(learner, X, targets, weight, _families(learner))
-    begin_stream(learner, learner.cache_bytes)
-    origin = np.average(targets, axis=0, weights=weight)
-    learner.sums_ = Sums(learner.stream_, learner.n_neurons, origin)
-
-
-def is_model(learner: _KitchenSinks) -> bool:
-    """Whether a learner that was interrupted can predict."""
-    sums: Sums | None = getattr(learner, "sums_", None)
-    squared = learner.loss == "squared_error" and learner.alpha != "loo"
-    return squared and sums is not None and sums.statistics is not None
-
-
-def _families(learner: _KitchenSinks) -> list[Neurons]:
-    """The families to choose from, not fitted."""
-    family = clone(make_neurons(learner.neurons))
-    if learner.search is None:
-        return [family]
-    known = sorted(f"neurons__{name}" for name in family.get_params())
-    for name in learner.search:
-        if name not in known:
-            raise InvalidValueError(
-                f"{type(learner).__name__}: search={dict(learner.search)!r} names {name!r}, which "
-                "is not a parameter of the neurons",
-                f"one of {', '.join(known) or 'none'}",
-            )
-    grid = {name.removeprefix("neurons__"): each for name, each in learner.search.items()}
-    return [
-        clone(clone(family).set_params(**params))
-        for params in sklearn.model_selection.ParameterGrid(grid)
-    ]
-
-
-def check_streamable(learner: _KitchenSinks) -> None:
-    """Raise an error if the parameters need more than the sums over the rows of a stream."""
-    owner = type(learner).__name__
-    check_alpha(owner, learner.alpha)
-    _check_error_bars(learner)
-    _check_statistics(learner)
-    begun = getattr(learner, "fixed_", {}).get("loss", "squared_error")
-    for loss in (learner.loss, begun):
-        if loss != "squared_error":
-            raise InvalidValueError(
-                f"{owner}: loss={loss!r} needs several passes over all rows, so it cannot be "
-                "learned from a stream",
-                "loss='squared_error', fit, or DoublyStochasticClassifier",
-            )
-
-
-def _check_error_bars(learner: _KitchenSinks) -> None:
-    """Raise an error if ``error_bars`` excludes another parameter."""
-    wrong = {
-        "solver": learner.solver == "iterative",
-        "weight_bound": learner.weight_bound is not None,
-    }
-    for name, is_wrong in wrong.items():
-        if learner.error_bars and is_wrong:
-            raise InvalidValueError(
-                f"{type(learner).__name__}: error_bars=True does not go with "
-                f"{name}={getattr(learner, name)!r}, which gives no standard deviations",
-                f"{name}={'None' if name == 'weight_bound' else repr('direct')}, or "
-                "error_bars=False",
-            )
-
-
-def _check_deviations(learner: _KitchenSinks) -> None:
-    """Raise an error if a fitted model cannot give standard deviations."""
-    if not learner.sums_.has_deviations:
-        _check_statistics(learner)
-
-
-def _check_statistics(learner: _KitchenSinks) -> None:
-    """Raise an error if a model has, or will have, no sums over the rows."""
-    fitted = learner.__sklearn_is_fitted__()
-    if getattr(learner, "compacted_", False):
-        raise InvalidValueError(
-            f"{type(learner).__name__}: compact() has left out the sums over the rows, which "
-            "partial_fit, merge, return_std and noise_variance_ need",
-            "use the model from "
-            "before compact(), or compact(error_bars=True) for standard deviations",
-        )
-    none = learner.sums_.statistics is None if fitted else learner.solver == "iterative"
-    if none:
-        raise InvalidValueError(
-            f"{type(learner).__name__}: the model keeps no statistics, which partial_fit, merge, "
-            "return_std and noise_variance_ need, because it is solved in passes over all rows. "
-            "solver='iterative' does that, and solver='auto' for many columns",
-            "error_bars=True (for a regressor) or solver='direct', from the first fit on",
-        )
-
-
-def _check_mergeable(model: Any, other: Any) -> None:
-    """Check that the statistics of both models are about the same activations and targets."""
-    owner = type(model).__name__
-    if type(other) is not type(model):
-        raise InvalidTypeError(
-            f"{owner}: merge takes another {owner}, not a {type(other).__name__}",
-            "fit the parts with the same class",
-        )
-    if not other.__sklearn_is_fitted__():
-        raise InvalidValueError(
-            f"{owner}: other={other!r} is not fitted",
-            "fit it first",
-        )
-    for name, mine in model.fixed_.items():
-        check_unchanged(owner, name, other.fixed_[name], mine)
-    by_class, in_other = getattr(model, "class_weight", None), getattr(other, "class_weight", None)
-    if isinstance(by_class, str) or by_class != in_other:
-        raise InvalidValueError(
-            f"{owner}: class_weight={by_class!r} here and {in_other!r} in other, but parts that "
-            "are merged must weigh their rows alike, and 'balanced' depends on the rows of each "
-            "part",
-            "the same dictionary of weights in all parts, such as "
-            "class_weight={0: 1.0, 1: 5.0}, or None",
-        )
-    if type(other.targets_) is not type(model.targets_):
-        raise InvalidValueError(
-            f"{owner}: other was fitted to y of another shape: one model has one label for each "
-            "row, and the other a column for each of several labels",
-            "y of the same shape in both parts",
-        )
-    for name in ("classes_", "n_outputs_", "n_features_in_", "feature_names_in_"):
-        here, there = getattr(model, name, 0), getattr(other, name, 0)
-        if not np.array_equal(here, there):
-            raise InvalidValueError(
-                f"{owner}: {name} is {there!r} in other and {here!r} here",
-                "fit the parts on the same columns, and with classes= if some lack a label",
-            )
-    encoder, in_other = model.rows_.encoder, other.rows_.encoder
-    if getattr(encoder, "codes", None) != getattr(in_other, "codes", None):
-        raise InvalidValueError(
-            f"{owner}: the columns of other have other categories than the columns here, so their "
-            "codes differ",
-            "the same columns of dtype category, with the same categories, in both parts",
-        )
-    if encoder is not None and not encoder.same_as(in_other):
-        raise InvalidValueError(
-            f"{owner}: columns of other are read in another way than the columns here, for "
-            "instance as differences from another date",
-            "begin both parts with the same "
-            "batch, or with copies of a model that has learned one batch",
-        )
-    mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
-    drawn_alike = np.allclose(mine, theirs, rtol=1e-4)
-    if not (drawn_alike and alike(model.neurons_, other.neurons_, rtol=1e-4)):
-        raise ValueError(
-            f"{owner}: the neurons of other={type(other).__name__}(random_state="
-            f"{other.random_state!r}) differ from the neurons of this model, so their statistics "
-            "cannot be added",
-            "the same integer random_state, and a family that takes "
-            "nothing from the data, such as Gaussian(length_scale=1.0)",
-        )
-
-
-def _each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Rows, targets and weights of each batch; weights are None if it has none."""
-    what = "batches must be an iterable of (X, y) or (X, y, sample_weight)"
-    if not isinstance(batches, Iterable) or isinstance(batches, str | bytes):
-        raise InvalidTypeError(
-            f"{owner}: batches is a {type(batches).__name__}, but {what}",
-            "a generator or a list of batches",
-        )
-    for i, batch in enumerate(batches):
-        if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
-            found = f"a {type(batch).__name__}"
-            if isinstance(batch, tuple | list):
-                found += f" of length {len(batch)}"
-            raise InvalidTypeError(
-                f"{owner}: batch {i} is {found}, but {what}",
-                "[(X, y)] for a single batch",
-            )
-        yield batch[0], batch[1], batch[2] if len(batch) == 3 else None
+        learn_batch(self, X, y, sample_weight, classes)
+        return self

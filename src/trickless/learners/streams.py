@@ -1,0 +1,153 @@
+"""Sums over the rows that grow batch by batch, or by another model, for Kitchen Sinks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from trickless.arrays.states import snapshot
+from trickless.arrays.threads import linear_algebra
+from trickless.files.checkpoint import Checkpoint
+from trickless.intake.batches import each_batch
+from trickless.intake.rows import Batch
+from trickless.learners.merging import check_mergeable
+from trickless.learners.neuron_learner import receive_rows
+from trickless.learners.training import training_copy
+from trickless.rules import check_parameters
+from trickless.solvers.least_squares.statistics import Statistics
+from trickless.solvers.least_squares.sums import check_alpha
+from trickless.solvers.state import parts_of
+
+
+def learn_batch(
+    learner: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
+) -> None:
+    """Add a batch to the sums of a learner, which begins with it if it is not fitted."""
+    check_parameters(learner, learner._rules)
+    check_streamable(learner)
+    with (
+        training_copy(learner, type(learner)._is_model, goes_on=True) as new,
+        linear_algebra(learner.n_jobs),
+    ):
+        if new.__sklearn_is_fitted__():
+            batch = receive_rows(new, X, y, sample_weight, classes)
+            new.sums_ = new.sums_.fork()
+        else:
+            batch = new._receive_first(X, y, sample_weight, classes, stream=True)
+            new._begin_sums(*batch)
+        _add(new, batch)
+
+
+def learn_stream(
+    learner: Any, batches: Iterable[tuple[Any, ...]], classes: Any = None, checkpoint: Any = None
+) -> None:
+    """Start a new model, and add all batches of an iterable to its sums."""
+    check_parameters(learner, learner._rules)
+    owner = type(learner).__name__
+    with (
+        Checkpoint(checkpoint, learner, "fit_stream") as file,
+        training_copy(learner, type(learner)._is_model, kept=(Exception,)) as new,
+    ):
+        check_streamable(new)
+        n_batches = 0
+        try:
+            for X, y, weight in each_batch(owner, batches):
+                with linear_algebra(learner.n_jobs):
+                    if new.__sklearn_is_fitted__():
+                        batch = receive_rows(new, X, y, weight, classes)
+                    else:
+                        batch = new._receive_first(
+                            X, y, weight, classes, seed=file.seed, stream=True
+                        )
+                        new._begin_sums(*batch)
+                    file.received(new.seed_, *batch)
+                    if (state := file.resume()) is not None:
+                        new.sums_.take(*parts_of(state, statistics=Statistics))
+                    elif not file.behind:  # else the saved state includes this batch
+                        _add(new, batch)
+                        file.keep(partial(_state, new))
+                n_batches += 1
+        except Exception as error:
+            error.add_note(f"This was at batch {n_batches}, counted from 0.")
+            if not file.behind and file.n_batches == n_batches > 0:
+                file.keep(partial(_state, new), now=True)  # the batches may not be available again
+            raise
+        if not new.__sklearn_is_fitted__():
+            raise ValueError(
+                f"{owner}: batches held nothing to learn from. Remedy: an iterable of (X, y) "
+                "that has not been used up."
+            )
+        file.ended()
+        if checkpoint is not None:
+            new.sums_.function(new._problem())
+
+
+def _add(learner: Any, batch: Batch) -> None:
+    """Add a batch to the sums, if it has rows."""
+    if len(batch[1]):
+        with learner._progress(len(batch[1]), "row") as bar:
+            learner.sums_.learn(*batch, learner._problem(), advance=bar.update)
+
+
+def _state(learner: Any) -> dict[str, Any]:
+    """What a checkpoint of a stream holds."""
+    return {"statistics": learner.sums_.statistics}
+
+
+def merge_sums(learner: Any, other: Any) -> None:
+    """Add the sums of another model, if both are about the same activations and targets."""
+    check_is_fitted(learner)
+    if isinstance(other, type(learner)):
+        other = snapshot(other)
+    with training_copy(learner, type(learner)._is_model, goes_on=True) as new:
+        check_mergeable(new, other)
+        check_streamable(new)
+        check_statistics(other)
+        if learner._numeric:
+            new.targets_ = new.targets_.merged(other.targets_)
+        new.sums_ = new.sums_.fork()
+        new.sums_.merge(other.sums_, learner.n_jobs)
+
+
+def check_streamable(learner: Any) -> None:
+    """Raise an error if the parameters need more than the sums over the rows of a stream."""
+    owner = type(learner).__name__
+    check_alpha(owner, learner.alpha)
+    learner._check_error_bars()
+    check_statistics(learner)
+    begun = getattr(learner, "fixed_", {}).get("loss", "squared_error")
+    for loss in (learner.loss, begun):
+        if loss != "squared_error":
+            raise ValueError(
+                f"{owner}: loss={loss!r} needs several passes over all rows, so it cannot be "
+                "learned from a stream. Remedy: loss='squared_error', fit, or "
+                "DoublyStochasticClassifier."
+            )
+
+
+def check_deviations(learner: Any) -> None:
+    """Raise an error if a fitted model cannot give standard deviations."""
+    if not learner.sums_.has_deviations:
+        check_statistics(learner)
+
+
+def check_statistics(learner: Any) -> None:
+    """Raise an error if a model has, or will have, no sums over the rows."""
+    fitted = learner.__sklearn_is_fitted__()
+    if getattr(learner, "compacted_", False):
+        raise ValueError(
+            f"{type(learner).__name__}: compact() has left out the sums over the rows, which "
+            "partial_fit, merge, return_std and noise_variance_ need. Remedy: use the model from "
+            "before compact(), or compact(error_bars=True) for standard deviations."
+        )
+    none = learner.sums_.statistics is None if fitted else learner.solver == "iterative"
+    if none:
+        raise ValueError(
+            f"{type(learner).__name__}: the model keeps no statistics, which partial_fit, merge, "
+            "return_std and noise_variance_ need, because it is solved in passes over all rows. "
+            "solver='iterative' does that, and solver='auto' for many columns. Remedy: "
+            "error_bars=True (for a regressor) or solver='direct', from the first fit on."
+        )
