@@ -19,7 +19,7 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless.arrays.interrupts import uninterrupted
-from trickless.learners.online import options_of
+from trickless.learners.online import recipe_of
 from trickless.neurons import Gaussian
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.rounds.rounds import Rounds
@@ -250,7 +250,7 @@ def test_ctrl_c_at_any_line_of_a_batch_leaves_whole_steps(learner, after_each_st
 
 
 def compress(model):
-    model.rounds_.compress(options_of(model))
+    model.rounds_.compress(recipe_of(model))
 
 
 @pytest.mark.parametrize("compression", ["projection", "unbiased"])

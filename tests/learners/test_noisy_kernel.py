@@ -9,7 +9,7 @@ from cases import inputs
 from trickless import NoisyKernelClassifier, NoisyKernelRegressor
 from trickless.baselines import KernelGradientRegressor
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.online import options_of
+from trickless.learners.online import recipe_of
 from trickless.theory import shrinking_gradient_draws
 
 
@@ -179,7 +179,7 @@ def test_much_noise_does_not_feed_itself(n, n_samples):
 
 
 def next_step(model):
-    return model.rounds_.step(options_of(model))
+    return model.rounds_.step(recipe_of(model))
 
 
 def test_the_noise_is_measured_and_limits_decaying_steps():

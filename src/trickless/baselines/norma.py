@@ -38,7 +38,7 @@ from trickless.rules import (
     positive,
 )
 from trickless.solvers.calibration import Temperatures
-from trickless.solvers.exact.norma import NORMA, NORMAOptions
+from trickless.solvers.exact.norma import NORMA, Update
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
@@ -181,11 +181,11 @@ class _NORMA(KernelLearner):
         schedule = self.schedule
         if schedule == "auto":  # small steps could not replace the terms that are dropped
             schedule = "inverse" if self.max_support is None else "constant"
-        options = NORMAOptions(
+        update = Update(
             self.kernel_, loss, error, self.alpha, self.step_size, schedule, self.average
         )
         with self._progress(len(targets), "row") as bar:
-            self.rounds_.learn(X, targets - b, options, bar.update)
+            self.rounds_.learn(X, targets - b, update, bar.update)
 
     def _calibrates(self) -> bool:
         return True

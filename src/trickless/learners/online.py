@@ -31,7 +31,7 @@ from trickless.rules import (
 from trickless.solvers.calibration import Temperatures
 from trickless.solvers.rounds.compression import Projection, Unbiased
 from trickless.solvers.rounds.regret import regret_bound, regret_curve
-from trickless.solvers.rounds.rounds import Rounds, RoundsOptions
+from trickless.solvers.rounds.rounds import Recipe, Rounds
 from trickless.solvers.rounds.schedules import Schedule
 
 #: Rule of the range of targets, which regressors take.
@@ -174,7 +174,7 @@ class OnlineLearner(Learner):
     def _learn(self, X: Any, targets: np.ndarray, file: Checkpoint = NOWHERE) -> None:
         """Take a round for each row."""
         with self._progress(len(targets), "row") as bar:
-            self.rounds_.learn(X, targets, options_of(self), file.keep, file.resume(), bar.update)
+            self.rounds_.learn(X, targets, recipe_of(self), file.keep, file.resume(), bar.update)
 
     def _function(self, X: Any) -> Any:
         return self.rounds_.function(self.estimates_, self.average)(X)
@@ -274,15 +274,15 @@ def schedule_of(learner: OnlineLearner) -> Schedule:
     )
 
 
-def options_of(learner: OnlineLearner) -> RoundsOptions:
+def recipe_of(learner: OnlineLearner) -> Recipe:
     """How a learner's rounds are taken."""
     estimate, schedule = learner.estimates_, schedule_of(learner)
     if (most := learner.max_support) is None:
-        return RoundsOptions(estimate, schedule, None)
+        return Recipe(estimate, schedule, None)
     if learner.compression == "unbiased":
         remedy = "a larger max_support"
         if "compression" in learner.get_params():
             remedy = f"compression='projection', or {remedy}"
-        return RoundsOptions(estimate, schedule, Unbiased(most, schedule.owner, remedy))
+        return Recipe(estimate, schedule, Unbiased(most, schedule.owner, remedy))
     projection = Projection(most, estimate, schedule.owner, learner.n_jobs)
-    return RoundsOptions(estimate, schedule, projection)
+    return Recipe(estimate, schedule, projection)

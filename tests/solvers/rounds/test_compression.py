@@ -11,7 +11,7 @@ from cases import inputs
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
 from trickless.baselines import KernelGradientClassifier, KernelGradientRegressor
 from trickless.functions.stream import Purpose, draw, generator
-from trickless.learners.online import options_of
+from trickless.learners.online import recipe_of
 from trickless.neurons import FromFunction, Gaussian
 from trickless.solvers.rounds.compression import nearest, reservoir
 
@@ -66,7 +66,7 @@ def test_nothing_learned_is_projected_to_nothing():
 def compressed(model):
     """The model before a compression, as it is after one, and the points that it kept."""
     after = deepcopy(model).set_params(max_support=100)
-    after.rounds_.compress(options_of(after))
+    after.rounds_.compress(recipe_of(after))
     rows = model.rounds_.support.rows
     kept = [np.flatnonzero((row == rows).all(axis=1)).item() for row in after.rounds_.support.rows]
     assert len(kept) == 25
@@ -109,7 +109,7 @@ def test_the_norm_does_not_grow():
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
     model = ShrinkingGradientRegressor(**GAUSSIAN, random_state=0).partial_fit(X, y)
     after = deepcopy(model).set_params(max_support=1200)
-    after.rounds_.compress(options_of(after))
+    after.rounds_.compress(recipe_of(after))
     norms = []
     for one in (model, after):
         K = model.estimates_.kernel(one.rounds_.rows, one.rounds_.rows)
@@ -134,7 +134,7 @@ def test_a_neuron_that_is_not_finite_is_found_before_it_spoils_the_model():
     before = coefficients(model)
     far[0] = 3.0
     with pytest.raises(ValueError, match=r"FromFunction.*not finite.*Remedy"):
-        model.rounds_.compress(options_of(model.set_params(max_support=100)))
+        model.rounds_.compress(recipe_of(model.set_params(max_support=100)))
     np.testing.assert_array_equal(coefficients(model), before)
     assert len(model.rounds_.support) == 150
 

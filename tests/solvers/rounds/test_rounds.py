@@ -10,7 +10,7 @@ from cases import inputs
 from trickless import ShrinkingGradientRegressor as Regressor
 from trickless.baselines import KernelGradientRegressor, NORMARegressor
 from trickless.functions.sampling import inclusion
-from trickless.learners.online import options_of
+from trickless.learners.online import recipe_of
 from trickless.neurons import Gaussian
 from trickless.solvers.rounds.coefficients import Coefficients
 
@@ -121,7 +121,7 @@ def test_an_unbiased_compression_keeps_the_expectation():
     for seed in range(400):
         thinned = deepcopy(model).set_params(max_support=60, compression="unbiased")
         thinned.rounds_.seed = seed
-        thinned.rounds_.compress(options_of(thinned))
+        thinned.rounds_.compress(recipe_of(thinned))
         assert len(thinned.rounds_.support) == 30
         runs.append(
             model.kernel_(x, thinned.support_vectors_) @ thinned.rounds_.coefficients.last()

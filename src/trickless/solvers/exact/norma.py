@@ -41,8 +41,8 @@ from trickless.solvers.state import ignore
 _FADED = 10
 
 
-class NORMAOptions(NamedTuple):
-    """Parameters of rounds. ``error(f, y)`` gives the error of each row, for the curve."""
+class Update(NamedTuple):
+    """How a round updates f. ``error(f, y)`` gives the error of each row, for the curve."""
 
     kernel: ExactKernel
     loss: Loss
@@ -93,24 +93,24 @@ class NORMA(Stated):
         self,
         X: Any,
         y: np.ndarray,
-        options: NORMAOptions,
+        update: Update,
         advance: Callable[[int], object] = ignore,
     ) -> None:
         """Make a round for each row, in the order given; ``advance`` shows the progress."""
-        squares = options.kernel.diagonal(X)
+        squares = update.kernel.diagonal(X)
         self._see(y)
-        check_forgetting(options, self._alpha(options))
+        check_forgetting(update, self._alpha(update))
         if self.support is None:
             self.support = growing_like(X)
             self._append(X[:0], y[:0], y[:0])
         X = self.support.like(X)
-        forgot, start = self._forgets(options), 0
+        forgot, start = self._forgets(update), 0
         while start < len(y):
             rows = slice(start, min(start + self._rounds_at_once(), len(y)))
-            self._rounds(X[rows], y[rows], self._steps(squares[rows], options), options)
+            self._rounds(X[rows], y[rows], self._steps(squares[rows], update), update)
             advance(rows.stop - start)
             start = rows.stop
-        self._warn_if_forgotten(forgot, options)
+        self._warn_if_forgotten(forgot, update)
 
     def fork(self) -> NORMA:
         """Rounds that continue from these, and leave these unchanged."""
@@ -136,53 +136,53 @@ class NORMA(Stated):
         share = len(y) / (self.n_rounds + len(y))
         self.spread = self.spread + share * (spread - self.spread)
 
-    def _alpha(self, options: NORMAOptions) -> Any:
+    def _alpha(self, update: Update) -> Any:
         """The regularisation strength, of all outputs or each."""
-        if not isinstance(options.alpha, str):
-            return options.alpha
-        return automatic_alpha(options.loss, self.spread)
+        if not isinstance(update.alpha, str):
+            return update.alpha
+        return automatic_alpha(update.loss, self.spread)
 
     def _rounds_at_once(self) -> int:
         """Rounds whose kernel values are computed at once; truncation then drops old terms."""
         rounds = rows_at_once(len(self.coefficients) + BLOCK_ROWS)
         return rounds if self.max_support is None else min(rounds, self.max_support)
 
-    def _steps(self, squares: np.ndarray, options: NORMAOptions) -> np.ndarray:
+    def _steps(self, squares: np.ndarray, update: Update) -> np.ndarray:
         """η_t for the rounds of rows with these k(x, x), of all outputs or each: (n, 1 or more)."""
         t = self.n_rounds + 1 + np.arange(len(squares))[:, None]
-        first = self._first(squares, options)
+        first = self._first(squares, update)
         self.largest_square = max(self.largest_square, float(squares.max()))
-        return first / self._divisor(t, first, options)
+        return first / self._divisor(t, first, update)
 
-    def _first(self, squares: np.ndarray, options: NORMAOptions) -> Any:
+    def _first(self, squares: np.ndarray, update: Update) -> Any:
         """The first step η, from k(x, x) of the rows: (n, 1 or more), or a number."""
-        if not isinstance(options.step_size, str):
-            return options.step_size
+        if not isinstance(update.step_size, str):
+            return update.step_size
         largest = np.maximum.accumulate(np.append(self.largest_square, squares))[1:, None]
-        curvature: Any = options.loss.curvature
-        if options.loss.piecewise_linear:  # a slope of ±1 moves f as much in any unit of y
+        curvature: Any = update.loss.curvature
+        if update.loss.piecewise_linear:  # a slope of ±1 moves f as much in any unit of y
             curvature = curvature / unit_of(self.spread)
-        steepest = curvature * largest + self._alpha(options)
+        steepest = curvature * largest + self._alpha(update)
         return np.divide(1, steepest, out=np.zeros_like(steepest), where=steepest > 0)
 
-    def _divisor(self, t: np.ndarray, first: Any, options: NORMAOptions) -> np.ndarray:
+    def _divisor(self, t: np.ndarray, first: Any, update: Update) -> np.ndarray:
         """By what the first step is divided in rounds t: (n, 1 or more)."""
-        match options.schedule:
+        match update.schedule:
             case "sqrt":
                 return np.sqrt(t)
             case "inverse":
-                return np.asarray(1 + first * self._alpha(options) * (t - 1))
+                return np.asarray(1 + first * self._alpha(update) * (t - 1))
         return np.ones(t.shape)
 
     @np.errstate(over="ignore", invalid="ignore")  # divergence is reported below
-    def _rounds(self, X: Any, y: np.ndarray, steps: np.ndarray, options: NORMAOptions) -> None:
+    def _rounds(self, X: Any, y: np.ndarray, steps: np.ndarray, update: Update) -> None:
         """Make a round for each row of a block.
 
         ``f`` holds the values at all rows of the block. They are updated for the rows to come. For
         past rows they remain what was predicted.
         """
         assert self.support is not None
-        kernel, loss, alpha = options.kernel, options.loss, self._alpha(options)
+        kernel, loss, alpha = update.kernel, update.loss, self._alpha(update)
         past, own = kernel.matrix(X, self.support.rows), kernel(X, X)
         old, old_total = self.coefficients.rows, self.totals.rows
         f, total = past @ old, past @ old_total
@@ -206,14 +206,14 @@ class NORMA(Stated):
                 f[t + 1 :] -= gone * (scale * old[dropped])
                 total[t + 1 :] -= gone * (old_total[dropped] + lasting * old[dropped])
                 n_terms, dropped = n_terms - 1, dropped + 1
-        self._check_progress(f, y, options)
-        mean_error = float(options.error(f, y).mean())
+        self._check_progress(f, y, update)
+        mean_error = float(update.error(f, y).mean())
         kept = new.any(axis=1)
         with uninterrupted():  # all that the rounds change
             extend(self.curve, len(y), mean_error)
             if self.recent is not None:
                 average = total / (self.n_rounds + 1 + np.arange(len(y))[:, None])
-                note_rows(self.recent, average if options.average else f, y)
+                note_rows(self.recent, average if update.average else f, y)
             old_total += lasting * old
             old *= scale
             if dropped:
@@ -228,18 +228,18 @@ class NORMA(Stated):
         self.coefficients.append(coefficients)
         self.totals.append(totals)
 
-    def _forgets(self, options: NORMAOptions) -> bool:
+    def _forgets(self, update: Update) -> bool:
         """Whether old terms are dropped, and steps are too small for new ones to replace them."""
         if self.max_support is None or len(self.coefficients) < self.max_support:
             return False
-        first = self._first(np.array([self.largest_square]), options)
-        return bool((self._divisor(np.array([[self.n_rounds]]), first, options) > _FADED).all())
+        first = self._first(np.array([self.largest_square]), update)
+        return bool((self._divisor(np.array([[self.n_rounds]]), first, update) > _FADED).all())
 
-    def _warn_if_forgotten(self, already: bool, options: NORMAOptions) -> None:
+    def _warn_if_forgotten(self, already: bool, update: Update) -> None:
         """Warn once if the rounds now forget, and did not ``already`` do so."""
-        if not already and self._forgets(options):
+        if not already and self._forgets(update):
             warn(
-                f"{options.kernel.owner}: schedule={options.schedule!r} with max_support="
+                f"{update.kernel.owner}: schedule={update.schedule!r} with max_support="
                 f"{self.max_support}: after {self.n_rounds} rows, steps are below 1/{_FADED} of "
                 f"the first step, and only the latest {self.max_support} terms are kept. New terms "
                 "are too small to replace the terms that are dropped, so what was learned is "
@@ -247,9 +247,9 @@ class NORMA(Stated):
                 "max_support=None."
             )
 
-    def _check_progress(self, f: np.ndarray, y: np.ndarray, options: NORMAOptions) -> None:
+    def _check_progress(self, f: np.ndarray, y: np.ndarray, update: Update) -> None:
         """Raise an error if the loss of a block is far above the loss of predicting nothing."""
-        loss, step_size = options.loss, options.step_size
+        loss, step_size = update.loss, update.step_size
         start = float(loss.value(np.zeros_like(y), y).mean())
         self._largest_loss = max(self._largest_loss, start)
         remedy = "k(x, x) differs too much between rows; scale them, or take another kernel"
@@ -258,13 +258,13 @@ class NORMA(Stated):
             remedy = f"step_size={step_size!r} is too large; take 'auto', or up to {stable:.3g}"
         now = float(loss.value(f, y).mean())
         n_rounds = self.n_rounds + len(y)
-        check_progress(options.kernel.owner, now, self._largest_loss, n_rounds, remedy)
+        check_progress(update.kernel.owner, now, self._largest_loss, n_rounds, remedy)
 
 
-def check_forgetting(options: NORMAOptions, alpha: Any) -> None:
+def check_forgetting(update: Update, alpha: Any) -> None:
     """Raise an error for a step that decays coefficients to 0, or reverses their signs."""
-    owner, alpha, step_size = options.kernel.owner, float(np.max(alpha)), options.step_size
-    if isinstance(step_size, str) or options.schedule == "inverse":
+    owner, alpha, step_size = update.kernel.owner, float(np.max(alpha)), update.step_size
+    if isinstance(step_size, str) or update.schedule == "inverse":
         return
     if step_size * alpha >= 1:
         raise InvalidValueError(

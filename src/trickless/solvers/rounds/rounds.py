@@ -100,8 +100,8 @@ class Compression(Protocol):
         """Replace the support and the coefficients."""
 
 
-class RoundsOptions(NamedTuple):
-    """Parameters of rounds, which may change between batches. No compression keeps every row."""
+class Recipe(NamedTuple):
+    """How rounds are taken, which may change between batches. No compression keeps every row."""
 
     estimate: Estimate
     schedule: Schedule
@@ -219,7 +219,7 @@ class Rounds(Stated):
         self,
         X: Any,
         targets: np.ndarray,
-        options: RoundsOptions,
+        recipe: Recipe,
         keep: Keep = forget,
         state: State | None = None,
         advance: Callable[[int], object] = ignore,
@@ -229,7 +229,7 @@ class Rounds(Stated):
         ``keep`` receives the state after each batch, ``state`` is one from which to resume, and
         ``advance`` is called with numbers of rows, to show progress.
         """
-        self.check(X.shape[0], options)
+        self.check(X.shape[0], recipe)
         self.frozen = None
         if self.support is None:
             self.support = growing_like(X)
@@ -237,10 +237,10 @@ class Rounds(Stated):
         start = 0 if state is None else self._take(state, X.shape[0])
         advance(start)
         while start < X.shape[0]:
-            eta = self.step(options)
-            rows = slice(start, min(start + self.batch_rows(eta, options), X.shape[0]))
-            self.play(X[rows], targets[rows], eta, options)
-            self.compress(options)
+            eta = self.step(recipe)
+            rows = slice(start, min(start + self.batch_rows(eta, recipe), X.shape[0]))
+            self.play(X[rows], targets[rows], eta, recipe)
+            self.compress(recipe)
             advance(rows.stop - start)
             start = rows.stop
             keep(partial(self.state, start))
@@ -272,7 +272,7 @@ class Rounds(Stated):
         self.check_state()
         return counted(n_rows, most)
 
-    def play(self, X: Any, targets: np.ndarray, eta: float, options: RoundsOptions) -> None:
+    def play(self, X: Any, targets: np.ndarray, eta: float, recipe: Recipe) -> None:
         """Take a round with step η for each row of a batch, all with the estimates of f_t.
 
         An output shrinks once a batch if any of its estimates is large.
@@ -282,10 +282,10 @@ class Rounds(Stated):
         n_support = len(self.support)
         estimates = np.zeros(targets.shape)
         if n_support:
-            estimates = options.estimate(X, self)  # Alg. 1, line 4
-        self._check_progress(estimates, targets, options)
+            estimates = recipe.estimate(X, self)  # Alg. 1, line 4
+        self._check_progress(estimates, targets, recipe)
         error = float(self.measure.error(estimates, targets).mean())
-        small: np.ndarray = np.abs(estimates) < SHRINK_AT * options.schedule.norm_bound  # line 5
+        small: np.ndarray = np.abs(estimates) < SHRINK_AT * recipe.schedule.norm_bound  # line 5
         new = np.where(small, eta * (targets - estimates), 0)  # line 6
         with uninterrupted():  # all that a round changes
             extend(self.online, len(targets), error)
@@ -302,9 +302,9 @@ class Rounds(Stated):
             self.support.append(X)
             c.append(new)
 
-    def compress(self, options: RoundsOptions) -> None:
+    def compress(self, recipe: Recipe) -> None:
         """Replace support points by fewer, if there are too many."""
-        c = options.compression
+        c = recipe.compression
         if c is not None and self.support is not None and len(self.support) > c.max_support:
             c(self, generator(self.seed, Purpose.COMPRESS, self.n_rounds))
 
@@ -323,34 +323,32 @@ class Rounds(Stated):
                 f"constant prediction. Remedy: {remedy}."
             )
 
-    def step(self, options: RoundsOptions) -> float:
+    def step(self, recipe: Recipe) -> float:
         """Size η of the next step."""
-        return options.schedule.step(self.n_rounds + 1, options.estimate.largest_step(self))
+        return recipe.schedule.step(self.n_rounds + 1, recipe.estimate.largest_step(self))
 
-    def batch_rows(self, eta: float, options: RoundsOptions) -> int:
+    def batch_rows(self, eta: float, recipe: Recipe) -> int:
         """Rows of the next batch, with steps of η."""
-        return options.schedule.batch_rows(self.n_rounds, eta, options.estimate.square_bound)
+        return recipe.schedule.batch_rows(self.n_rounds, eta, recipe.estimate.square_bound)
 
-    def check(self, n_rows: int, options: RoundsOptions) -> None:
-        """Raise an error for options that do not work for the rows to come."""
-        estimate, schedule, compression = options
+    def check(self, n_rows: int, recipe: Recipe) -> None:
+        """Raise an error for a recipe that does not work for the rows to come."""
+        estimate, schedule, compression = recipe
         if schedule.is_theorem:
             most = None if compression is None else compression.max_support
             schedule.check_theorem(self.n_rounds + n_rows, estimate.square_bound, most)
             estimate.check_theorem()
         schedule.check_named_step()
-        eta = self.step(options)
-        schedule.check_step(eta, self.batch_rows(eta, options), estimate.square_bound)
+        eta = self.step(recipe)
+        schedule.check_step(eta, self.batch_rows(eta, recipe), estimate.square_bound)
 
-    def _check_progress(
-        self, estimates: np.ndarray, targets: np.ndarray, options: RoundsOptions
-    ) -> None:
+    def _check_progress(self, estimates: np.ndarray, targets: np.ndarray, recipe: Recipe) -> None:
         """Raise an error if a round's loss is far above the loss of predicting 0 for targets ±1.
 
         Shrinking bounds estimates by 16 B. The theorem relies on that, so it is not checked.
         """
-        if options.schedule.is_theorem:
+        if recipe.schedule.is_theorem:
             return
         loss = float(Squared().value(estimates, targets).mean())
-        remedy = self.lost or options.estimate.remedy(self)
-        check_progress(options.schedule.owner, loss, targets.shape[1] / 2, self.n_rounds, remedy)
+        remedy = self.lost or recipe.estimate.remedy(self)
+        check_progress(recipe.schedule.owner, loss, targets.shape[1] / 2, self.n_rounds, remedy)
