@@ -73,6 +73,16 @@ class _NORMA(KernelLearner):
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of rows. The same integer gives the same model.
+    alpha : float or "auto", default="auto"
+        Regularisation strength, relative to the mean loss. With 0, old rows are never forgotten.
+        "auto" is 1e-3, except for the regression loss "epsilon_insensitive". Its slope is ±1 in any
+        unit of y, so its alpha has the unit 1 / y, and "auto" is 1e-3 / (mean distance so far of an
+        output from its intercept).
+    step_size : float or "auto", default="auto"
+        The first step :math:`\eta`. "auto" is 1 / (c × the largest k(x, x) so far + alpha), where c
+        is the curvature of the loss, so that no step overshoots the row that it is taken on. For
+        "epsilon_insensitive", c is 1 / (mean distance so far of an output from its intercept), and
+        steps may overshoot.
 
     Attributes
     ----------
@@ -275,16 +285,6 @@ class NORMARegressor(Regressor, _NORMA):
     epsilon : float, default=0.1
         The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
         The default suits targets with a standard deviation of about 1.
-    alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss. With 0, old rows are never forgotten.
-        "auto" is 1e-3. The slope of "epsilon_insensitive" is ±1 in any unit of y, so its alpha has
-        the unit 1 / y. For this loss, "auto" is 1e-3 / (mean distance so far of an output from its
-        intercept).
-    step_size : float or "auto", default="auto"
-        The first step :math:`\eta`. "auto" is 1 / (c × the largest k(x, x) so far + alpha), where c
-        is the curvature of the loss. With it, no step overshoots the row that it is taken on. For
-        "epsilon_insensitive", c is 1 / (mean distance so far of an output from its intercept), and
-        steps may overshoot.
 
     Attributes
     ----------
@@ -352,12 +352,6 @@ class NORMAClassifier(Classifier, _NORMA):
     loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
         The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more.
         The other losses learn each class against the rest.
-    alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss. With 0, old rows are never forgotten.
-        "auto" is 1e-3.
-    step_size : float or "auto", default="auto"
-        The first step :math:`\eta`. "auto" is 1 / (c × the largest k(x, x) so far + alpha), where c
-        is the curvature of the loss. With it, no step overshoots the row that it is taken on.
 
     Attributes
     ----------

@@ -52,6 +52,11 @@ class _SDCA(KernelLearner):
         rows. Of larger data it holds the first rows that are used. The other values are computed
         again when needed, with the same result up to rounding. In addition, a few copies of a block
         of up to 256 rows in 16 MiB are held, or of one row if that is larger.
+    alpha : float or "auto", default="auto"
+        Regularisation strength, relative to the mean loss. The parameter C of other support vector
+        machines is 1 / (n_rows × alpha). "auto" is 1e-3, except for the regression loss
+        "epsilon_insensitive". Its slope is ±1 in any unit of y, so its alpha has the unit 1 / y,
+        and "auto" is 1e-3 / (mean distance of targets from the intercept).
 
     Attributes
     ----------
@@ -159,11 +164,6 @@ class SDCARegressor(Regressor, _SDCA):
     epsilon : float, default=0.1
         The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
         The default suits targets with a standard deviation of about 1.
-    alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss. The parameter C of other support vector
-        machines is 1 / (n_rows × alpha). "auto" is 1e-3. The slope of "epsilon_insensitive" is ±1
-        in any unit of y, so its alpha has the unit 1 / y. For this loss, "auto" is 1e-3 / (mean
-        distance of targets from the intercept).
 
     Attributes
     ----------
@@ -223,9 +223,6 @@ class SDCAClassifier(Classifier, _SDCA):
     ----------
     loss : {"hinge", "log_loss", "squared_hinge", "squared_error"}, default="hinge"
         The loss l. "hinge" gives the support vector machine.
-    alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss. The parameter C of other support vector
-        machines is 1 / (n_rows × alpha). "auto" is 1e-3.
 
     Examples
     --------

@@ -129,6 +129,44 @@ class _DoublyStochastic(NeuronLearner):
         Precision of activations and coefficients.
     cache_bytes : int, default=2**28
         Memory in bytes for drawn weights. The rest is drawn again when needed.
+    alpha : float or "auto", default="auto"
+        Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
+        which ``damping`` regularises. For the regression loss "epsilon_insensitive", whose slope is
+        ±1 in any unit of y, alpha has the unit 1 / y, and "auto" is 1e-6 / (mean distance of an
+        output from its intercept).
+    step_size : float or "auto", default="auto"
+        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. The value of "auto" depends
+        on the kind of step:
+
+        - Plain steps: half of the largest step that is stable in mean square, for the largest
+          eigenvalue of the kernel operator on 1,024 rows of the first batch. It is limited so that
+          all steps together add little noise compared with the noise of the targets.
+        - With a preconditioner: the length of each step is found by generalised cross-validation of
+          its block. A block that would only fit noise takes no step.
+        - Newton steps: 3 over the square root of ``n_neurons``, from 0.02 to 0.5.
+        - ``schedule="theorem"``: 1 / alpha.
+
+        For "epsilon_insensitive", a step is in units of the mean distance of each output's targets
+        from the intercept, or from f with a preconditioner. For streams with "auto", set
+        ``n_neurons`` to about the number that will be drawn. Beyond it, the steps of "inverse" fall
+        as i^(-3/4).
+    schedule : {"inverse", "constant", "theorem"}, default="inverse"
+        The size of step i = 0, 1, ... "inverse" is :math:`\gamma / (1 + c i)` with c = ``decay``,
+        "constant" is :math:`\gamma`, and "theorem" is :math:`\theta / (i + 1)`. For "theorem", the
+        paper proves that the mean square distance to the minimiser falls as 1/i if :math:`\theta
+        \alpha` is in (1, 2) or a positive integer. Its first steps are of size 1 / alpha, so it
+        suits strong regularisation. If it diverges, there is a warning or an error. The theorem
+        covers one pass over the rows, and assumes that the slope of the loss is bounded and
+        Lipschitz continuous, as for "huber" and "log_loss". The other losses give a warning: the
+        slope of "squared_error" and "squared_hinge" has no bound, and the slope of
+        "epsilon_insensitive" and "hinge" jumps.
+    early_stopping : bool or "auto", default="auto"
+        Whether ``fit`` holds rows out, and stops before ``n_neurons`` when their score no longer
+        improves. The score is the share of the loss of these rows that is explained. It is computed
+        after every pass, or every twentieth of ``n_neurons``. For trees it is computed a hundred
+        times, the best number of trees is kept, and the intercept of a classifier is moved to their
+        mean probabilities. "auto" is True if the neurons are trees and there are at least 40 rows.
+        Of rows with weights, their effective number counts, (Σw)² / Σw².
 
     Attributes
     ----------
@@ -472,44 +510,6 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     epsilon : float, default=0.1
         The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
         The default suits targets with a standard deviation of about 1.
-    alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
-        which ``damping`` regularises. The slope of "epsilon_insensitive" is ±1 in any unit of y, so
-        its alpha has the unit 1 / y. For this loss, "auto" is 1e-6 / (mean distance of an output
-        from its intercept).
-    step_size : float or "auto", default="auto"
-        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. The value of "auto" depends
-        on the kind of step:
-
-        - Plain steps: half of the largest step that is stable in mean square, for the largest
-          eigenvalue of the kernel operator on 1,024 rows of the first batch. It is limited so that
-          all steps together add little noise compared with the noise of the targets.
-        - With a preconditioner: the length of each step is found by generalised cross-validation of
-          its block. A block that would only fit noise takes no step.
-        - Newton steps: 3 over the square root of ``n_neurons``, from 0.02 to 0.5.
-        - ``schedule="theorem"``: 1 / alpha.
-
-        For "epsilon_insensitive", a step is in units of the mean distance of each output's targets
-        from the intercept, or from f with a preconditioner. For streams with "auto", set
-        ``n_neurons`` to about the number that will be drawn. Beyond it, the steps of "inverse" fall
-        as i^(-3/4).
-    schedule : {"inverse", "constant", "theorem"}, default="inverse"
-        The size of step i = 0, 1, ... "inverse" is :math:`\gamma / (1 + c i)` with c = ``decay``,
-        "constant" is :math:`\gamma`, and "theorem" is :math:`\theta / (i + 1)`. For "theorem", the
-        paper proves that the mean square distance to the minimiser falls as 1/i if
-        :math:`\theta \alpha` is in (1, 2) or a positive integer. Its first steps are of size
-        1 / alpha, so it suits strong regularisation. If it diverges, there is a warning or an
-        error. The theorem also assumes that the slope of the loss is bounded and Lipschitz
-        continuous, as for "huber". The other losses give a warning. The slope of "squared_error"
-        has no bound, and the slope of "epsilon_insensitive" jumps. The theorem covers one pass over
-        the rows.
-    early_stopping : bool or "auto", default="auto"
-        Whether ``fit`` holds rows out, and stops before ``n_neurons`` when their score no longer
-        improves. The score is the share of the loss of these rows that is explained. It is computed
-        after every pass, or every twentieth of ``n_neurons``. For trees it is computed a hundred
-        times, and the best number of trees is kept. "auto" is True if the neurons are trees and
-        there are at least 40 rows. Of rows with weights, their effective number counts,
-        (Σw)² / Σw².
 
     Attributes
     ----------
@@ -612,25 +612,6 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         Weights of the classes, which multiply ``sample_weight``. In a dictionary
         {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
         same total weight. It needs all rows, so it works with ``fit`` only.
-    alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
-        which ``damping`` regularises.
-    step_size : float or "auto", default="auto"
-        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
-        largest step that is stable in mean square. See :class:`DoublyStochasticRegressor`.
-    schedule : {"inverse", "constant", "theorem"}, default="inverse"
-        The size of step i = 0, 1, ... "inverse" is :math:`\gamma / (1 + c i)` with c = ``decay``,
-        "constant" is :math:`\gamma`, and "theorem" is :math:`\theta / (i + 1)`.
-        :class:`DoublyStochasticRegressor` says what "theorem" needs. The theorem also assumes that
-        the slope of the loss is bounded and Lipschitz continuous, as for "log_loss". The other
-        losses give a warning. The slope of "squared_error" and "squared_hinge" has no bound, and
-        the slope of "hinge" jumps.
-    early_stopping : bool or "auto", default="auto"
-        Whether ``fit`` holds rows out, and stops before ``n_neurons`` when their score no longer
-        improves. The score is the share of the loss of these rows that is explained. For trees, the
-        best number of them is kept, and the intercept is moved to their mean probabilities. "auto"
-        is True if the neurons are trees and there are at least 40 rows. Of rows with weights, their
-        effective number counts, (Σw)² / Σw².
 
     Attributes
     ----------

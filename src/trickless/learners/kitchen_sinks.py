@@ -96,6 +96,18 @@ class _KitchenSinks(SolvedLearner):
     cache_bytes : int, default=2**28
         Memory in bytes for drawn weights, and for activations that are needed more than once. The
         rest is drawn or evaluated again when needed.
+    max_iter : int, default=500
+        The largest number of iterations of the iterative solver, and for losses other than
+        "squared_error". An iteration takes about one pass over the rows.
+    tol : float, default=1e-5
+        Tolerance of the iterative solver. It stops when the risk is this close to its minimum,
+        relative to how much the solution decreases the risk. For losses other than
+        "squared_error", let r be the risk of the best constant. The solver stops when no entry of
+        the preconditioned gradient exceeds ``tol * sqrt(r)``, or when the risk no longer
+        decreases. Where the risk is flat, rounding errors then decide among nearly equal
+        solutions. So sparse rows of up to 2**21 numbers, zeros included, are solved for as
+        dense rows. With a ``weight_bound`` it stops when the risk is proved to be within
+        ``tol * r`` of its minimum.
 
     Attributes
     ----------
@@ -295,11 +307,6 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         Whether predictions must have standard deviations. True uses the direct solver for any
         number of columns. With ``weight_bound`` or ``solver="iterative"``, this raises an error.
         With False, there are standard deviations if the direct solver is used.
-    max_iter : int, default=500
-        The largest number of iterations of the iterative solver.
-    tol : float, default=1e-5
-        Tolerance of the iterative solver. It stops when the risk is this close to its minimum,
-        relative to how much the solution decreases the risk.
 
     Attributes
     ----------
@@ -455,25 +462,13 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         is the logistic loss for two classes and the softmax loss for more. "squared_error" is the
         fastest. The others need ``fit``, and about a hundred passes over the activations, or up to
         a thousand for "hinge". Activations are kept if they fit into ``cache_bytes``, and otherwise
-        evaluated in every pass. These losses minimise the mean loss plus
-        :math:`(\alpha K / 2) \sum_j |\beta_j|^2`. ``alpha="auto"`` is then chosen for the squared
-        loss, and multiplied by the curvature of the loss if that is below 1.
+        evaluated in every pass. These losses minimise the mean loss plus :math:`(\alpha K / 2)
+        \sum_j |\beta_j|^2`. ``alpha="auto"`` is then chosen for the squared loss, and multiplied by
+        the curvature of the loss if that is below 1. They do not go with ``solver="iterative"``.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply ``sample_weight``. In a dictionary
         {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
         same total weight. It needs all rows, so it works with ``fit`` only, and not with ``merge``.
-    max_iter : int, default=500
-        The largest number of iterations of the iterative solver, and for losses other than
-        "squared_error". An iteration takes about one pass over the rows.
-    tol : float, default=1e-5
-        Tolerance of the iterative solver. It stops when the risk is this close to its minimum,
-        relative to how much the solution decreases the risk. For losses other than
-        "squared_error", let r be the risk of the best constant. The solver stops when no entry of
-        the preconditioned gradient exceeds ``tol * sqrt(r)``, or when the risk no longer
-        decreases. Where the risk is flat, rounding errors then decide among nearly equal
-        solutions. So sparse rows of up to 2**21 numbers, zeros included, are solved for as
-        dense rows. With a ``weight_bound`` it stops when the risk is proved to be within
-        ``tol * r`` of its minimum.
 
     Examples
     --------
