@@ -25,7 +25,7 @@ class CandidatesDisplay:
     """Plot of a score along ``n_candidates``, from randomly drawn neurons to chosen ones.
 
     Create it with :meth:`from_estimator`. With 1 candidate, neurons are drawn at random. With more
-    candidates, each neuron, or each cut of a tree, is the best of that many draws. So the curve of
+    candidates, each neuron, or each cut of a tree, is the best of that many draws, so the curve of
     trees leads from random trees to boosted trees.
 
     Parameters

@@ -82,7 +82,7 @@ class _DoublyStochastic(NeuronLearner):
     preconditioner : {"auto", "block", "newton"} or None, default="auto"
         How steps are preconditioned. None is the algorithm of the paper. "block" is the algorithm
         of the authors' code. It multiplies each step by the inverse of the covariance of its own
-        activations, :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k. So each
+        activations, :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k, so each
         block is fitted to the residuals. "newton" takes Newton steps on trees, whose covariance is
         diagonal. The coefficient of a leaf is :math:`\gamma \sum g / (\sum h + \lambda)`, with
         slopes g = -l' and curvatures h of the loss at its rows. "auto" is "newton" for trees.
@@ -290,7 +290,7 @@ class _DoublyStochastic(NeuronLearner):
 
         The rows are split into random batches once, and each pass visits the batches in a new
         order. The value of f at each row is kept between visits, with 8 bytes for each row and
-        output. So a visit evaluates only the neurons drawn since the last visit. Each neuron is
+        output, so a visit evaluates only the neurons drawn since the last visit. Each neuron is
         evaluated once at each row.
 
         Parameters
@@ -567,7 +567,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> DoublyStochasticRegressor:
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
-        A batch of fewer rows takes a proportionally smaller step. So rows count equally, however
+        A batch of fewer rows takes a proportionally smaller step, so rows count equally, however
         they are grouped. For a stream of small batches, set ``batch_size`` to their size.
         Parameters that are "auto" depend on the rows of each call, so calls with 1,024 rows or more
         learn faster. Each step adds ``neurons_per_step`` neurons, also beyond ``n_neurons``.
@@ -579,7 +579,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, relative to their mean so far. If the weights of a batch sum to
             more than its number of rows, they are scaled down to that number. That keeps the step
-            stable. So heavy rows count less than in ``fit``, especially in small batches.
+            stable, so heavy rows count less than in ``fit``, especially in small batches.
 
         Returns
         -------

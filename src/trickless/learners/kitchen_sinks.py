@@ -105,7 +105,7 @@ class _KitchenSinks(SolvedLearner):
         "squared_error", let r be the risk of the best constant. The solver stops when no entry of
         the preconditioned gradient exceeds ``tol * sqrt(r)``, or when the risk no longer
         decreases. Where the risk is flat, rounding errors then decide among nearly equal
-        solutions. So sparse rows of up to 2**21 numbers, zeros included, are solved for as
+        solutions, so sparse rows of up to 2**21 numbers, zeros included, are solved for as
         dense rows. With a ``weight_bound`` it stops when the risk is proved to be within
         ``tol * r`` of its minimum.
 
@@ -299,7 +299,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
 
     in one pass over the rows. The solution approaches kernel ridge regression as K grows.
     :math:`K \sum_j |\beta_j|^2` estimates the squared norm of the function that the network
-    samples. So alpha has the same meaning for any number of neurons.
+    samples, so alpha has the same meaning for any number of neurons.
 
     Parameters
     ----------
@@ -422,7 +422,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
 
         If the family estimates nothing from the data, the model is the same as after one ``fit`` to
         all rows, up to rounding. It does not matter how the rows are grouped and ordered. Median
-        length scales and the cuts of stumps come from the first batch. So make it representative,
+        length scales and the cuts of stumps come from the first batch, so make it representative,
         or pass ``Gaussian(length_scale=...)``. The coefficients are solved for when they are first
         needed.
 

@@ -153,7 +153,7 @@ class OnlineLearner(Learner):
             if self.shuffle:
                 order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
             new._learn(X[order], targets[order], file)
-            new.rounds_.function(new.estimates_, new.average)  # frozen once, if at all
+            new.estimates_.function(new.rounds_, new.average)  # frozen once, if at all
         return self
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
@@ -177,7 +177,7 @@ class OnlineLearner(Learner):
             self.rounds_.learn(X, targets, recipe_of(self), file.keep, file.resume(), bar.update)
 
     def _function(self, X: Any) -> Any:
-        return self.rounds_.function(self.estimates_, self.average)(X)
+        return self.estimates_.function(self.rounds_, self.average)(X)
 
     def _calibrates(self) -> bool:
         return True

@@ -69,7 +69,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         coefficients change f, and its average over rounds, as little as possible at one draw of
         neurons. What these points cannot express is lost. "unbiased" keeps half of
         ``max_support``. Each point is kept with a probability in proportion to its coefficient, and
-        its coefficient is divided by that probability. So f keeps its expectation, but each
+        its coefficient is divided by that probability, so f keeps its expectation, but each
         compression adds a variance of about :math:`\|\alpha\|_1^2` / ``max_support``. This variance
         feeds itself on long streams. With hundreds of points it can be larger than f itself. The
         average restarts after each compression, so ``average=True`` smooths little of it.
@@ -79,7 +79,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         Precision of activations and support points.
     max_support : int or None, default=None
         The largest number of support points to keep. The points of the current batch come on top.
-        If there are more, a compression replaces them by fewer. So memory and the time of a round
+        If there are more, a compression replaces them by fewer, so memory and the time of a round
         stay constant. Thousands of points are a good start. None keeps every row.
 
     Attributes

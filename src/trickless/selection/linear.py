@@ -75,4 +75,4 @@ def _moments(comparison: Comparison) -> Any:
     statistics = Statistics(len(rows), comparison.targets.mean(axis=0))
     least = least_ridge(len(rows))
     statistics.add(rows, comparison.targets, comparison.weight, least, comparison.n_jobs)
-    return statistics.centred()
+    return statistics.moments()

@@ -104,5 +104,4 @@ class Comparison:
             weight = None if self.weight is None else self.weight[panel]
             Z = activations(family, together(weights), self.X[panel], n, self.n_jobs, place=HOST)
             statistics.add(Z, self.targets[panel], weight, least, self.n_jobs)
-        check_finite_activations(type(family).__name__, statistics.z_sum)
-        return statistics.centred()
+        return statistics.moments()

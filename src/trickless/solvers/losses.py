@@ -349,7 +349,7 @@ class Exponential(Loss):
     """exp(−y f), the loss of AdaBoost; its minimiser is half of log(p / (1 − p)).
 
     Its curvature has no bound. It is 1 at f = 0. Where −y f is above 30, the loss continues as a
-    straight line. So a step that is too long has a finite loss, from which a shorter step is found.
+    straight line, so a step that is too long has a finite loss, from which a shorter step is found.
     """
 
     has_link = True

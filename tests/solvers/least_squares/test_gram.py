@@ -101,7 +101,7 @@ def summed(Z, y, least_ridge, weight=None, parts=1):
     for some in np.array_split(np.arange(len(Z)), parts):
         part = None if weight is None else weight[some]
         statistics.add(Z[some].copy(), y[some][:, None], part, least_ridge)
-    return statistics.centred()
+    return statistics.moments()
 
 
 def error(Z, weight=None, parts=1):

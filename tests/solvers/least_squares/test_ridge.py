@@ -47,7 +47,7 @@ def assert_same(a, b):
 @pytest.mark.parametrize("ridge", [1e-3, 1.0, 100.0])
 def test_solution_is_that_of_the_problem_written_out(ridge):
     Z, Y, weight = problem()
-    solution = solve(statistics(Z, Y, weight).centred(), ridge)
+    solution = solve(statistics(Z, Y, weight).moments(), ridge)
     coef, intercept = naive.ridge(Z, Y, weight, ridge)
     np.testing.assert_allclose(solution.coef, coef, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(solution.intercept, intercept, rtol=1e-8)
@@ -56,7 +56,7 @@ def test_solution_is_that_of_the_problem_written_out(ridge):
 @pytest.mark.parametrize("shape", [(80, 12), (15, 40)])
 def test_gcv_takes_the_best_of_its_grid_and_solves_there(shape):
     Z, Y, _ = problem(*shape)
-    moments = statistics(Z, Y).centred()
+    moments = statistics(Z, Y).moments()
     solution = solve_by_gcv(moments)
     for output, ridge in enumerate(solution.ridge):
         y = Y[:, [output]]
@@ -76,7 +76,7 @@ def test_a_noisy_output_does_not_shrink_a_clean_one():
     Z, _, _ = problem()
     rng = np.random.default_rng(1)
     beside = np.column_stack([Z[:, 0], 1000 * rng.standard_normal(len(Z))])
-    ridge = solve_by_gcv(statistics(Z, beside).centred()).ridge
+    ridge = solve_by_gcv(statistics(Z, beside).moments()).ridge
     assert ridge[0] < 1e-3 < 1 < ridge[1]
 
 
@@ -89,7 +89,7 @@ def smooth(n, k=60):
 @pytest.mark.parametrize("n", [50, 200])  # fewer rows than columns, which are kept, and more
 def test_without_noise_the_grid_goes_down_to_the_rounding_of_the_products(n):
     Z, y = smooth(n)
-    moments, single = (statistics(Z, y).centred() for _ in range(2))
+    moments, single = (statistics(Z, y).moments() for _ in range(2))
     found, above = map(solve_by_cross_validation, (moments, at_rounding_of_single(single)))
     floor = np.finfo(np.float32).eps * moments.mean_square
     assert above.grid[0] == pytest.approx(floor, rel=1e-6)
@@ -103,7 +103,7 @@ def test_without_noise_the_grid_goes_down_to_the_rounding_of_the_products(n):
 def test_small_ridges_are_taken_only_where_they_gain():
     """Without noise, but with columns that need no ridge."""
     Z, _, _ = problem()
-    moments = statistics(Z, Z @ np.ones((12, 1)) + 1e-3 * np.sin(9 * Z[:, :1])).centred()
+    moments = statistics(Z, Z @ np.ones((12, 1)) + 1e-3 * np.sin(9 * Z[:, :1])).moments()
     assert solve_by_gcv(moments).ridge >= np.finfo(np.float32).eps * moments.mean_square
 
 
@@ -111,7 +111,7 @@ def test_sums_in_single_precision_end_the_grid_sooner():
     Z, y = smooth(5000)
     sums = Statistics(Z.shape[1], np.zeros(1))
     sums.add(Z.astype("float32"), y, least_ridge=np.inf)
-    moments = sums.centred()
+    moments = sums.moments()
     assert moments.least_ridge > 0
     solution = solve_by_gcv(moments)
     floor = np.finfo(np.float32).eps * moments.mean_square
@@ -119,7 +119,7 @@ def test_sums_in_single_precision_end_the_grid_sooner():
     assert solution.ridge == solution.grid[0]
     assert wants_less(solution, moments).all()
     y += 0.1 * y.std() * np.random.default_rng(1).standard_normal(y.shape)
-    moments = statistics(Z, y).centred()
+    moments = statistics(Z, y).moments()
     noisy = solve_by_gcv(moments)
     assert not wants_less(noisy, moments).any()
     assert noisy.grid[0] == pytest.approx(FLOOR * moments.mean_square)
@@ -137,21 +137,21 @@ def test_ridges_of_the_grid_are_above_the_rounding_of_decompositions(kind):
     else:
         Z = rng.standard_normal((n, 1)) @ rng.standard_normal((1, k))
     for rows in (n, k - 50):
-        moments = statistics(Z[:rows], Z[:rows, :1]).centred()
+        moments = statistics(Z[:rows], Z[:rows, :1]).moments()
         np.linalg.cholesky(moments.covariance + LOWEST / 2 * moments.mean_square * np.eye(k))
 
 
 def test_pure_noise_is_shrunk_strongly():
     rng = np.random.default_rng(0)
     Z, Y = rng.standard_normal((200, 50)), rng.standard_normal((200, 1))
-    assert solve_by_gcv(statistics(Z, Y).centred()).ridge > 0.5
+    assert solve_by_gcv(statistics(Z, Y).moments()).ridge > 0.5
 
 
 def test_outputs_within_a_bound_have_ridges_of_their_own():
     """Against rows of the ridge below those of the problem, written out for each output."""
     Z, Y, _ = problem()
     Y[:, 1] *= 5
-    moments, bound, ridges = statistics(Z, Y).centred(), 0.1, [1e-3, 5.0]
+    moments, bound, ridges = statistics(Z, Y).moments(), 0.1, [1e-3, 5.0]
     each = [solve(deepcopy(moments), ridge) for ridge in ridges]
     free = np.column_stack([solution.coef[:, i] for i, solution in enumerate(each)])
     solution = each[0]._replace(coef=free, ridge=np.array(ridges))
@@ -175,13 +175,13 @@ def test_grouping_and_merging_change_nothing():
     ab.merge(b)
     ba.merge(a)
     for other in (grouped, ab, ba):
-        assert_same(other.centred(), whole.centred())
+        assert_same(other.moments(), whole.moments())
 
 
 def test_means_are_those_of_repeated_rows_but_their_number_is_not():
     Z, Y, weight = problem()
     repeat = np.repeat(np.arange(len(Z)), weight.astype(int))
-    a, b = statistics(Z, Y, weight).centred(), statistics(Z[repeat], Y[repeat]).centred()
+    a, b = statistics(Z, Y, weight).moments(), statistics(Z[repeat], Y[repeat]).moments()
     assert a.n == pytest.approx(weight.sum() ** 2 / (weight @ weight))
     assert b.n == len(repeat)
     b.n, b.n_rows = a.n, a.n_rows
@@ -191,9 +191,9 @@ def test_means_are_those_of_repeated_rows_but_their_number_is_not():
 @pytest.mark.parametrize("size", [1 / 80, 7.0, 1e30])
 def test_a_weight_of_all_rows_changes_nothing(size):
     Z, Y, _ = problem()
-    moments = statistics(Z, Y, np.full(80, size)).centred()
+    moments = statistics(Z, Y, np.full(80, size)).moments()
     assert moments.n == 80
-    whole = solve_by_gcv(statistics(Z, Y).centred())
+    whole = solve_by_gcv(statistics(Z, Y).moments())
     assert solve_by_gcv(moments).ridge == pytest.approx(whole.ridge)
 
 
@@ -202,16 +202,16 @@ def test_few_rows_are_kept_and_say_what_their_products_do(parts):
     Z, Y, weight = problem(30, 40)
     kept, summed = statistics(Z, Y, weight, parts), statistics(Z, Y, weight, parts)
     assert summed.gram.shape == (40, 40)
-    a, b = kept.centred(), summed.centred()
+    a, b = kept.moments(), summed.moments()
     assert a.rows.Z.shape == (30, 40)
     assert b.rows is None
     assert kept.nbytes < summed.nbytes
     for solve_it in (solve_by_gcv, lambda moments: solve(moments, 0.01)):
-        x, y = solve_it(kept.centred()), solve_it(summed.centred())
+        x, y = solve_it(kept.moments()), solve_it(summed.moments())
         for name in ("coef", "intercept", "ridge"):
             one, other = getattr(x, name), getattr(y, name)
             np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-8 * np.abs(other).max())
-    found, expected = solve_by_gcv(kept.centred()), solve_by_gcv(summed.centred())
+    found, expected = solve_by_gcv(kept.moments()), solve_by_gcv(summed.moments())
     np.testing.assert_allclose(found.grid, expected.grid, rtol=1e-12)
     some = np.isfinite(expected.scores)  # where degrees of freedom are fewer than rows count for
     np.testing.assert_array_equal(some, np.isfinite(found.scores))
@@ -220,7 +220,7 @@ def test_few_rows_are_kept_and_say_what_their_products_do(parts):
         found.scores[some], expected.scores[some], rtol=1e-4, atol=1e-10 * top
     )
     assert_same(a, b)
-    assert deepcopy(kept).centred().rows is not None
+    assert deepcopy(kept).moments().rows is not None
 
 
 def test_rows_are_kept_until_they_are_no_longer_few():
@@ -231,27 +231,27 @@ def test_rows_are_kept_until_they_are_no_longer_few():
         for i, rows in enumerate(parts)
     )
     a.merge(b)
-    assert len(a.centred().rows.Z) == 30
-    assert_same(a.centred(), statistics(Z[:30], Y[:30], weight[:30]).centred())
+    assert len(a.moments().rows.Z) == 30
+    assert_same(a.moments(), statistics(Z[:30], Y[:30], weight[:30]).moments())
     grown, copied = deepcopy(a), deepcopy(a)
     a.merge(c)
-    assert a.centred().rows is None
-    assert_same(a.centred(), statistics(Z, Y, weight).centred())
+    assert a.moments().rows is None
+    assert_same(a.moments(), statistics(Z, Y, weight).moments())
     grown.add(Z[30:], Y[30:], weight[30:])
-    assert_same(grown.centred(), a.centred())
+    assert_same(grown.moments(), a.moments())
     c.merge(copied)
-    assert_same(c.centred(), a.centred())
+    assert_same(c.moments(), a.moments())
 
 
 def test_kept_rows_with_weights_merge_whatever_their_origins():
     Z, Y, weight = problem(20, 40)
-    whole = statistics(Z, Y, weight).centred().rows
+    whole = statistics(Z, Y, weight).moments().rows
     a, b = (
         statistics(Z[some], Y[some], weight[some], origin=np.array(origin))
         for some, origin in ((slice(0, 8), [7.0, -3.0]), (slice(8, 20), [-60.0, 1.0]))
     )
     a.merge(b)
-    merged = a.centred().rows
+    merged = a.moments().rows
     np.testing.assert_allclose(merged.Z, whole.Z, atol=1e-12)
     np.testing.assert_allclose(merged.Y, whole.Y, atol=1e-12)
 
@@ -271,13 +271,13 @@ def test_what_was_rounded_adds_up_when_sums_are_merged():
     assert min(a.rounded, b.rounded) > 0
     a.merge(b)
     assert a.rounded == expected
-    assert a.centred().least_ridge == pytest.approx(whole.centred().least_ridge, rel=1e-7)
+    assert a.moments().least_ridge == pytest.approx(whole.moments().least_ridge, rel=1e-7)
 
 
 def test_targets_far_from_zero_keep_their_digits():
     Z, Y, _ = problem(outputs=1)
-    near = solve_by_gcv(statistics(Z, Y).centred())
-    far = solve_by_gcv(statistics(Z, Y + 1e9, origin=Y[0] + 1e9).centred())
+    near = solve_by_gcv(statistics(Z, Y).moments())
+    far = solve_by_gcv(statistics(Z, Y + 1e9, origin=Y[0] + 1e9).moments())
     assert far.ridge == pytest.approx(near.ridge)
     np.testing.assert_allclose(far.coef, near.coef, rtol=1e-5, atol=1e-6)
     assert far.intercept - near.intercept == pytest.approx(1e9)
@@ -290,7 +290,7 @@ def test_gcv_counts_the_intercept():
         n = 8 + seed % 7
         Z = rng.standard_normal((n, 4))
         y = Z[:, :1] + 0.7 * rng.standard_normal((n, 1))
-        moments = statistics(Z, y).centred()
+        moments = statistics(Z, y).moments()
         floor = np.finfo(np.float32).eps * moments.mean_square
         top = 100 * np.linalg.eigvalsh(moments.covariance)[-1]
         grid = floor * 10 ** (np.arange(1 + np.ceil(4 * np.log10(top / floor))) / 4)
@@ -302,7 +302,7 @@ def test_pure_noise_and_constants_are_flattened():
     rng = np.random.default_rng(3)
     Z = rng.standard_normal((200, 50))
     top = np.linalg.eigvalsh(np.cov(Z.T))[-1]
-    assert solve_by_gcv(statistics(Z, np.ones((200, 1))).centred()).ridge >= 50 * top
+    assert solve_by_gcv(statistics(Z, np.ones((200, 1))).moments()).ridge >= 50 * top
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_a_tridiagonal_matrix_says_what_eigenvalues_say(n, columns, rank):
     scales = np.geomspace(1, 1e-4, columns)
     Z = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, columns)) * scales
     y = Z @ rng.standard_normal((columns, 3)) + [[0.01, 1.0, 100.0]] * rng.standard_normal((n, 3))
-    moments, variance = statistics(Z, y).centred(), np.var(y, axis=0)[:, None]
+    moments, variance = statistics(Z, y).moments(), np.var(y, axis=0)[:, None]
     path, quick = Path(moments), _Tridiagonal(moments)
     np.testing.assert_allclose(quick.grid, path.grid, rtol=1e-10)
     # Rounding errors of eigenvalues, relative to the ridge: each may keep a bit of a column.

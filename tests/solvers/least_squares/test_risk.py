@@ -42,7 +42,7 @@ def solution(Z, y, weight, loss, ridge, blocks=1, max_iter=2000, tol=1e-8):
             yield slice(part[0], part[-1] + 1), Z[part]
 
     ridges = np.full(y.shape[1], ridge)
-    return minimise(passes, y, weight, loss, ridges, statistics.centred(), max_iter, tol, "Owner")
+    return minimise(passes, y, weight, loss, ridges, statistics.moments(), max_iter, tol, "Owner")
 
 
 def risk(Z, y, weight, loss, ridge, coef, intercept):

@@ -122,7 +122,7 @@ class DualAscent:
     def _objective_and_gap(self) -> tuple[np.ndarray, np.ndarray]:
         """Objective and duality gap of each output.
 
-        We have α ‖f‖² = Σ p_i a_i f(x_i). So the gap is Σ p_i (l(f(x_i)) + l*(−a_i) + a_i f(x_i)).
+        We have α ‖f‖² = Σ p_i a_i f(x_i), so the gap is Σ p_i (l(f(x_i)) + l*(−a_i) + a_i f(x_i)).
         Its terms are never negative, for any f.
         """
         products = self.a * self.f

@@ -101,7 +101,7 @@ def quadratic_within(
     """Minimise ½ ⟨x, A x⟩ − ⟨c, x⟩ with |x_j| <= bound, for a positive semidefinite matrix A.
 
     L-BFGS-B finds nearly all coordinates that are at the bound. Projected Newton steps [1]_ solve
-    for the others. So the conditions of Karush, Kuhn and Tucker hold to rounding.
+    for the others, so the conditions of Karush, Kuhn and Tucker hold to rounding.
 
     References
     ----------

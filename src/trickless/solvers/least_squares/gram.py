@@ -1,7 +1,7 @@
 """Gram matrices of activations: products of a few rows, summed in double precision.
 
 Products in single precision take half the time of those in double, or less, but their rounding
-errors matter if rows are many. So rows are taken in blocks, and the mean of each block is
+errors matter if rows are many, so rows are taken in blocks, and the mean of each block is
 subtracted, which makes rounding errors small and different from block to block. With the mean m of
 n rows, s = Σ (z − m) and u = s + n m / 2,
 
@@ -105,7 +105,7 @@ def add_products(
 def inner_products(Z: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
     """Z Zᵀ for at most as many rows as columns, in double precision.
 
-    For few rows, BLAS is slower on two threads than on one. So our own threads share out the
+    For few rows, BLAS is slower on two threads than on one, so our own threads share out the
     columns.
     """
     if len(Z) > _FEW_ROWS or len(Z) * Z.size < _WORTH_PRODUCTS:

@@ -145,7 +145,7 @@ def solve_by_cross_validation(moments: Moments, n_jobs: int | None = 1) -> Solut
 
     While the moments have the rows, there are at most as many rows as columns, and solutions may
     interpolate them. Then some rows have far larger leverages than others. The generalised score
-    uses their mean, and may be least where new rows are predicted worst. So the rows are left out
+    uses their mean, and may be least where new rows are predicted worst, so the rows are left out
     one by one, exactly. With more rows than columns, the generalised score is used.
     """
     if moments.rows is not None:
@@ -211,16 +211,35 @@ def solve_by_loo(moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1)
     return path.best(scores / total)
 
 
-class Path:
-    """Solutions at all ridges of a grid, from one eigendecomposition of the covariance."""
+class _Eigenvectors:
+    """Solutions at all ridges of a grid, from one eigendecomposition."""
 
-    def __init__(self, moments: Moments) -> None:
+    def __init__(self, moments: Moments, matrix: Any, right: np.ndarray) -> None:
         self.moments = moments
-        eigenvalues, self.vectors = moments.place.eigh(moments.covariance)
+        eigenvalues, self.vectors = eigh(matrix)
         self.eigenvalues = np.maximum(eigenvalues, 0)
-        self.rotated = moments.place.times(moments.cross.T, self.vectors).T
+        self.rotated = times(right.T, self.vectors).T
         self.grid = _grid(moments, eigenvalues)
         self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
+
+    def best(self, scores: np.ndarray) -> Solution:
+        """The solution at the least score of each output."""
+        grid, scores = _worth_trying(self, scores)
+        best = len(self.grid) - len(grid) + least(scores)
+        solved = times((self.rotated * self.shrunk[:, best]).T, self.vectors.T).T
+        solution = _with_intercept(self.moments, self._coef(solved), self.grid[best])
+        return solution._replace(grid=grid, scores=scores)
+
+    def _coef(self, solved: np.ndarray) -> np.ndarray:
+        """Coefficients, from the solutions of the system that was decomposed."""
+        return solved
+
+
+class Path(_Eigenvectors):
+    """Solutions at all ridges of a grid, from the eigenvectors of the covariance."""
+
+    def __init__(self, moments: Moments) -> None:
+        super().__init__(moments, moments.covariance, moments.cross)
 
     def freedom_left(self) -> np.ndarray:
         """Rows minus degrees of freedom at each ridge, intercept included."""
@@ -230,15 +249,6 @@ class Path:
         """Residual variance at each ridge, shape (n_outputs, n_grid)."""
         squares = 2 * self.shrunk - self.eigenvalues[:, None] * self.shrunk**2
         return self.moments.y_variance[:, None] - (self.rotated**2).T @ squares
-
-    def best(self, scores: np.ndarray) -> Solution:
-        """The solution at the least score of each output."""
-        grid, scores = _worth_trying(self, scores)
-        best = len(self.grid) - len(grid) + least(scores)
-        rotated = (self.rotated * self.shrunk[:, best]).T
-        coef = self.moments.place.times(rotated, self.vectors.T).T
-        solution = _with_intercept(self.moments, coef, self.grid[best])
-        return solution._replace(grid=grid, scores=scores)
 
 
 class _Tridiagonal:
@@ -266,7 +276,7 @@ class _Tridiagonal:
         size = len(columns)
         if size == 1:
             return columns
-        # Reflector i begins below the diagonal. So from the second number on, the same memory has
+        # Reflector i begins below the diagonal, so from the second number on, the same memory has
         # the layout of a QR factor.
         shifted = self._reflectors.ravel(order="K")[1 : 1 + size * (size - 1)]
         shifted = shifted.reshape((size, size - 1), order="F")
@@ -334,7 +344,7 @@ class _OfRows(_Tridiagonal):
         return self._rows.T @ solved
 
 
-class _FewRows:
+class _FewRows(_Eigenvectors):
     """Solutions at all ridges of a grid, from the eigenvectors of R Rᵀ, for few rows R.
 
     Let G = (R Rᵀ + ρ)⁻¹, and Y the targets times the roots of shares. The residuals are ρ G Y. With
@@ -343,13 +353,9 @@ class _FewRows:
 
     def __init__(self, moments: Moments, n_jobs: int | None) -> None:
         assert moments.rows is not None
-        self.moments, self._rows = moments, moments.rows.Z
+        self._rows = moments.rows.Z
         products, self._constant = products_of_rows(moments, n_jobs)
-        eigenvalues, self.vectors = HOST.eigh(products)
-        self.eigenvalues = np.maximum(eigenvalues, 0)
-        self.rotated = self.vectors.T @ moments.rows.Y
-        self.grid = _grid(moments, eigenvalues)
-        self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
+        super().__init__(moments, products, moments.rows.Y)
 
     def left_out(self) -> np.ndarray:
         """Mean square leave-one-out errors, shape (n_outputs, n_grid)."""
@@ -364,13 +370,8 @@ class _FewRows:
             scores[output] = (error**2).sum(axis=0)
         return scores
 
-    def best(self, scores: np.ndarray) -> Solution:
-        """The solution at the least score of each output."""
-        grid, scores = _worth_trying(self, scores)
-        best = len(self.grid) - len(grid) + least(scores)
-        coef = self._rows.T @ (self.vectors @ (self.rotated * self.shrunk[:, best]))
-        solution = _with_intercept(self.moments, coef, self.grid[best])
-        return solution._replace(grid=grid, scores=scores)
+    def _coef(self, solved: np.ndarray) -> np.ndarray:
+        return self._rows.T @ solved
 
 
 def products_of_rows(moments: Moments, n_jobs: int | None) -> tuple[np.ndarray, float]:
@@ -409,9 +410,7 @@ def _grid(moments: Moments, eigenvalues: np.ndarray) -> np.ndarray:
     return common * 10 ** (steps / GRID_PER_DECADE)
 
 
-def _worth_trying(
-    path: Path | _Tridiagonal | _FewRows, scores: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _worth_trying(path: Path | _Tridiagonal, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The grid and the scores, without small ridges if no output gains by them.
 
     Ridges below the rounding of single precision are for targets without noise. There they lower
@@ -456,7 +455,7 @@ def warn_of_end(owner: str, what: str, remedy: str) -> None:
     """Warn that the ridge which suits the targets best is below the grid."""
     warn(
         f"{owner}: the targets have little noise, and the best alpha is below the least value that "
-        f"{what} allows. So predictions are less accurate than they could be. Remedy: {remedy}."
+        f"{what} allows, so predictions are less accurate than they could be. Remedy: {remedy}."
     )
 
 

@@ -2,7 +2,7 @@
 
 Ridge regression needs only a Gram matrix and a few sums, which add up over row blocks, batches and
 machines. While there are at most as many rows as columns, the rows themselves are smaller than the
-matrix. So they are kept. They are multiplied when there are more rows or the matrix is needed.
+matrix, so they are kept. They are multiplied when there are more rows or the matrix is needed.
 """
 
 from __future__ import annotations
@@ -234,11 +234,7 @@ class Statistics(Stated):
             other.kept = None
         return other
 
-    def centred(self) -> Moments:
-        """Means and covariances."""
-        return self.moments(True)
-
-    def moments(self, fit_intercept: bool) -> Moments:
+    def moments(self, fit_intercept: bool = True) -> Moments:
         """Moments about the means, or about 0 for a function without an intercept."""
         z_mean, y_mean = self.z_sum / self.weight, self.y_sum / self.weight
         centre = y_mean if fit_intercept else -self.origin  # of the targets minus the origin

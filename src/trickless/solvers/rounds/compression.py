@@ -2,7 +2,7 @@
 
 A projection continues with what some of the rows can express, as in online gradient descent on
 Nyström's approximation of a kernel [1]_, [2]_. The rows are a sample of all rows so far. The longer
-the stream is, the less this sample changes. So a function does not lose much again and again. An
+the stream is, the less this sample changes, so a function does not lose much again and again. An
 unbiased compression keeps the expectation of the function instead.
 
 References

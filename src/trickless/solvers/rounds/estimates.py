@@ -360,7 +360,7 @@ class Noisy:
     def measure(self, X: Any, rounds: Rounds) -> None:
         """Measure the noise that steps have to allow for, in the first batch and in later batches.
 
-        Streams may begin with similar rows, whose kernel is nearly certain. So the noise is
+        Streams may begin with similar rows, whose kernel is nearly certain, so the noise is
         measured again whenever the number of rounds has doubled, and the largest variance counts.
         """
         if rounds.measured is None:

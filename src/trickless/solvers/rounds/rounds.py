@@ -245,10 +245,6 @@ class Rounds(Stated):
             start = rows.stop
             keep(partial(self.state, start))
 
-    def function(self, estimate: Estimate, average: bool) -> Callable[[Any], Any]:
-        """The function that predicts, from the average over rounds or from the last round."""
-        return estimate.function(self, average)
-
     def state(self, n_rows: int) -> State:
         """The state that the rounds of the first rows of a batch have changed."""
         return {"n_rows": n_rows} | {name: getattr(self, name) for name in _CHANGED}
