@@ -1,7 +1,7 @@
 """NORMA: stochastic gradient descent in the space of a kernel, one row at a time.
 
 J. Kivinen, A. Smola and R. Williamson, "Online learning with kernels", IEEE Transactions on Signal
-Processing 52(8), 2004. The rounds are in ``solvers/norma``.
+Processing 52(8), 2004. The rounds are in ``solvers/exact/norma``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Stochastic dual coordinate ascent with a kernel.
 
 S. Shalev-Shwartz and T. Zhang, "Stochastic dual coordinate ascent methods for regularized loss
-minimization", Journal of Machine Learning Research 14, 2013. The algorithm is in ``solvers/sdca``.
+minimization", Journal of Machine Learning Research 14, 2013. The algorithm is in
+``solvers/exact/sdca``.
 """
 
 from __future__ import annotations

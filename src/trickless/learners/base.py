@@ -208,7 +208,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """Copy the fitted model for prediction, without what only learning needs.
 
         The copy gives the same predictions. Its ``partial_fit``, ``merge`` and warm start raise an
-        error, and ``fit`` begins anew. This saves most memory for Kitchen Sinks, whose sums over
+        error, and ``fit`` starts over. This saves most memory for Kitchen Sinks, whose sums over
         the rows grow with the square of the number of neurons.
 
         Parameters

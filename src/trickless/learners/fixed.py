@@ -6,44 +6,64 @@ from types import MethodType
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 
 def check_fixed(learner: Any) -> None:
     """Check that the parameters in ``fixed_`` have not changed since the first batch."""
     for name, then in learner.fixed_.items():
-        now, remedy = getattr(learner, name), to_begin_anew(learner)
+        now, remedy = getattr(learner, name), to_start_over(learner)
         check_unchanged(type(learner).__name__, name, now, then, remedy)
 
 
-def to_begin_anew(learner: Any) -> str:
-    """How to let a fitted learner begin anew, in words."""
+def to_start_over(learner: Any) -> str:
+    """Say how to let a fitted learner start over."""
     warm = "set warm_start=False and " if getattr(learner, "warm_start", False) else ""
-    return f"{warm}call fit to begin anew"
+    return f"{warm}call fit to start over"
 
 
 def check_unchanged(
-    owner: str, name: str, now: Any, then: Any, remedy: str = "call fit to begin anew"
+    owner: str, name: str, now: Any, then: Any, remedy: str = "call fit to start over"
 ) -> None:
     """Check that a parameter has its value of the first batch."""
-    if not _same(now, then):
+    if not same(now, then):
         raise ValueError(
             f"{owner}: {name}={now!r}, but the model was begun with {name}={then!r}, which its "
             f"coefficients depend on. Remedy: set {name} back, or {remedy}."
         )
 
 
-def _same(now: Any, then: Any) -> bool:
-    """Whether two parameters are equal. Objects without ``==`` are equal if their types are."""
-    if hasattr(now, "get_params"):
-        mine, other = now.get_params(deep=False), getattr(then, "__dict__", {})
-        return type(now) is type(then) and all(_same(mine[key], other.get(key)) for key in mine)
-    if hasattr(now, "__array__") or hasattr(then, "__array__"):
-        return np.array_equal(now, then)
-    if isinstance(now, MethodType) and isinstance(then, MethodType):
-        return now.__func__ is then.__func__ and _same(now.__self__, then.__self__)
-    if isinstance(now, list | tuple) and type(now) is type(then):
-        return len(now) == len(then) and all(map(_same, now, then))
-    if isinstance(now, dict) and isinstance(then, dict):
-        return now.keys() == then.keys() and all(_same(now[key], then[key]) for key in now)
-    incomparable = type(now).__eq__ is object.__eq__  # type: ignore[comparison-overlap]
-    return (incomparable and type(now) is type(then)) or bool(now == then)
+def same(mine: Any, other: Any, fitted: bool = False) -> bool:
+    """Whether two parameters are equal, or two families ``fitted`` the same up to rounding.
+
+    Objects without ``==`` are equal if their types are. Of what was fitted, so are numbers, since
+    the draws of a family depend on them.
+    """
+    if hasattr(mine, "get_params"):
+        values, there = mine.get_params(deep=False), getattr(other, "__dict__", {})
+        if fitted:
+            values = {name: value for name, value in vars(mine).items() if name.endswith("_")}
+        return type(mine) is type(other) and all(
+            same(value, there.get(name), fitted) for name, value in values.items()
+        )
+    if fitted and isinstance(mine, np.ndarray) and isinstance(other, np.ndarray):  # or memory maps
+        if mine.dtype.kind != "f":
+            return np.array_equal(mine, other)
+        alike = mine.shape == other.shape
+        return alike and np.allclose(mine, other, rtol=1e-4, atol=0, equal_nan=True)
+    if not fitted and (hasattr(mine, "__array__") or hasattr(other, "__array__")):
+        return np.array_equal(mine, other)
+    if issparse(mine) and issparse(other):
+        parts = ("shape", "indptr", "indices", "data")
+        return all(np.array_equal(getattr(mine, p), getattr(other, p)) for p in parts)
+    if isinstance(mine, MethodType) and isinstance(other, MethodType):
+        return mine.__func__ is other.__func__ and same(mine.__self__, other.__self__)
+    if isinstance(mine, list | tuple) and type(mine) is type(other):
+        each = zip(mine, other, strict=False)
+        return len(mine) == len(other) and all(same(*pair, fitted) for pair in each)
+    if isinstance(mine, dict) and isinstance(other, dict):
+        return mine.keys() == other.keys() and all(same(mine[k], other[k], fitted) for k in mine)
+    incomparable = type(mine).__eq__ is object.__eq__  # type: ignore[comparison-overlap]
+    if fitted or incomparable:
+        return type(mine) is type(other)
+    return bool(mine == other)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
-from trickless.learners.fixed import check_unchanged
+from trickless.learners.fixed import check_unchanged, same
 
 
 def check_mergeable(model: Any, other: Any) -> None:
@@ -58,33 +57,10 @@ def check_mergeable(model: Any, other: Any) -> None:
         )
     mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
     drawn_alike = np.allclose(mine, theirs, rtol=1e-4)
-    if not (drawn_alike and _same_fit(vars(model.neurons_), vars(other.neurons_))):
+    if not (drawn_alike and same(model.neurons_, other.neurons_, fitted=True)):
         raise ValueError(
             f"{owner}: the neurons of other={type(other).__name__}(random_state="
             f"{other.random_state!r}) differ from the neurons of this model, so their statistics "
             "cannot be added. Remedy: the same integer random_state, and a family that takes "
             "nothing from the data, such as Gaussian(length_scale=1.0)."
         )
-
-
-def _same_fit(mine: Any, theirs: Any) -> bool:
-    """Whether two families estimated the same from the data, by their fitted attributes."""
-    if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray):  # or memory maps
-        if mine.dtype.kind != "f":
-            return np.array_equal(mine, theirs)
-        return mine.shape == theirs.shape and np.allclose(
-            mine, theirs, rtol=1e-4, atol=0, equal_nan=True
-        )
-    if type(mine) is not type(theirs):
-        return False
-    if issparse(mine):
-        parts = ("shape", "indptr", "indices", "data")
-        return all(np.array_equal(getattr(mine, p), getattr(theirs, p)) for p in parts)
-    if isinstance(mine, dict):
-        names = [name for name in mine if name.endswith("_")]
-        return all(name in theirs and _same_fit(mine[name], theirs[name]) for name in names)
-    if isinstance(mine, list | tuple):
-        return len(mine) == len(theirs) and all(map(_same_fit, mine, theirs))
-    if hasattr(mine, "get_params"):
-        return _same_fit(vars(mine), vars(theirs))
-    return True

@@ -2,7 +2,7 @@
 
 R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the kernel trick",
 ICML 2017, PMLR 70:2198-2207. Algorithm 1 is in ``solvers/rounds``, and its estimates by drawn
-neurons (Algorithm 2 and past it) are ``Drawn`` in ``solvers/estimates``.
+neurons (Algorithm 2 and past it) are ``Drawn`` in ``solvers/rounds/estimates``.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import TypeVar
 from trickless.arrays.interrupts import InterruptSafe
 from trickless.arrays.states import TrainingLock
 from trickless.learners.base import Learner
-from trickless.learners.fixed import to_begin_anew
+from trickless.learners.fixed import to_start_over
 
 L = TypeVar("L", bound=Learner)
 
@@ -56,7 +56,7 @@ class _Anew(InterruptSafe[L]):
             raise ValueError(
                 f"{type(self._learner).__name__}: compact() has left out what learning needs. "
                 "Remedy: use the model from before compact(), or "
-                f"{to_begin_anew(self._learner)}."
+                f"{to_start_over(self._learner)}."
             )
         self._turn.begin()
         self._new = object.__new__(type(self._learner))
