@@ -410,7 +410,9 @@ def _grid(moments: Moments, eigenvalues: np.ndarray) -> np.ndarray:
     return common * 10 ** (steps / GRID_PER_DECADE)
 
 
-def _worth_trying(path: Path | _Tridiagonal, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _worth_trying(
+    path: _Eigenvectors | _Tridiagonal, scores: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The grid and the scores, without small ridges if no output gains by them.
 
     Ridges below the rounding of single precision are for targets without noise. There they lower
