@@ -17,6 +17,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics.pairwise import rbf_kernel
 
 import trickless
+import trickless.baselines
 from cases import shots
 from trickless import baselines
 from trickless import neurons as families
@@ -82,7 +83,7 @@ def odd_texts(rng, x):
 
 def learners():
     """Learners to fit, by name, with the kinds of their rows and targets."""
-    t, n, b = trickless, families, baselines
+    t, b, n = trickless, trickless.baselines, families
     trees, shallow = n.Trees(depth=3), n.Trees(depth=2)
     mixed = n.Mixture([n.Gaussian(), trees])
     steps = {"batch_size": 20, "random_state": 0}
@@ -228,7 +229,7 @@ def unfinished(learner, n_states, X, y, path):
 
 def checkpoints():
     """Fits to end in the middle, by name: learner, states before the end, rows and targets."""
-    t, n, b = trickless, families, baselines
+    t, b, n = trickless, trickless.baselines, families
     steps = {"neurons_per_step": 8, "batch_size": 10, "random_state": 0}
     trees = n.Trees(depth=3)
     rounds = {"n_neurons": 30, "n_samples": 20, "random_state": 0}
