@@ -11,6 +11,7 @@ from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
+from trickless.intake.rows import Batch
 from trickless.learners.base import Classifier
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.rules import check_parameters
@@ -42,6 +43,12 @@ class SolvedLearner(NeuronLearner):
         }
         given = {name: getattr(self, name) for name in Problem._fields if name not in apart}
         return Problem(**apart, **given)
+
+    def _learn(self, batch: Batch) -> None:
+        """Add a batch to the sums, if it has rows."""
+        if len(batch[1]):
+            with self._progress(len(batch[1]), "row") as bar:
+                self.sums_.learn(*batch, self._problem(), advance=bar.update)
 
     def _is_model(self) -> bool:
         """Whether the learner can predict, if it was interrupted."""

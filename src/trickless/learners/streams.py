@@ -12,7 +12,6 @@ from trickless.arrays.states import snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import Checkpoint
 from trickless.intake.batches import each_batch
-from trickless.intake.rows import Batch
 from trickless.learners.merging import check_mergeable
 from trickless.learners.neuron_learner import receive_rows
 from trickless.learners.training import training_copy
@@ -38,7 +37,7 @@ def learn_batch(
         else:
             batch = new._receive_first(X, y, sample_weight, classes, stream=True)
             new._begin_sums(*batch)
-        _add(new, batch)
+        new._learn(batch)
 
 
 def learn_stream(
@@ -67,7 +66,7 @@ def learn_stream(
                     if (state := file.resume()) is not None:
                         new.sums_.take(*parts_of(state, statistics=Statistics))
                     elif not file.behind:  # else the saved state includes this batch
-                        _add(new, batch)
+                        new._learn(batch)
                         file.keep(partial(_state, new))
                 n_batches += 1
         except Exception as error:
@@ -83,13 +82,6 @@ def learn_stream(
         file.ended()
         if checkpoint is not None:
             new.sums_.function(new._problem())
-
-
-def _add(learner: Any, batch: Batch) -> None:
-    """Add a batch to the sums, if it has rows."""
-    if len(batch[1]):
-        with learner._progress(len(batch[1]), "row") as bar:
-            learner.sums_.learn(*batch, learner._problem(), advance=bar.update)
 
 
 def _state(learner: Any) -> dict[str, Any]:
