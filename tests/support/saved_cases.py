@@ -19,7 +19,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 import trickless
 import trickless.baselines
 from cases import shots
-from trickless import baselines
 from trickless import neurons as families
 from trickless.files.checkpoint import Checkpoint
 from trickless.tables.spellings import Spelling

@@ -171,7 +171,7 @@ class _NORMA(KernelLearner):
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
         check_parameters(self, self._rules)
-        with training_copy(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
+        with training_copy(self, is_model, resumes=True) as new, linear_algebra(self.n_jobs):
             if new.__sklearn_is_fitted__():
                 X, targets, _ = new._receive_later(X, y, classes=classes)
                 new.rounds_ = new.rounds_.fork()

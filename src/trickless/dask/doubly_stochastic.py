@@ -94,7 +94,7 @@ def fit_doubly_stochastic(
     warm = estimator.warm_start and estimator.__sklearn_is_fitted__()
     classes, class_weight = labels(estimator, rows, classes)
     seed = estimator.seed_ if warm else as_seed(estimator.random_state)
-    with training_copy(estimator, is_model, goes_on=warm) as new:
+    with training_copy(estimator, is_model, resumes=warm) as new:
         if class_weight is not None:
             new.class_weight = class_weight  # numbers instead of "balanced"
         some = some_rows(owner, rows, seed)

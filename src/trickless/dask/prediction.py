@@ -10,6 +10,7 @@ import dask.array
 import numpy as np
 
 from trickless.arrays.states import snapshot
+from trickless.errors import InvalidTypeError, InvalidValueError
 
 #: Methods of a model that may be called.
 METHODS = "predict", "predict_proba", "decision_function"

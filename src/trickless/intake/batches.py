@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.errors import InvalidTypeError
 from trickless.intake.labels import Labels, LabelSets
 from trickless.intake.rows import Batch, that_count
 from trickless.intake.targets import Numbers
@@ -37,16 +38,17 @@ def each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:
     """Rows, targets and weights of each batch; weights are None if it has none."""
     what = "batches must be an iterable of (X, y) or (X, y, sample_weight)"
     if not isinstance(batches, Iterable) or isinstance(batches, str | bytes):
-        raise TypeError(
-            f"{owner}: batches is a {type(batches).__name__}, but {what}. Remedy: a generator or a "
-            "list of batches."
+        raise InvalidTypeError(
+            f"{owner}: batches is a {type(batches).__name__}, but {what}",
+            "a generator or a list of batches",
         )
     for i, batch in enumerate(batches):
         if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
             found = f"a {type(batch).__name__}"
             if isinstance(batch, tuple | list):
                 found += f" of length {len(batch)}"
-            raise TypeError(
-                f"{owner}: batch {i} is {found}, but {what}. Remedy: [(X, y)] for a single batch."
+            raise InvalidTypeError(
+                f"{owner}: batch {i} is {found}, but {what}",
+                "[(X, y)] for a single batch",
             )
         yield batch[0], batch[1], batch[2] if len(batch) == 3 else None

@@ -28,6 +28,7 @@ from trickless.arrays.stated import (
 )
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import MissingAttributeError
 from trickless.functions.stream import as_seed, check_seed
 from trickless.intake.batches import Targets, with_matrix
 from trickless.intake.given import as_targets

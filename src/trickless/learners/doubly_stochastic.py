@@ -315,7 +315,7 @@ class _DoublyStochastic(NeuronLearner):
         warm = self.warm_start and self.__sklearn_is_fitted__()
         with (
             Checkpoint(checkpoint, self, goes_on=warm) as file,
-            training_copy(self, is_model, goes_on=warm) as new,
+            training_copy(self, is_model, resumes=warm) as new,
             linear_algebra(self.n_jobs),
         ):
             if warm:
@@ -323,7 +323,8 @@ class _DoublyStochastic(NeuronLearner):
                 new.descent_ = continued(new)
             else:
                 batch = new._receive_first(X, y, sample_weight, seed=file.seed)
-                begin_descent(new, *batch)
+                choose_neurons(new, *batch, in_turn=self._may_be_newton)
+                new.descent_ = begin_descent(new, *batch[1:])
             file.received(new.seed_, *batch)
             descent, options = new.descent_, size_up(new, *batch[1:])
             if options.stopping:
@@ -343,14 +344,18 @@ class _DoublyStochastic(NeuronLearner):
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         check_parameters(self, self._rules)
-        with training_copy(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
+        with training_copy(self, is_model, resumes=True) as new, linear_algebra(self.n_jobs):
             if new.__sklearn_is_fitted__():
                 batch = receive_rows(new, X, y, sample_weight, classes)
                 new.descent_ = new.descent_.copy()
             else:
                 batch = new._receive_first(X, y, sample_weight, classes, stream=True)
-                begin_descent(new, *batch)
-            new._learn(*batch)
+                choose_neurons(new, *batch, in_turn=self._may_be_newton)
+                new.descent_ = begin_descent(new, *batch[1:])
+            if n_rows := len(batch[1]):
+                options = size_up(new, *batch[1:])
+                with new._progress(n_rows, "row") as bar:
+                    new.descent_.learn(*batch, options, bar.update)
         return self
 
     def _function(self, X: Any) -> Any:
@@ -446,7 +451,7 @@ def continued(learner: _DoublyStochastic) -> Descent:
         raise InvalidValueError(
             f"{type(learner).__name__}: warm_start=True with n_neurons={planned!r}, but "
             f"the model has {n_drawn} neurons already, so there are none to add",
-            "a larger n_neurons, or warm_start=False to begin anew",
+            "a larger n_neurons, or warm_start=False to start over",
         )
     return learner.descent_.copy()
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from trickless.errors import InvalidValueError
+
 
 def check_fixed(learner: Any) -> None:
     """Check that the parameters in ``fixed_`` have not changed since the first batch."""
@@ -27,9 +29,10 @@ def check_unchanged(
 ) -> None:
     """Check that a parameter has its value of the first batch."""
     if not same(now, then):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: {name}={now!r}, but the model was begun with {name}={then!r}, which its "
-            f"coefficients depend on. Remedy: set {name} back, or {remedy}."
+            "coefficients depend on",
+            f"set {name} back, or {remedy}",
         )
 
 

@@ -19,7 +19,7 @@ from trickless.arrays.places import to_device_of
 from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
-from trickless.errors import InvalidTypeError, InvalidValueError, MissingAttributeError
+from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.docstrings import documented
@@ -256,11 +256,11 @@ class _KitchenSinks(SolvedLearner):
         }
         for name, is_wrong in wrong.items():
             if self.error_bars and is_wrong:
-                raise ValueError(
+                raise InvalidValueError(
                     f"{type(self).__name__}: error_bars=True does not go with "
-                    f"{name}={getattr(self, name)!r}, which gives no standard deviations. Remedy: "
+                    f"{name}={getattr(self, name)!r}, which gives no standard deviations",
                     f"{name}={'None' if name == 'weight_bound' else repr('direct')}, or "
-                    "error_bars=False."
+                    "error_bars=False",
                 )
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.learners.fixed import check_unchanged, same
 
 
@@ -13,54 +14,60 @@ def check_mergeable(model: Any, other: Any) -> None:
     """Check that the statistics of both models are about the same activations and targets."""
     owner = type(model).__name__
     if type(other) is not type(model):
-        raise TypeError(
-            f"{owner}: merge takes another {owner}, not a {type(other).__name__}. Remedy: fit the "
-            "parts with the same class."
+        raise InvalidTypeError(
+            f"{owner}: merge takes another {owner}, not a {type(other).__name__}",
+            "fit the parts with the same class",
         )
     if not other.__sklearn_is_fitted__():
-        raise ValueError(f"{owner}: other={other!r} is not fitted. Remedy: fit it first.")
+        raise InvalidValueError(
+            f"{owner}: other={other!r} is not fitted",
+            "fit it first",
+        )
     for name, mine in model.fixed_.items():
         check_unchanged(owner, name, other.fixed_[name], mine)
     by_class, in_other = getattr(model, "class_weight", None), getattr(other, "class_weight", None)
     if isinstance(by_class, str) or by_class != in_other:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: class_weight={by_class!r} here and {in_other!r} in other, but parts that "
             "are merged must weigh their rows alike, and 'balanced' depends on the rows of each "
-            "part. Remedy: the same dictionary of weights in all parts, such as "
-            "class_weight={0: 1.0, 1: 5.0}, or None."
+            "part",
+            "the same dictionary of weights in all parts, such as "
+            "class_weight={0: 1.0, 1: 5.0}, or None",
         )
     if type(other.targets_) is not type(model.targets_):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: other was fitted to y of another shape: one model has one label for each "
-            "row, and the other a column for each of several labels. Remedy: y of the same shape "
-            "in both parts."
+            "row, and the other a column for each of several labels",
+            "y of the same shape in both parts",
         )
     for name in ("classes_", "n_outputs_", "n_features_in_", "feature_names_in_"):
         here, there = getattr(model, name, 0), getattr(other, name, 0)
         if not np.array_equal(here, there):
-            raise ValueError(
-                f"{owner}: {name} is {there!r} in other and {here!r} here. Remedy: fit the parts "
-                "on the same columns, and with classes= if some lack a label."
+            raise InvalidValueError(
+                f"{owner}: {name} is {there!r} in other and {here!r} here",
+                "fit the parts on the same columns, and with classes= if some lack a label",
             )
     encoder, in_other = model.rows_.encoder, other.rows_.encoder
     if getattr(encoder, "codes", None) != getattr(in_other, "codes", None):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: the columns of other have other categories than the columns here, so their "
-            "codes differ. Remedy: the same columns of dtype category, with the same categories, "
-            "in both parts."
+            "codes differ",
+            "the same columns of dtype category, with the same categories, in both parts",
         )
     if encoder is not None and not encoder.same_as(in_other):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: columns of other are read in another way than the columns here, for "
-            "instance as differences from another date. Remedy: begin both parts with the same "
-            "batch, or with copies of a model that has learned one batch."
+            "instance as differences from another date",
+            "begin both parts with the same "
+            "batch, or with copies of a model that has learned one batch",
         )
     mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
     drawn_alike = np.allclose(mine, theirs, rtol=1e-4)
     if not (drawn_alike and same(model.neurons_, other.neurons_, fitted=True)):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: the neurons of other={type(other).__name__}(random_state="
             f"{other.random_state!r}) differ from the neurons of this model, so their statistics "
-            "cannot be added. Remedy: the same integer random_state, and a family that takes "
-            "nothing from the data, such as Gaussian(length_scale=1.0)."
+            "cannot be added",
+            "the same integer random_state, and a family that takes "
+            "nothing from the data, such as Gaussian(length_scale=1.0)",
         )

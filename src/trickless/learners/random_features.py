@@ -221,7 +221,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, sample_weight)
         check_parameters(self, self._rules)
-        with training_copy(self, _is_fitted, goes_on=True) as new:
+        with training_copy(self, _is_fitted, resumes=True) as new:
             check_fixed(new)
             rows = new._rows_to_predict(X)
             if rows.shape[0]:

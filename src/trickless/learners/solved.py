@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
+from trickless.errors import MissingAttributeError
 from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
 from trickless.intake.rows import Batch
@@ -90,14 +91,14 @@ class SolvedLearner(NeuronLearner):
     def statistics_(self) -> Statistics:
         """Sums over the rows so far, from the direct solver."""
         if getattr(self, "compacted_", False):
-            raise AttributeError(
-                "compact() has left out statistics_. Remedy: use the model from before compact(), "
-                "or call fit."
+            raise MissingAttributeError(
+                "compact() has left out statistics_",
+                "use the model from before compact(), or call fit",
             )
         if self.sums_.statistics is None:
-            raise AttributeError(
-                "the model was solved in passes over the rows, so there are no statistics_. "
-                "Remedy: solver='direct'."
+            raise MissingAttributeError(
+                "the model was solved in passes over the rows, so there are no statistics_",
+                "solver='direct'",
             )
         return self.sums_.statistics
 
@@ -110,9 +111,9 @@ class SolvedLearner(NeuronLearner):
         """
         scores = self._solution().scores
         if scores is None:
-            raise AttributeError(
-                f"alpha={self.alpha!r} was given, not chosen, so there are no cv_values_. Remedy: "
-                "alpha='auto'."
+            raise MissingAttributeError(
+                f"alpha={self.alpha!r} was given, not chosen, so there are no cv_values_",
+                "alpha='auto'",
             )
         return scores
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.states import snapshot
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.intake.batches import each_batch
 from trickless.learners.merging import check_mergeable
@@ -28,7 +29,7 @@ def learn_batch(
     check_parameters(learner, learner._rules)
     check_streamable(learner)
     with (
-        training_copy(learner, type(learner)._is_model, goes_on=True) as new,
+        training_copy(learner, type(learner)._is_model, resumes=True) as new,
         linear_algebra(learner.n_jobs),
     ):
         if new.__sklearn_is_fitted__():
@@ -75,9 +76,9 @@ def learn_stream(
                 file.keep(partial(_state, new), now=True)  # the batches may not be available again
             raise
         if not new.__sklearn_is_fitted__():
-            raise ValueError(
-                f"{owner}: batches held nothing to learn from. Remedy: an iterable of (X, y) "
-                "that has not been used up."
+            raise InvalidValueError(
+                f"{owner}: batches held nothing to learn from",
+                "an iterable of (X, y) that has not been used up",
             )
         file.ended()
         if checkpoint is not None:
@@ -94,7 +95,7 @@ def merge_sums(learner: Any, other: Any) -> None:
     check_is_fitted(learner)
     if isinstance(other, type(learner)):
         other = snapshot(other)
-    with training_copy(learner, type(learner)._is_model, goes_on=True) as new:
+    with training_copy(learner, type(learner)._is_model, resumes=True) as new:
         check_mergeable(new, other)
         check_streamable(new)
         check_statistics(other)
@@ -113,10 +114,10 @@ def check_streamable(learner: Any) -> None:
     begun = getattr(learner, "fixed_", {}).get("loss", "squared_error")
     for loss in (learner.loss, begun):
         if loss != "squared_error":
-            raise ValueError(
+            raise InvalidValueError(
                 f"{owner}: loss={loss!r} needs several passes over all rows, so it cannot be "
-                "learned from a stream. Remedy: loss='squared_error', fit, or "
-                "DoublyStochasticClassifier."
+                "learned from a stream",
+                "loss='squared_error', fit, or DoublyStochasticClassifier",
             )
 
 
@@ -130,16 +131,17 @@ def check_statistics(learner: Any) -> None:
     """Raise an error if a model has, or will have, no sums over the rows."""
     fitted = learner.__sklearn_is_fitted__()
     if getattr(learner, "compacted_", False):
-        raise ValueError(
+        raise InvalidValueError(
             f"{type(learner).__name__}: compact() has left out the sums over the rows, which "
-            "partial_fit, merge, return_std and noise_variance_ need. Remedy: use the model from "
-            "before compact(), or compact(error_bars=True) for standard deviations."
+            "partial_fit, merge, return_std and noise_variance_ need",
+            "use the model from "
+            "before compact(), or compact(error_bars=True) for standard deviations",
         )
     none = learner.sums_.statistics is None if fitted else learner.solver == "iterative"
     if none:
-        raise ValueError(
+        raise InvalidValueError(
             f"{type(learner).__name__}: the model keeps no statistics, which partial_fit, merge, "
             "return_std and noise_variance_ need, because it is solved in passes over all rows. "
-            "solver='iterative' does that, and solver='auto' for many columns. Remedy: "
-            "error_bars=True (for a regressor) or solver='direct', from the first fit on."
+            "solver='iterative' does that, and solver='auto' for many columns",
+            "error_bars=True (for a regressor) or solver='direct', from the first fit on",
         )

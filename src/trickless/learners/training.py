@@ -8,11 +8,12 @@ use a complete state.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
-from trickless.arrays.interrupts import InterruptSafe
-from trickless.arrays.states import TrainingLock
+from trickless.arrays.states import training_lock
+from trickless.errors import InvalidValueError, OutOfMemoryError
 from trickless.learners.base import Learner
 from trickless.learners.fixed import to_start_over
 
@@ -24,46 +25,28 @@ def training_copy(
     learner: L,
     is_model: Callable[[L], bool],
     kept: tuple[type[Exception], ...] = (),
-    goes_on: bool = False,
+    resumes: bool = False,
 ) -> Iterator[L]:
     """Make a copy with the same parameters, whose state replaces that of ``learner`` at the end.
 
     If an error occurs before the end, ``learner`` stays unchanged. After Ctrl-C or an error that is
     ``kept``, ``learner`` gets the new state if ``is_model(copy)`` tells that it can already
-    predict. With ``goes_on``, the copy starts from the state of ``learner``, if it has any. It must
-    not change that in place, since other threads may be using it. Other threads that train wait.
+    predict. If it ``resumes``, the copy starts from the state of ``learner``, if that has any. It
+    must not change that in place, since other threads may be using it. Other threads that train
+    wait.
     """
-    return _Anew(learner, is_model, kept, goes_on)
-
-
-class _Anew(InterruptSafe[L]):
-    """A new learner whose state replaces that of another at the end."""
-
-    def __init__(
-        self,
-        learner: L,
-        is_model: Callable[[L], bool],
-        kept: tuple[type[Exception], ...],
-        goes_on: bool,
-    ) -> None:
-        self._learner, self._is_model = learner, is_model
-        self._kept, self._goes_on = kept, goes_on
-        self._turn = TrainingLock(learner)
-
-    def begin(self) -> L:
-        """Wait for the turn, and make the new learner."""
-        if self._goes_on and getattr(self._learner, "compacted_", False):
-            raise ValueError(
-                f"{type(self._learner).__name__}: compact() has left out what learning needs. "
-                "Remedy: use the model from before compact(), or "
-                f"{to_start_over(self._learner)}."
-            )
-        self._turn.begin()
-        self._new = object.__new__(type(self._learner))
-        self._new.__dict__ = {
+    owner = type(learner).__name__
+    if resumes and getattr(learner, "compacted_", False):
+        raise InvalidValueError(
+            f"{owner}: compact() has left out what learning needs",
+            f"use the model from before compact(), or {to_start_over(learner)}",
+        )
+    with training_lock(learner):
+        copy = object.__new__(type(learner))
+        copy.__dict__ = {
             name: value
             for name, value in list(vars(learner).items())
-            if goes_on or not _is_fitted(name)
+            if resumes or not _is_fitted(name)
         }
         if (watch := vars(copy).get("_watch")) is not None:
             watch.is_ready = is_model
@@ -81,5 +64,4 @@ class _Anew(InterruptSafe[L]):
 
 
 def _is_fitted(name: str) -> bool:
-    """Whether ``fit`` sets the attribute of this name."""
     return name.endswith("_") and not name.startswith("__")

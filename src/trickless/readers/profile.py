@@ -16,9 +16,9 @@ from trickless.readers.errors import CommandError, location
 from trickless.readers.messages import say
 from trickless.readers.moments import Moments
 from trickless.readers.shuffle import Part
+from trickless.tables.kinds import as_numbers
 from trickless.tables.spellings import why_doubtful
 from trickless.tables.table_column import TableColumn
-from trickless.tables.kinds import as_numbers
 
 #: Rows of the sample, from which a model learns first. Neurons take ranks and scales from it.
 SAMPLE_ROWS = 2**14

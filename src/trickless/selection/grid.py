@@ -7,6 +7,7 @@ from typing import Any
 import sklearn
 from sklearn.base import clone
 
+from trickless.errors import InvalidValueError
 from trickless.neurons import Neurons
 
 
@@ -17,9 +18,10 @@ def families_of_grid(owner: str, family: Neurons, search: dict[str, Any] | None)
     known = sorted(f"neurons__{name}" for name in family.get_params())
     for name in search:
         if name not in known:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{owner}: search={dict(search)!r} names {name!r}, which "
-                f"is not a parameter of the neurons. Remedy: one of {', '.join(known) or 'none'}."
+                "is not a parameter of the neurons",
+                f"one of {', '.join(known) or 'none'}",
             )
     grid = {name.removeprefix("neurons__"): each for name, each in search.items()}
     return [

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from trickless.arrays.places import HOST, to_host
+from trickless.arrays.places import HOST, Place, to_host
 from trickless.arrays.stated import check_array, check_count
 from trickless.rules import warn
 from trickless.solvers.least_squares.box import quadratic_within
@@ -214,11 +214,13 @@ def solve_by_loo(moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1)
 class _Eigenvectors:
     """Solutions at all ridges of a grid, from one eigendecomposition."""
 
-    def __init__(self, moments: Moments, matrix: Any, right: np.ndarray) -> None:
-        self.moments = moments
-        eigenvalues, self.vectors = eigh(matrix)
+    def __init__(
+        self, moments: Moments, matrix: Any, right: np.ndarray, place: Place = HOST
+    ) -> None:
+        self.moments, self.place = moments, place
+        eigenvalues, self.vectors = place.eigh(matrix)
         self.eigenvalues = np.maximum(eigenvalues, 0)
-        self.rotated = times(right.T, self.vectors).T
+        self.rotated = place.times(right.T, self.vectors).T
         self.grid = _grid(moments, eigenvalues)
         self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
 
@@ -226,7 +228,7 @@ class _Eigenvectors:
         """The solution at the least score of each output."""
         grid, scores = _worth_trying(self, scores)
         best = len(self.grid) - len(grid) + least(scores)
-        solved = times((self.rotated * self.shrunk[:, best]).T, self.vectors.T).T
+        solved = self.place.times((self.rotated * self.shrunk[:, best]).T, self.vectors.T).T
         solution = _with_intercept(self.moments, self._coef(solved), self.grid[best])
         return solution._replace(grid=grid, scores=scores)
 
@@ -239,7 +241,7 @@ class Path(_Eigenvectors):
     """Solutions at all ridges of a grid, from the eigenvectors of the covariance."""
 
     def __init__(self, moments: Moments) -> None:
-        super().__init__(moments, moments.covariance, moments.cross)
+        super().__init__(moments, moments.covariance, moments.cross, moments.place)
 
     def freedom_left(self) -> np.ndarray:
         """Rows minus degrees of freedom at each ridge, intercept included."""

@@ -189,11 +189,12 @@ class Sums(Stated):
                 statistics.gram = place.for_double.put(statistics.gram)
         advance(done)
         # A panel of as many rows as columns takes no more memory than the Gram matrix.
-        for rows, Z in self._panels(X, problem, start=done, n_together=self.n_columns):
+        how = {"start": done, "n_together": self.n_columns, "place": place}
+        for rows, Z in self._panels(X, problem, **how):
             part = None if weight is None else weight[rows]
             statistics.add(Z, targets[rows], part, least, problem.n_jobs)
-            some = RowSample.of(take(X, rows), targets[rows], part, self.stream.seed)
-            statistics.add_sample(some)
+            some = X[rows, ...], targets[rows], part, self.stream.seed
+            statistics.add_sample(RowSample.of(*some, place))
             advance(Z.shape[0])
             keep(partial(dict, statistics=statistics, rows=rows.stop))
         check_finite(type(self.stream.neurons).__name__, statistics.z_sum)
@@ -282,10 +283,10 @@ class Sums(Stated):
     def _solve_at(self, moments: Moments, problem: Problem) -> Solution:
         ridge = float(problem.alpha) * self.n_neurons
         if ridge < moments.least_ridge:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{problem.owner}: alpha={problem.alpha!r} is below the rounding of the sums of "
-                "this model, which was fitted with a larger or automatic alpha. Remedy: call fit "
-                "again with this alpha, or fit with dtype='float64' from the beginning."
+                "this model, which was fitted with a larger or automatic alpha",
+                "call fit again with this alpha, or fit with dtype='float64' from the beginning",
             )
         with self._dependent_columns(problem):
             try:
@@ -313,10 +314,10 @@ class Sums(Stated):
         try:
             yield
         except LinAlgError as error:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{problem.owner}: alpha={problem.alpha!r} is too small for these activations: "
-                f"their {self.n_columns} columns are linearly dependent to working precision. "
-                "Remedy: a larger alpha, alpha='auto', or fewer neurons."
+                f"their {self.n_columns} columns are linearly dependent to working precision",
+                "a larger alpha, alpha='auto', or fewer neurons",
             ) from error
 
     # If all rows are available.
@@ -331,19 +332,20 @@ class Sums(Stated):
             "loss": (loss, loss == "squared_error"),
         }
         if solver == "iterative":
-            check_on_host(f"{problem.owner}, solver='iterative'", X, "solver='direct'")
+            what = f"{problem.owner}, solver='iterative'"
+            check_on_host(what, place_of(X), "solver='direct'")
             for name, (value, goes) in why_not.items():
                 if not goes:
-                    raise ValueError(
-                        f"{problem.owner}: solver='iterative' does not go with {name}={value!r}. "
-                        "Remedy: solver='direct'."
+                    raise InvalidValueError(
+                        f"{problem.owner}: solver='iterative' does not go with {name}={value!r}",
+                        "solver='direct'",
                     )
             return True
         n_rows, kept = X.shape[0], self._n_bytes(X.shape[0]) <= self._room(problem)
         many = self.n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
         # If rows are few, the direct solver's matrix is of rows, except for alpha=0.
         few = n_rows <= FEW_ROWS and n_rows * self.n_columns <= FEW_ACTIVATIONS
-        free = on_host(X) and solver == "auto" and not (few and problem.alpha != 0)
+        free = place_of(X) is HOST and solver == "auto" and not (few and problem.alpha != 0)
         free = free and not error_bars
         return free and many and all(goes for _, goes in why_not.values())
 
@@ -549,7 +551,8 @@ class Sums(Stated):
         moments = self._moments(problem) if known is None else known.moments()
         noise = self.noise(problem)
         variance = np.empty((X.shape[0], len(noise)))
-        pieces = partial(self.stream.pieces, 0, self.n_neurons, X)
+        place = place_of(X)
+        pieces = partial(self.stream.pieces, 0, self.n_neurons, place)
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
             for ridge in np.unique(solution.ridge):
                 posterior = Posterior(moments, ridge)
@@ -567,7 +570,7 @@ class Sums(Stated):
                     found = 1 + posterior.variance(Z)
                     variance[rows, same] = found[: len(variance[rows]), None]
 
-                map_rows_alike(of_rows, X, self.n_columns, problem.n_jobs)
+                map_rows_alike(of_rows, X, self.n_columns, problem.n_jobs, place)
         return np.sqrt(noise * variance)
 
 
