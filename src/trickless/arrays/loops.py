@@ -94,7 +94,7 @@ class Loops(NamedTuple):
         return total
 
     def leaf_sums(self, leaf: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
-        """Sum ``values`` (n_values, n_rows), integers, in each leaf: (width, n_values)."""
+        """Sum the values of rows in each leaf; see ``arrays.leaves``."""
         check_leaves(leaf, width)
         check_array("values of rows", values, "f8", (None, len(leaf)))
         return self.module.leaf_sums(leaf, values, width)

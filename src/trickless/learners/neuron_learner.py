@@ -119,7 +119,7 @@ class NeuronLearner(Learner):
         If the cuts of trees were chosen from the data, they are the shares of the features in the
         cuts. Otherwise they come from a family that learned the relevance of features. It fits a
         function for that. The shares are the mean squares of its derivatives, times the variances
-        of the features (:func:`~trickless.selection.sensitivity.sensitivities`).
+        of the features (:func:`~trickless.selection.relevance.sensitivities`).
         """
         check_is_fitted(self)
         found = self._importances()

@@ -22,7 +22,6 @@ from trickless.functions.activations import evaluate, together
 from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
 from trickless.selection.scores import Comparison
-from trickless.selection.sensitivity import sensitivities
 from trickless.solvers.least_squares.ridge import Path, at_rounding_of_single, path_scores
 
 #: Steps; and the most rows, and the neurons, of each step.
@@ -40,6 +39,8 @@ SMALL, NOISE = 0.01, 20.0
 #: The least weight (standard deviation over length scale) of a feature that varies, as a share of
 #: the largest weight: at the start, and later.
 FIRST, LEAST = 1 / 30, 1e-3
+#: The most outputs whose derivatives are taken. More outputs are mixed at random.
+_OUTPUTS = 64
 #: Rounding may give a constant column a standard deviation of this times its value.
 _ROUNDING = 1e-7
 
@@ -108,6 +109,25 @@ def _at_least(share: float, at: np.ndarray, spread: np.ndarray) -> np.ndarray:
     return np.maximum(at, np.divide(least, spread, out=np.zeros_like(at), where=spread > 0))
 
 
+class _Fit:
+    """Ridge regression on the neurons of a comparison, for targets that vary, of variance 1.
+
+    All outputs share the ridge number ``best`` of the path, which has the least ``score``.
+    """
+
+    def __init__(self, family: Gaussian, comparison: Comparison) -> None:
+        self.weights = comparison.draw(family)
+        self.moments = moments = comparison.moments(family, self.weights)
+        self.varies = varies = moments.y_variance > 0
+        self.deviation = np.sqrt(moments.y_variance[varies])
+        with linear_algebra(comparison.n_jobs, moments.n_products):
+            self.path = path = Path(at_rounding_of_single(moments))
+            scores = (path_scores(path)[varies] / self.deviation[:, None] ** 2).sum(axis=0)
+            self.best = best = int(np.argmin(scores))
+            self.score, shrunk = scores[best], path.shrunk[:, best, None]
+            self.coef = path.vectors @ (shrunk * path.rotated[:, varies] / self.deviation)
+
+
 def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | None:
     r"""Compute the gradient of the log score in the logarithms of 1 / length scale.
 
@@ -124,27 +144,22 @@ def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | No
     All outputs share one ridge, which is the best for the score and is held constant. If all
     targets are constant, there is no gradient (None).
     """
-    X, weights = comparison.X, comparison.draw(family)
-    moments = comparison.moments(family, weights)
-    varies = moments.y_variance > 0
-    if not varies.any():
+    X, fit = comparison.X, _Fit(family, comparison)
+    if not fit.varies.any():
         return None
-    deviation = np.sqrt(moments.y_variance[varies])
+    moments, path, best, B = fit.moments, fit.path, fit.best, fit.coef
+    varies, deviation = fit.varies, fit.deviation
     with linear_algebra(comparison.n_jobs, moments.n_products):
-        path = Path(at_rounding_of_single(moments))
-        scores = (path_scores(path)[varies] / deviation[:, None] ** 2).sum(axis=0)
-        best = np.argmin(scores)
         ridge, shrunk = path.grid[best], path.shrunk[:, best, None]
-        B = path.vectors @ (shrunk * path.rotated[:, varies] / deviation)
         U = path.vectors @ (ridge * shrunk**2 * path.rotated[:, varies] / deviation)
         square = (path.vectors * shrunk.T**2) @ path.vectors.T  # (Σ + ρ)⁻²
     left = path.freedom_left()[best] / moments.n
-    to_targets = -2 / (left**2 * scores[best]) * np.concatenate([B, U], axis=1).T
+    to_targets = -2 / (left**2 * fit.score) * np.concatenate([B, U], axis=1).T
     to_freedom = 4 * ridge / (moments.n * left) * square
     share = np.ones(X.shape[0]) if comparison.weight is None else comparison.weight
     share = (share / share.sum()).astype(X.dtype)
     Y = ((comparison.targets - moments.y_mean)[:, varies] / deviation).astype(X.dtype)
-    (frequencies,) = weights
+    (frequencies,) = fit.weights
     z_mean, B, U, to_targets, to_freedom = (
         array.astype(X.dtype) for array in (moments.z_mean, B, U, to_targets, to_freedom)
     )
@@ -161,8 +176,53 @@ def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | No
         by_feature = X[rows].T @ by_t
         slopes[rows.start] = np.einsum("jk,kj->j", by_feature, frequencies, dtype=np.float64)
 
-    evaluate(family, together(weights), X, len(z_mean), of_rows, comparison.n_jobs, place=HOST)
+    evaluate(family, together(fit.weights), X, len(z_mean), of_rows, comparison.n_jobs, place=HOST)
     return np.sum([slopes[start] for start in sorted(slopes)], axis=0)
+
+
+def sensitivities(family: Gaussian, comparison: Comparison, spread: np.ndarray) -> np.ndarray:
+    r"""Compute each feature's share in the mean square of a fitted function's derivatives.
+
+    The function f is ridge regression on a few Gaussian neurons, with the best ridge for all
+    outputs, each of variance 1. With standard deviations :math:`σ_j` of the features, the shares
+    are in proportion to
+
+    .. math:: σ_j^2 \, E\Big[\Big(\frac{\partial f}{\partial x_j}\Big)^2\Big],
+
+    which bounds the share of the variance in which the feature has a part [1]_. A length scale
+    would miss features on which f depends linearly, but these shares do not. All shares are equal
+    if there is nothing to learn.
+
+    References
+    ----------
+    .. [1] I. M. Sobol' and S. Kucherenko, "Derivative based global sensitivity measures and their
+       link with global sensitivity indices", Mathematics and Computers in Simulation 79, 2009.
+    """
+    X, fit = comparison.X, _Fit(family, comparison)
+    equal = np.full(len(spread), 1 / len(spread))
+    if not fit.varies.any():
+        return equal
+    coef = fit.coef
+    if coef.shape[1] > _OUTPUTS:  # sums of squares are kept in the mean
+        signs = comparison.generator().choice([-1.0, 1.0], (coef.shape[1], _OUTPUTS))
+        coef = coef @ signs / np.sqrt(_OUTPUTS)
+    (frequencies,) = fit.weights
+    frequencies = (frequencies * spread).astype(X.dtype)  # no square overflows in these units
+    of_cos, of_sin = np.split(coef.astype(X.dtype), 2)
+    share = np.ones(X.shape[0]) if comparison.weight is None else comparison.weight
+    squares: dict[int, np.ndarray] = {}
+
+    def of_rows(rows: slice, where: slice, z: np.ndarray) -> None:
+        cos, sin = np.split(z, 2, axis=1)
+        square = np.zeros(len(spread))
+        for c, s in zip(of_cos.T, of_sin.T, strict=True):
+            slope = (cos * s - sin * c) @ frequencies
+            square += share[rows] @ slope.astype(np.float64) ** 2
+        squares[rows.start] = square
+
+    evaluate(family, together(fit.weights), X, len(coef), of_rows, comparison.n_jobs, place=HOST)
+    total = np.sum([squares[start] for start in sorted(squares)], axis=0)
+    return total / total.sum() if total.sum() > 0 else equal
 
 
 def _standard_deviations(X: Any, weight: np.ndarray | None) -> np.ndarray:
