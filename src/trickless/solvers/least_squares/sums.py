@@ -345,8 +345,8 @@ class Sums(Stated):
         many = self.n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
         # If rows are few, the direct solver's matrix is of rows, except for alpha=0.
         few = n_rows <= FEW_ROWS and n_rows * self.n_columns <= FEW_ACTIVATIONS
-        free = options.solver == "auto" and not (few and options.alpha != 0)
-        free = free and many and not options.error_bars
+        free = solver == "auto" and not (few and problem.alpha != 0)
+        free = free and many and not error_bars
         return free and all(goes for _, goes in why_not.values()) and place_of(X) is HOST
 
     def _n_bytes(self, n_rows: int) -> int:
