@@ -257,7 +257,7 @@ def begin_rounds(learner: _NORMA, targets: np.ndarray) -> None:
 
 
 def is_model(learner: _NORMA) -> bool:
-    """Whether a learner has made a round."""
+    """Return whether a learner has made a round."""
     rounds: NORMA | None = getattr(learner, "rounds_", None)
     return rounds is not None and rounds.n_rounds > 0
 

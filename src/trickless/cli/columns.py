@@ -88,7 +88,7 @@ class Request(NamedTuple):
 
 
 def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
-    """The columns to read, with their kinds. The target is the last."""
+    """Return the columns to read, with their kinds. The target is the last."""
     _check_names(dataset, request)
     named, target = request.named, request.target
     left_out = set(request.drop) - {target} | _indices(dataset, named.keys() | {target})
@@ -134,7 +134,7 @@ def say_padded(names: list[str]) -> None:
 
 
 def _weight(dataset: Dataset, request: Request) -> dict[str, str]:
-    """The column of weights with its kind; empty if there is none."""
+    """Return the column of weights with its kind; empty if there is none."""
     name = request.weight
     if name is None:
         return {}

@@ -32,7 +32,7 @@ def describe(
 
 
 def described(model: Any) -> dict[str, Any]:
-    """A description of a model, in plain data."""
+    """Return a description of a model, in plain data."""
     if not isinstance(model, TableModel):
         params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
         chosen = getattr(model, "neurons_", None)
@@ -72,7 +72,7 @@ def _moments(column: TableColumn) -> dict[str, Any]:
 
 
 def _chosen(neurons: Any) -> str:
-    """The chosen family, with its length scale."""
+    """Return the chosen family, with its length scale."""
     scale = getattr(neurons, "length_scale_", None)
     if scale is None:
         return repr(neurons)

@@ -93,7 +93,7 @@ def _usage(error: Any, name: str) -> int:
 
 
 def short(error: BaseException) -> str:
-    """An error in one line of a bounded length."""
+    """Return an error in one line of a bounded length."""
     text = re.sub(r"\s+", " ", str(error))
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
 

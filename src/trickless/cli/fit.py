@@ -28,7 +28,7 @@ MOST_NEURONS = 10**9
 
 
 def chosen(learner: Learner | None, neurons: str | None) -> tuple[Learner, str]:
-    """The learner and the neurons, each chosen here if it is None."""
+    """Return the learner and the neurons, each chosen here if it is None."""
     if learner is None:
         learner = "doubly-stochastic" if neurons in (None, "trees") else "kitchen-sinks"
     return learner, neurons or ("trees" if learner == "doubly-stochastic" else "tabular")

@@ -27,7 +27,7 @@ _KNOWN = {"category": "known category"}
 
 
 def any_model(path: Path) -> Any:
-    """The object in a file of :func:`trickless.save`."""
+    """Return the object in a file of :func:`trickless.save`."""
     if not path.exists():
         raise CommandError(f"{path}: there is no such file. Remedy: check the path.")
     model = load(path)
@@ -40,7 +40,7 @@ def any_model(path: Path) -> Any:
 
 
 def table_model(path: Path) -> TableModel:
-    """A model from ``trickless fit``."""
+    """Return a model from ``trickless fit``."""
     model = any_model(path)
     if not isinstance(model, TableModel):
         raise CommandError(
@@ -71,7 +71,7 @@ def used(path: Path) -> Iterator[None]:
 
 
 def _why_inconsistent(model: TableModel) -> str | None:
-    """What differs from the models of ``trickless fit``; None if nothing does."""
+    """Return what differs from the models of ``trickless fit``, or None if nothing does."""
     if set(vars(model)) != {"learner", "columns", "target", "classes", "weight", "spelling"}:
         return "its attributes are not those of a TableModel"
     if not isinstance(model.learner, Learner):
@@ -94,7 +94,7 @@ def _why_no_classes(model: TableModel) -> str | None:
 
 
 def kinds_of(model: TableModel) -> dict[str, str]:
-    """The columns that a model reads, with their kinds."""
+    """Return the columns that a model reads, with their kinds."""
     return {column.name: _KNOWN.get(column.kind, column.kind) for column in model.columns}
 
 
@@ -115,7 +115,7 @@ def reading_of(model: TableModel) -> Reading:
 
 
 def kind_of_target(model: TableModel) -> str:
-    """The kind of the target."""
+    """Return the kind of the target."""
     if model.classes is None:
         return "number"
     return {"U": "known category", "b": "truth"}.get(model.classes.dtype.kind, "number")

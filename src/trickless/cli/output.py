@@ -53,7 +53,7 @@ def check_model_out(out: Path) -> None:
 
 
 def is_stdout(out: Path) -> bool:
-    """Whether this path means the standard output."""
+    """Return whether this path means the standard output."""
     return str(out) == "-"
 
 

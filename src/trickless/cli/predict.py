@@ -119,7 +119,7 @@ class _Columns:
         self.fields |= dict.fromkeys(names, pa.float64())
 
     def of(self, frame: Any) -> list[Any]:
-        """The columns of some rows."""
+        """Return the columns of some rows."""
         columns: list[np.ndarray] = []
         if self._std or self._far is not None:
             predicted, deviation = self._model.predict(frame, return_std=True)
@@ -160,7 +160,7 @@ def _check(
 
 
 def _schema(wanted: _Columns, dataset: Dataset, kept: list[str]) -> Any:
-    """The columns of the output: first the kept columns, then the predictions."""
+    """Return the columns of the output: first the kept columns, then the predictions."""
     fields = dataset.types_kept(kept) if kept else {}
     if both := fields.keys() & wanted.fields.keys():
         raise CommandError(

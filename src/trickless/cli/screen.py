@@ -101,7 +101,7 @@ class _Rows(ProgressColumn):
 
 
 def is_shown() -> bool:
-    """Whether progress bars are shown, which needs a terminal as standard error."""
+    """Return whether progress bars are shown, which needs a terminal as standard error."""
     return Console(stderr=True).is_terminal
 
 

@@ -150,7 +150,7 @@ def _choose_neurons(model: Any, rows: Pieces, counted: _Counted, batch: BatchOfR
 
 
 def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.ndarray) -> Any:
-    """The validated rows ``numbers[index]``, in increasing order, on the client."""
+    """Return the validated rows ``numbers[index]``, in increasing order, on the client."""
     numbers = numbers[index]
     ends = np.cumsum(rows.lengths)
     where = np.split(numbers, np.searchsorted(numbers, ends[:-1]))
@@ -223,7 +223,7 @@ class _Order:
             self._shares[self.at(i)], self._totals[i] = shares, shares.sum()
 
     def at(self, batch: int) -> slice:
-        """The positions of a batch."""
+        """Return the positions of a batch."""
         return slice(self.ends[batch], self.ends[batch + 1])
 
     def rows_at(self, positions: Any) -> tuple[np.ndarray, np.ndarray | None]:
@@ -287,7 +287,7 @@ class _Workers:
         return self._gather(some + self.order.ends[number], self._states, f_at, number)
 
     def rows(self, positions: np.ndarray) -> Any:
-        """The rows at some positions, as the neurons read them."""
+        """Return the rows at some positions, as the neurons read them."""
         return self._gather(positions, self._parts, rows_at)
 
     def _visit(self, number: int, k: int, weights: Weights) -> None:

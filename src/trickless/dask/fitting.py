@@ -58,7 +58,7 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
 
 
 def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
-    """The labels and class weights of a classifier, from a pass over y if needed."""
+    """Return the labels and class weights of a classifier, from a pass over y if needed."""
     if not isinstance(estimator, Classifier):
         return None, None
     weights, owner = estimator.class_weight, type(estimator).__name__

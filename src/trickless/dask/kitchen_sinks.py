@@ -89,7 +89,7 @@ def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any
 
 
 def merged(parts: list[Statistics]) -> Statistics:
-    """The sum of several statistics. They stay unchanged."""
+    """Return the sum of several statistics. They stay unchanged."""
     total = deepcopy(parts[0])
     for part in parts[1:]:
         total.merge(part)

@@ -75,7 +75,7 @@ def pieces(
 
 
 def _split(owner: str, name: str, collection: Any) -> list[Delayed]:
-    """The chunks of rows of an array, or the partitions of a data frame."""
+    """Return the chunks of rows of an array, or the partitions of a data frame."""
     if isinstance(collection, dask.array.Array):
         if collection.ndim > 1:
             collection = collection.rechunk({1: -1})
@@ -90,7 +90,7 @@ def _split(owner: str, name: str, collection: Any) -> list[Delayed]:
 
 
 def _lengths(collections: list[Any], parts: list[list[Any]]) -> list[np.ndarray]:
-    """The numbers of rows in the pieces of each collection, counted if they are unknown."""
+    """Return the numbers of rows in the pieces of each collection, counted if they are unknown."""
     counted = dask.compute(
         *[
             X.chunks[0] if _knows(X) else [dask.delayed(_length)(part) for part in own]
@@ -221,7 +221,7 @@ def _futures(piece: Any) -> list[Future]:
 
 
 def current_client() -> Any:
-    """The client of the cluster in use, if there is one."""
+    """Return the client of the cluster in use, if there is one."""
     try:
         return default_client()
     except ValueError:

@@ -80,7 +80,7 @@ class FirstBatch(Stated):
             check_count(name, getattr(self, name), 0)
 
     def after(self, X: Any, place: Place = HOST) -> FirstBatch:
-        """The same after a later batch. After a warning, nothing is counted any more."""
+        """Return the same after a later batch. After a warning, nothing is counted any more."""
         if self.warned:
             return self
         rows, new = _some(X, place), copy(self)

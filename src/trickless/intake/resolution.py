@@ -108,7 +108,7 @@ def _columns(values: Any) -> list[tuple[str, np.ndarray]]:
 
 
 def _beyond_float64(column: np.ndarray) -> bool:
-    """Whether a column holds integers some of which float64 does not hold."""
+    """Return whether a column holds integers some of which float64 does not hold."""
     if column.dtype.kind == "O" and not all(type(value) is int for value in column):
         return False
     whole = column.dtype.kind in "iuO" and len(column) > 0
@@ -127,7 +127,7 @@ def _some(X: Any) -> Any:
 
 
 def _told_apart(rows: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
-    """How many values of each column are different, before and after rounding.
+    """Return how many values of each column are different, before and after rounding.
 
     Values that differ by rounding noise are equal, unless rounding keeps them apart or they vanish.
     """

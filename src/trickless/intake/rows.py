@@ -187,7 +187,7 @@ class Rows(Stated):
         check_same("dtype", self.dtype.kind, "f")
 
     def first(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
-        """The rows, targets and weights of the first batch, without rows of weight 0.
+        """Return the rows, targets and weights of the first batch, without rows of weight 0.
 
         A learner without targets has y = None. Sets ``n_features_in_`` and ``feature_names_in_`` of
         the learner.
@@ -209,7 +209,7 @@ class Rows(Stated):
         return X, y, weight
 
     def later(self, learner: Any, X: Any, y: Any, sample_weight: Any, may_be_empty: bool) -> Batch:
-        """The same for a later batch. If it may be empty, all weights may be 0."""
+        """Return the same for a later batch. If it may be empty, all weights may be 0."""
         place = place_of(X)
         check_together(self.owner, place, y=y, sample_weight=sample_weight)
         X, y = self._validated(learner, X, to_host(y), place, reset=False)
@@ -251,7 +251,7 @@ class Rows(Stated):
         return Inputs(self.encoder.n_categories, names)
 
     def _checked_place(self, X: Any, place: Place) -> Place:
-        """The place of later rows, after checks of the place and the kind of the rows."""
+        """Return the place of later rows, after checks of the place and the kind of the rows."""
         self.kind.check(self.owner, X)
         place = place if dispatches() else HOST
         check_place(self.owner, place, self.place)
@@ -328,7 +328,7 @@ class Rows(Stated):
             )
 
     def _as_numbers(self, X: Any) -> Any:
-        """An array without a mask, with times as days; objects that are missing become NaN.
+        """Return an array without a mask, with times as days; objects that are missing become NaN.
 
         Families that take no missing values refuse them. Other rows are unchanged.
         """
@@ -361,7 +361,7 @@ class Rows(Stated):
         return True
 
     def _is_numbered(self, learner: Any, X: Any, reset: bool) -> bool:
-        """Whether the columns of a data frame are found by their positions, as in arrays.
+        """Return whether the columns of a data frame are found by their positions, as in arrays.
 
         Names are compared as text. Numbers from 0 on are positions, unless the first batch had them
         as text.
@@ -381,7 +381,7 @@ class Rows(Stated):
         return are_places
 
     def _encoded(self, learner: Any, X: Any, frame: bool, reset: bool, numbered: bool) -> Any:
-        """A data frame as numbers, with codes for categories; other rows unchanged."""
+        """Return a data frame as numbers, with codes for categories; other rows unchanged."""
         if reset:
             self.encoder = TableEncoder(self.owner, X) if frame else None
             if self.encoder is not None:
@@ -456,7 +456,7 @@ def _of_arrays(X: Any) -> Any:
 
 
 def precision_of(X: Any) -> str:
-    """The name of the precision that keeps X: "float32", or "float64"."""
+    """Return the name of the precision that keeps X: "float32", or "float64"."""
     kinds = set(map(str, X.dtypes)) if is_frame(X) else {str(getattr(X, "dtype", ""))}
     single = kinds and all(kind.lower().endswith("float32") for kind in kinds)
     return "float32" if single else "float64"

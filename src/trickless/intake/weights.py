@@ -84,7 +84,7 @@ def _as_numbers(owner: str, given: Any) -> np.ndarray:
 
 
 def _why_no_weights(weight: np.ndarray) -> str | None:
-    """What an array holds that is not a weight; None if all are numbers, or may be."""
+    """Return what an array holds that is not a weight, or None if all are numbers, or may be."""
     kind = weight.dtype.kind
     if kind == "O" and holds_times(weight):
         return "contains times"

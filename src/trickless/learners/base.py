@@ -125,11 +125,11 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         super().__setattr__(name, value if name.endswith("_") else plain(value))
 
     def _kind_of_rows(self) -> Matrix:
-        """The kind of rows that this learner takes."""
+        """Return the kind of rows that this learner takes."""
         return Matrix()
 
     def _loss(self, n_outputs: int) -> Loss:
-        """The loss that is minimised; its link turns decision values into probabilities.
+        """Return the loss that is minimised; its link turns decision values into probabilities.
 
         After ``fit``, the parameters of the first batch count, not those that were set later.
         """
@@ -201,7 +201,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         return None
 
     def _calibrates(self) -> bool:
-        """Whether temperatures give probabilities for losses that do not determine them."""
+        """Return whether temperatures give probabilities for losses that do not determine them."""
         return False
 
     @in_one_state
@@ -278,7 +278,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         return hasattr(self, "seed_")
 
     def _progress(self, total: int, unit: str, phase: str = "") -> Phase:
-        """A phase of learning, whose progress is shown if ``verbose``."""
+        """Return a phase of learning, whose progress is shown if ``verbose``."""
         return Phase(self, total, unit, phase)
 
 

@@ -89,7 +89,7 @@ class Phase:
 
 
 def watched(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """A method ``fit`` that tells the callbacks of its learner when it begins and ends."""
+    """Return a method ``fit`` that tells the callbacks of its learner when it begins and ends."""
     if with_callbacks is None:
         return fit
 
@@ -133,7 +133,7 @@ def watch_rows(learner: Any, X: Any, y: Any) -> None:
 
 
 def _fitted(learner: Any) -> dict[str, Any]:
-    """The attributes that ``fit`` sets."""
+    """Return the attributes that ``fit`` sets."""
     return {
         name: value
         for name, value in list(vars(learner).items())
@@ -142,13 +142,13 @@ def _fitted(learner: Any) -> dict[str, Any]:
 
 
 def _shows_bars(learner: Any) -> bool:
-    """Whether a callback shows the progress of the learner."""
+    """Return whether a callback shows the progress of the learner."""
     callbacks = getattr(learner, "_skl_callbacks", [])
     return ProgressBar is not None and any(isinstance(each, ProgressBar) for each in callbacks)
 
 
 def _has_rich() -> bool:
-    """Whether the bars of scikit-learn can be shown."""
+    """Return whether the bars of scikit-learn can be shown."""
     if ProgressBar is None:
         return False
     try:

@@ -18,7 +18,7 @@ _VALIDATION = (
 
 
 def checked(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method whose errors of calls name the class of the object, and a remedy."""
+    """Return a method whose errors of calls name the class of the object, and a remedy."""
     parameters = signature(method)
     names = list(parameters.parameters)[1:]
 
@@ -43,7 +43,7 @@ def checked(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _instead_of(learner: Any, method: str, unknown: str, names: list[str]) -> str:
-    """What to do instead of passing an unknown parameter; "" if that is unknown."""
+    """Return what to do instead of passing an unknown parameter; "" if that is unknown."""
     owner, own = type(learner).__name__, learner.get_params(deep=False)
     if unknown in own:
         return f"{owner}({unknown}=...) when you make the learner; "

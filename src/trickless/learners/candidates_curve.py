@@ -210,7 +210,7 @@ class CandidatesDisplay:
 
 
 def _parameter(estimator: Any) -> str:
-    """The name of the parameter, which is a longer one in a pipeline."""
+    """Return the name of the parameter, which is a longer one in a pipeline."""
     names = list(estimator.get_params()) if isinstance(estimator, BaseEstimator) else []
     found = [name for name in names if name.rpartition("__")[2] == _PARAMETER]
     if len(found) == 1:
@@ -227,7 +227,7 @@ def _name(estimator: Any) -> str:
 
 
 def _score_name(estimator: Any, scoring: Any) -> str:
-    """What the axis of scores is called."""
+    """Return what the axis of scores is called."""
     if isinstance(scoring, str):
         return scoring.replace("_", " ")
     if scoring is not None:

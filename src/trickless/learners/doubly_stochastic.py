@@ -416,7 +416,7 @@ class _DoublyStochastic(NeuronLearner):
 
 
 def is_model(learner: _DoublyStochastic) -> bool:
-    """Whether a learner has taken steps."""
+    """Return whether a learner has taken steps."""
     return hasattr(learner, "descent_") and bool(learner.descent_.history)
 
 

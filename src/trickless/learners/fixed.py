@@ -37,7 +37,7 @@ def check_unchanged(
 
 
 def same(mine: Any, other: Any, fitted: bool = False) -> bool:
-    """Whether two parameters are equal, or two families ``fitted`` the same up to rounding.
+    """Return whether two parameters are equal, or two families ``fitted`` the same up to rounding.
 
     Objects without ``==`` are equal if their types are. Of what was fitted, so are numbers, since
     the draws of a family depend on them.

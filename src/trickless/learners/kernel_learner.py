@@ -230,5 +230,5 @@ class KernelLearner(Learner):
 
 
 def is_solved(learner: Learner) -> bool:
-    """Whether a learner has coefficients to predict with, which are found all at once."""
+    """Return whether a learner has coefficients to predict with, which are found all at once."""
     return hasattr(learner, "dual_coef_")

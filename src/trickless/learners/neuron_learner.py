@@ -145,7 +145,7 @@ class NeuronLearner(Learner):
         return None if isinstance(alpha, str) else alpha
 
     def _importances(self) -> np.ndarray | None:
-        """How much each feature matters, if that is known."""
+        """Return how much each feature matters, if that is known."""
         return learned_relevance(self.neurons_)
 
     def _kind_of_rows(self) -> Matrix:

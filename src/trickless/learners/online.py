@@ -251,7 +251,7 @@ class OnlineRegressor(Regressor):
 
 
 def is_model(learner: OnlineLearner) -> bool:
-    """Whether a learner has taken rounds."""
+    """Return whether a learner has taken rounds."""
     return hasattr(learner, "rounds_") and learner.rounds_.n_rounds > 0
 
 
@@ -275,7 +275,7 @@ def schedule_of(learner: OnlineLearner) -> Schedule:
 
 
 def recipe_of(learner: OnlineLearner) -> Recipe:
-    """How a learner's rounds are taken."""
+    """Return how a learner's rounds are taken."""
     estimate, schedule = learner.estimates_, schedule_of(learner)
     if (most := learner.max_support) is None:
         return Recipe(estimate, schedule, None)

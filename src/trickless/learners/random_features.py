@@ -331,7 +331,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         return self._of_rows(self._rows_to_predict(X))
 
     def _of_rows(self, X: Any) -> Any:
-        """The random features of validated rows."""
+        """Return the random features of validated rows."""
         family, n_neurons = self.neurons_, self._n_drawn
         scale, place = self.scale_ * n_neurons**-0.5, place_of(X)
         with linear_algebra(self.n_jobs):
@@ -354,7 +354,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         return out
 
     def _indicators(self, X: np.ndarray, scale: float) -> scipy.sparse.csr_matrix:
-        """The features of neurons that give a 1 and otherwise zeros, as a CSR matrix."""
+        """Return the features of neurons that give a 1 and otherwise zeros, as a CSR matrix."""
         family, n = self.neurons_, self._n_drawn
         index = np.int32 if len(X) * n < 2**31 and n * family.width < 2**31 else np.int64
         columns, read = np.empty((len(X), n), dtype=index), family.read(X, self.n_jobs)
@@ -407,7 +407,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
 
 def is_chosen_by_targets(family: Neurons) -> bool:
-    """Whether a family, or a part of it, needs targets."""
+    """Return whether a family, or a part of it, needs targets."""
     return isinstance(family, Auto) or "relevance" in map(str, family.get_params().values())
 
 

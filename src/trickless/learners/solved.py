@@ -37,7 +37,7 @@ class SolvedLearner(NeuronLearner):
     _parts = (*NeuronLearner._parts, "neurons_", "stream_", "sums_")
 
     def _problem(self) -> Problem:
-        """What the solver is asked to minimise."""
+        """Return what the solver is asked to minimise."""
         apart: dict[str, Any] = {
             "owner": type(self).__name__,
             "classifies": isinstance(self, Classifier),
@@ -52,7 +52,7 @@ class SolvedLearner(NeuronLearner):
                 self.sums_.learn(*batch, self._problem(), advance=bar.update)
 
     def _is_model(self) -> bool:
-        """Whether the learner can predict, if it was interrupted."""
+        """Return whether the learner can predict, if it was interrupted."""
         sums: Sums | None = getattr(self, "sums_", None)
         squared = self.loss == "squared_error" and self.alpha != "loo"
         return squared and sums is not None and sums.statistics is not None

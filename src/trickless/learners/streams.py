@@ -86,7 +86,7 @@ def learn_stream(
 
 
 def _state(learner: Any) -> dict[str, Any]:
-    """What a checkpoint of a stream holds."""
+    """Return what a checkpoint of a stream holds."""
     return {"statistics": learner.sums_.statistics}
 
 

@@ -99,7 +99,7 @@ class CSVFile(TableFile):
         return next(good, b"") if is_longer else b"".join(good)
 
     def _decimal_point(self, text: bytes) -> str:
-        """The decimal sign, a comma or a point.
+        """Return the decimal sign, a comma or a point.
 
         It is a comma if columns have another separator, and if the numbers have commas but no
         points. If all commas may separate thousands, it is a point, so the numbers are refused.
@@ -133,7 +133,7 @@ class CSVFile(TableFile):
                 self.types[name] = refined(self.types[name], cells)
 
     def expected_rows(self) -> int | None:
-        """The approximate number of rows; None if the file is compressed."""
+        """Return the approximate number of rows, or None if the file is compressed."""
         if Path(self.path).suffix.lower() in OPENERS:
             return None
         return round(self._lines_per_byte * Path(self.path).stat().st_size)

@@ -55,7 +55,7 @@ def checked(path: str, chunks: Iterable[bytes], delimiter: str, longest: int) ->
 
 
 def _is_simple(text: bytes, end: int, delimiter: str) -> bool:
-    """Whether quotes alternately begin and end a cell.
+    """Return whether quotes alternately begin and end a cell.
 
     A doubled quote ends a cell and begins another. If this is false, a closer look is needed.
     """

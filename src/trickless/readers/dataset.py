@@ -99,7 +99,7 @@ class Dataset:
         return self._forms.setdefault(composed(name), name)
 
     def _of_folders(self, file: str) -> dict[str, str | None]:
-        """The columns that the folders of a file name."""
+        """Return the columns that the folders of a file name."""
         if not self.path.is_dir():
             return {}
         found = columns_of_folders(self.path, file)
@@ -115,7 +115,7 @@ class Dataset:
         return self._schema.types
 
     def spelling(self, name: str) -> Spelling:
-        """How text in a column spells numbers."""
+        """Return how text in a column spells numbers."""
         found = self.reading.spellings.get(name)
         return found or self._schema.spellings.get(name, PLAIN)
 
@@ -135,7 +135,7 @@ class Dataset:
         return [] if zeros is None else sorted(zeros.found)
 
     def _in_text(self, name: str) -> bool:
-        """Whether the cells of a column are text in the files, whatever they mean."""
+        """Return whether the cells of a column are text in the files, whatever they mean."""
         return self.is_csv or any(name in found for found in self._folders.values())
 
     def expected_rows(self) -> int | None:
@@ -148,13 +148,13 @@ class Dataset:
         return total
 
     def kind(self, name: str) -> str | None:
-        """The kind of a column, which depends on its type; None if it has none."""
+        """Return the kind of a column, which depends on its type, or None if it has none."""
         type_ = self.types[name]
         not_text = self.is_csv and pa.types.is_binary(type_)  # refused when it is read as text
         return "category" if not_text else kind_of(type_)
 
     def kind_of_dates(self, name: str) -> str:
-        """The kind of a column of dates, of whatever type: with or without a time zone."""
+        """Return the kind of a column of dates, of whatever type: with or without a time zone."""
         if date_format := self._date_format(name):
             return "zoned date" if has_zone(date_format) else "date"
         if (kind := kind_of(plain_type(self.types[name]))) in ("date", "zoned date"):
@@ -178,7 +178,7 @@ class Dataset:
                     row += data.num_rows
 
     def types_kept(self, names: Collection[str]) -> dict[str, Any]:
-        """The types of columns that are kept unchanged. In CSV files all are text."""
+        """Return the types of columns that are kept unchanged. In CSV files all are text."""
         types = {}
         for name in names:
             if name not in self.types:
@@ -194,7 +194,7 @@ class Dataset:
         return types
 
     def _read(self, file: str, kinds: Mapping[str, str], kept: Collection[str]) -> Iterator[Any]:
-        """The requested columns, a few rows at a time, in the types of the file."""
+        """Yield the requested columns, a few rows at a time, in the types of the file."""
         names = list(dict.fromkeys([*kinds, *kept]))
         table = self._tables[file]
         inside = [name for name in names if name in table.types] or list(table.types)[:1]
@@ -219,7 +219,7 @@ class Dataset:
         return pa.scalar(self._folders[file][name], pa.string())
 
     def _csv_type(self, table: CSVFile, name: str, kind: str | None) -> Any:
-        """The type to parse a CSV column as: text, if a later step converts it."""
+        """Return the type to parse a CSV column as: text, if a later step converts it."""
         here = table.types[name]
         is_watched = self._zeros is not None and name in self._zeros.left
         if kind not in ("number", "truth") or is_watched:
@@ -277,7 +277,7 @@ class Dataset:
         return pa.RecordBatch.from_arrays(columns, names=list(kinds))
 
     def _spelling_in(self, file: str, name: str) -> Spelling:
-        """How text spells numbers in a file. Its own decimal sign may be a comma."""
+        """Return how text spells numbers in a file. Its own decimal sign may be a comma."""
         spelling, table = self.spelling(name), self._tables.get(file)
         has_comma = isinstance(table, CSVFile) and table.decimal_point == ","
         return spelling._replace(decimal=",") if has_comma and not spelling.thousands else spelling
@@ -312,7 +312,7 @@ class Dataset:
 
 
 def _kept(file: str, row: int, data: Any, types: Mapping[str, Any]) -> Any:
-    """The columns that are kept, in these types; None if there are none."""
+    """Return the columns that are kept, in these types, or None if there are none."""
     columns = []
     for name, type_ in types.items():
         with _naming_the_cell(file, name, row, f"value of the type {type_}"):
@@ -336,7 +336,7 @@ def _naming_the_cell(file: str, name: str, row: int, what: str, hint: str = "") 
 
 
 def _index_of(error: BaseException) -> int | None:
-    """The place of the value that an error names."""
+    """Return the place of the value that an error names."""
     if isinstance(error, CellError):
         return error.index
     named = re.fullmatch(r"Invalid UTF8 sequence at string index (\d+)", str(error))

@@ -47,7 +47,7 @@ class _Found(NamedTuple):
 
 
 def files_at(path: Path) -> list[str]:
-    """The table files at a path, which is a file or a folder, in the order of names."""
+    """Return the table files at a path, which is a file or a folder, in the order of names."""
     if path.is_dir():
         files = _tables_in(path)
     elif not path.exists():
@@ -66,14 +66,14 @@ def files_at(path: Path) -> list[str]:
 
 
 def ending_of(file: str | Path) -> str:
-    """The ending of a file that names its format, such as .csv.gz."""
+    """Return the ending of a file that names its format, such as .csv.gz."""
     path = Path(file)
     compressed = path.suffix.lower() in OPENERS
     return "".join(path.suffixes[-2:] if compressed else path.suffixes[-1:]).lower()
 
 
 def why_no_file(path: Path) -> str | None:
-    """What is at a path instead of a file; None if it is a file."""
+    """Return what is at a path instead of a file, or None if it is a file."""
     try:
         mode = path.stat().st_mode
     except OSError as error:
@@ -115,7 +115,7 @@ def _tables_in(folder: Path) -> list[Path]:
 
 
 def _walk(folder: Path, above: tuple[str, ...], hidden: bool) -> Iterator[_Found]:
-    """All files in a folder and its folders. Links to folders are followed."""
+    """Yield all files in a folder and its folders. Links to folders are followed."""
     try:
         names = os.listdir(folder)  # noqa: PTH208  names suffice
     except OSError as error:
@@ -156,7 +156,7 @@ def _tell(folder: Path, paths: list[Path], why: str) -> None:
 
 
 def _is_packed(path: Path) -> bool:
-    """Whether a file seems to be a table in an unknown kind of archive."""
+    """Return whether a file seems to be a table in an unknown kind of archive."""
     packed = path.suffix.lower() in _PACKED and ending_of(path) not in ENDINGS
     return packed and ending_of(path.with_suffix("")) in ENDINGS
 

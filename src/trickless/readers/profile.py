@@ -152,7 +152,7 @@ class _Numbers:
 
 
 def _values(rows: Any, name: str) -> np.ndarray:
-    """The values of a column as numbers, with NaN for missing values."""
+    """Return the values of a column as numbers, with NaN for missing values."""
     return as_numbers(rows.column(name).to_numpy(zero_copy_only=False))
 
 
@@ -262,7 +262,7 @@ class _Sample:
             self._limit = float(self._keys[-1])
 
     def taken(self) -> tuple[Any, np.ndarray]:
-        """The rows in a random order, and their places in order."""
+        """Return the rows in a random order, and their places in order."""
         self._trim()
         return self._rows, np.sort(self._places)
 

@@ -34,13 +34,13 @@ class Part:
         return self._dataset.missing
 
     def expected_rows(self) -> int | None:
-        """The approximate number of rows; None if counting would read all of them."""
+        """Return the approximate number of rows, or None if counting would read all of them."""
         n_rows = self._dataset.expected_rows()
         share = 1 - self._share if self._others else self._share
         return None if n_rows is None else round(share * n_rows)
 
     def batches(self, kinds: Mapping[str, str]) -> Iterator[FileRows]:
-        """The rows in order, like :meth:`Dataset.batches`."""
+        """Yield the rows in order, like :meth:`Dataset.batches`."""
         rng = np.random.default_rng([self._seed, 1])
         for batch in self._dataset.batches(kinds):
             chosen = (rng.random(batch.data.num_rows) < self._share) != self._others
@@ -49,7 +49,7 @@ class Part:
 
 
 def others(batches: Iterable[FileRows], sampled: np.ndarray) -> Iterator[Any]:
-    """The rows outside the sample. ``sampled`` has the sorted places of the rows in it."""
+    """Yield the rows outside the sample. ``sampled`` has the sorted places of the rows in it."""
     start = 0
     for batch in batches:
         end = start + batch.data.num_rows

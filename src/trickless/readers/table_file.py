@@ -60,7 +60,7 @@ class ArrowFile(TableFile):
         self._set_types(names, schema.types, known_as)
 
     def expected_rows(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return self.n_rows
 
     def batches(self, names: list[str], n_rows: int) -> Iterator[Any]:

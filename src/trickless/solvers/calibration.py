@@ -134,7 +134,7 @@ def check_noted(name: str, noted: Growing | None, n_columns: int) -> None:
 
 
 def recent_temperatures(recent: Growing, n_rounds: int) -> Temperatures:
-    """The temperatures for the last of ``n_rounds`` rows, before they were learned."""
+    """Return the temperatures for the last of ``n_rounds`` rows, before they were learned."""
     n = min(_RECENT, -(-n_rounds // 2))
     f, y = np.split(recent.rows[-n:], 2, axis=1)
     return find_temperatures(f, y, np.ones(len(f)))

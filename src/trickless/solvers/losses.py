@@ -97,7 +97,7 @@ class Loss(ABC):
         raise NotImplementedError
 
     def start(self, shares: np.ndarray) -> np.ndarray:
-        """The constant whose probabilities of +1 are these shares of rows: (n_outputs,)."""
+        """Return the constant whose probabilities of +1 are these shares of rows: (n_outputs,)."""
         raise NotImplementedError
 
 

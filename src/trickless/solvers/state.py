@@ -27,7 +27,7 @@ def check_measure(measure: Any) -> None:
 
 
 def parts_of(state: State, **types: Any) -> list[Any]:
-    """The parts of a saved state, in order, if it has exactly these, of these types."""
+    """Return the parts of a saved state, in order, if it has exactly these, of these types."""
     if state.keys() != types.keys():
         raise ValueError(f"the parts of the state are {sorted(state)}, not {sorted(types)}")
     for name, kind in types.items():
@@ -37,7 +37,7 @@ def parts_of(state: State, **types: Any) -> list[Any]:
 
 
 def counted(n: int, most: int) -> int:
-    """A count of a saved state, if it is in range."""
+    """Return a count of a saved state, if it is in range."""
     if not 0 <= n <= most:
         raise ValueError(f"the state counts {n}, which is not in the range of 0 to {most}")
     return n

@@ -143,7 +143,7 @@ def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
 
 
 def progress(total: int, what: str, unit: str) -> tqdm:
-    """A progress bar. It is shown if standard error is a terminal."""
+    """Return a progress bar. It is shown if standard error is a terminal."""
     return tqdm(total=total, desc=what, unit=unit, disable=None)
 
 
@@ -195,7 +195,7 @@ def sweep_sizes(data: Data) -> dict[str, Any]:
 
 
 def table(rows: list[Row]) -> str:
-    """The table as text."""
+    """Return the table as text."""
     lines = [
         "",
         f"{'model':<28}{'error':>8}{'fit':>9}{'predict':>10}{'neurons':>9}{'peak of fit':>13}",

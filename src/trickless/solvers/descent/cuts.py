@@ -169,7 +169,7 @@ def _whole(rows: np.ndarray, g: np.ndarray, h: np.ndarray, square: np.ndarray) -
 
 
 def _unit(values: np.ndarray) -> float:
-    """A power of two, in which no sum of the values has more bits than there is room for."""
+    """Return a power of two, in which no sum of the values has more bits than there is room for."""
     largest = float(np.abs(values).max(initial=0.0)) * len(values)
     return float(2.0 ** (np.frexp(largest)[1] - SUM_BITS + 1)) if largest else 1.0
 
@@ -205,7 +205,7 @@ class _Search:
         return min(_THRESHOLDS, max(1, len(self.leaf) // (2 * self.n_leaves)))
 
     def best(self, drawn: np.ndarray, spots: np.ndarray) -> tuple[int, np.ndarray, float]:
-        """The best cut of the columns that are drawn, at thresholds by ``spots`` in [0, 1).
+        """Return the best cut of the columns that are drawn, at thresholds by ``spots`` in [0, 1).
 
         Returns its column, its table and its gain.
         """
@@ -254,7 +254,7 @@ class _Search:
         return buckets
 
     def _column(self, j: int) -> np.ndarray:
-        """The bins of a column of the sample."""
+        """Return the bins of a column of the sample."""
         if j not in self._columns:
             self._columns[j] = self.bins[j].take(self.sample.rows)
         return self._columns[j]

@@ -137,7 +137,7 @@ class NORMA(Stated):
         self.spread = self.spread + share * (spread - self.spread)
 
     def _alpha(self, update: Update) -> Any:
-        """The regularisation strength, of all outputs or each."""
+        """Return the regularisation strength, of all outputs or each."""
         if not isinstance(update.alpha, str):
             return update.alpha
         return automatic_alpha(update.loss, self.spread)
@@ -155,7 +155,7 @@ class NORMA(Stated):
         return first / self._divisor(t, first, update)
 
     def _first(self, squares: np.ndarray, update: Update) -> Any:
-        """The first step η, from k(x, x) of the rows: (n, 1 or more), or a number."""
+        """Return the first step η, from k(x, x) of the rows: (n, 1 or more), or a number."""
         if not isinstance(update.step_size, str):
             return update.step_size
         largest = np.maximum.accumulate(np.append(self.largest_square, squares))[1:, None]

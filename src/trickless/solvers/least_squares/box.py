@@ -40,7 +40,7 @@ class Descent(NamedTuple):
 
 
 def excess_within(gradient: np.ndarray, coef: np.ndarray, bound: float) -> float:
-    """How far a convex function may be above its minimum on the box; never below 0."""
+    """Return how far a convex function may be above its minimum on the box; never below 0."""
     return max(0.0, float((bound * np.abs(gradient) + gradient * coef).sum()))
 
 
@@ -143,7 +143,7 @@ def _violation(gradient: np.ndarray, x: np.ndarray, bound: float) -> float:
 def _newton(
     matrix: np.ndarray, gradient: np.ndarray, x: np.ndarray, bound: float, diagonal: np.ndarray
 ) -> np.ndarray:
-    """A Newton step for all coordinates except those that go to, or stay at, the bound."""
+    """Return a Newton step for all coordinates except those that go to, or stay at, the bound."""
     step = -gradient / diagonal
     near = np.minimum(1e-3 * bound, np.abs(x - np.clip(x + step, -bound, bound)))
     stays = (x <= near - bound) & (gradient > 0) | (x >= bound - near) & (gradient < 0)

@@ -77,7 +77,7 @@ class Certainty(NamedTuple):
 
     @classmethod
     def of(cls, moments: Moments, noise: np.ndarray) -> Certainty:
-        """The part of some moments that is needed."""
+        """Return the part of some moments that is needed."""
         rows = triangle = None
         if moments.rows is not None:
             rows = moments.rows.Z

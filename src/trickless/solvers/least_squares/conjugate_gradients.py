@@ -141,7 +141,7 @@ def solve_in_passes(
         which, ridges, lowest, wanting = _candidates(sums, pilot, n_outputs)
 
     def normal(p: np.ndarray, ridges: np.ndarray) -> np.ndarray:
-        """The covariance plus the ridges, times p, in a pass over the rows."""
+        """Return the covariance plus the ridges, times p, in a pass over the rows."""
         product, total = np.zeros((p.shape[1], len(p))), np.zeros(p.shape[1])
         offset = sums.z_mean @ p
         for rows, Z in blocks():
@@ -310,7 +310,7 @@ def _compare(
 def _preconditioner(
     rows: np.ndarray, share: np.ndarray, ridges: np.ndarray, fit_intercept: bool
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """A function that applies the inverse of the rows' covariance plus a ridge to vectors.
+    """Return a function that applies the inverse of the rows' covariance plus a ridge to vectors.
 
     With the centred and weighted rows C the inverse is (I − Cᵀ (ρ I + C Cᵀ)⁻¹ C) / ρ, by Woodbury.
     Ridges within a factor of ten are replaced by the one in their middle. ``rows`` is overwritten.

@@ -61,7 +61,7 @@ def leave_out(
 
 
 def _leave_out_few(moments: Moments, solution: Solution, n_jobs: int | None) -> LeftOut:
-    """All rows, from the matrix M of their products: 1 − h = ρ diag (M + ρ)⁻¹."""
+    """Return all rows, from the matrix M of their products: 1 − h = ρ diag (M + ρ)⁻¹."""
     assert moments.rows is not None and moments.share is not None
     Z, Y = moments.rows
     root = np.sqrt(moments.share)[:, None]

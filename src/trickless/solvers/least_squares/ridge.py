@@ -225,7 +225,7 @@ class _Eigenvectors:
         self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
 
     def best(self, scores: np.ndarray) -> Solution:
-        """The solution at the least score of each output."""
+        """Return the solution at the least score of each output."""
         grid, scores = _worth_trying(self, scores)
         best = len(self.grid) - len(grid) + least(scores)
         solved = self.place.times((self.rotated * self.shrunk[:, best]).T, self.vectors.T).T
@@ -312,7 +312,7 @@ class _Tridiagonal:
         return self.moments.y_variance[:, None] - np.transpose(explained)
 
     def best(self, scores: np.ndarray) -> Solution:
-        """The solution at the least score of each output."""
+        """Return the solution at the least score of each output."""
         grid, scores = _worth_trying(self, scores)
         ridge = grid[least(scores)]
         along = np.empty_like(self.rotated)
@@ -392,7 +392,7 @@ def products_of_rows(moments: Moments, n_jobs: int | None) -> tuple[np.ndarray, 
 
 
 def _freedom_left(moments: Moments, eigenvalues: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """The n − df(ρ) rows left at each ridge, a sum of positive terms if they are few."""
+    """Return the n − df(ρ) rows left at each ridge, a sum of positive terms if they are few."""
     kept = (grid / (eigenvalues[:, None] + grid)).sum(axis=0)
     return moments.n - moments.n_constants - len(eigenvalues) + kept
 
@@ -415,7 +415,7 @@ def _grid(moments: Moments, eigenvalues: np.ndarray) -> np.ndarray:
 def _worth_trying(
     path: _Eigenvectors | _Tridiagonal, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The grid and the scores, without small ridges if no output gains by them.
+    """Return the grid and the scores, without small ridges if no output gains by them.
 
     Ridges below the rounding of single precision are for targets without noise. There they lower
     the score by orders of magnitude. With noise, a score that is a little lower is no reason to
@@ -440,7 +440,7 @@ def least(scores: np.ndarray) -> np.ndarray:
 
 
 def wants_less(solution: Solution, moments: Moments) -> np.ndarray:
-    """Whether ridges below rounding errors would predict each output better.
+    """Return whether ridges below rounding errors would predict each output better.
 
     That may be so for targets with little noise. The score must still fall by a fifth in the last
     decade. Its root must be above a thousandth of the standard deviation, and below a tenth.

@@ -107,7 +107,7 @@ class Risk:
         return Evaluation(value, gradient, total * self.moments.n_constants, corner)
 
     def constant(self, loss: Loss) -> Constant:
-        """The best constant, as a scale for what the descent leaves."""
+        """Return the best constant, as a scale for what the descent leaves."""
         n_outputs = self.shape[1]
         which = self._targets.argmax(axis=1) if n_outputs > 1 else self._targets[:, 0] > 0
         kinds = 2.0 * np.eye(n_outputs) - 1 if n_outputs > 1 else np.array([[-1.0], [1.0]])
@@ -125,7 +125,7 @@ class Risk:
         return Constant(f, function(f)[0], np.maximum(curvature, _LEAST * curvature.max()))
 
     def solution(self, coef: np.ndarray, offset: np.ndarray, n_iter: int) -> Solution:
-        """These coefficients and offsets as a solution."""
+        """Return these coefficients and offsets as a solution."""
         intercept = offset - self.moments.z_mean @ coef
         return Solution(coef, intercept, self.ridge, n_iter=max(1, n_iter))
 
@@ -167,7 +167,7 @@ def minimise(
 
 
 def _said(owner: str, solution: Solution, trouble: str) -> Solution:
-    """The solution, with a warning of trouble, if there was any."""
+    """Return the solution, with a warning of trouble, if there was any."""
     if trouble:
         warn(f"{owner}: {trouble}", ConvergenceWarning)
     return solution
@@ -226,7 +226,7 @@ class _Within:
         self.bounds = limits.ravel()
 
     def point(self, coef: np.ndarray, offset: np.ndarray) -> np.ndarray:
-        """The vector of coefficients and offsets."""
+        """Return the vector of coefficients and offsets."""
         return (np.vstack([coef, offset]) / self._unit).ravel()
 
     def coefficients(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -241,7 +241,7 @@ class _Within:
         return self.at.value, gradient.ravel()
 
     def left(self, u: np.ndarray) -> float:
-        """How far the smooth risk may be above its minimum at the point of the last call."""
+        """Return how far the smooth risk may be above its minimum at the point of the last call."""
         coef, offset = self.coefficients(u)
         of_offset = float((np.abs(self.at.slope) * (1 + np.abs(offset))).sum())
         return excess_within(self.at.gradient, coef, self._bound) + of_offset
@@ -253,12 +253,12 @@ class _Within:
 
 
 def _smoothed(loss: Loss, widths: tuple[float, ...]) -> list[Loss]:
-    """The loss, or smooth losses that approach it in turn."""
+    """Return the loss, or smooth losses that approach it in turn."""
     return [SmoothHinge(width) for width in widths] if isinstance(loss, Hinge) else [loss]
 
 
 def _minimise_freely(risk: Risk, loss: Loss, max_iter: int, tol: float) -> tuple[Solution, str]:
-    """The solution without a bound, and a description of trouble, if any."""
+    """Return the solution without a bound, and a description of trouble, if any."""
     start, n_iter, trouble = np.zeros((risk.shape[0] + 1, risk.shape[1])), 0, ""
     for smooth in _smoothed(loss, _WIDTHS):
         start, n, trouble = _descend(risk, smooth, start, max_iter, tol)

@@ -61,7 +61,7 @@ class RowSample(Stated):
         seed: int,
         place: Place = HOST,
     ) -> RowSample:
-        """The sample of some rows at a place, validated and in the learner's precision."""
+        """Return the sample of some rows at a place, validated and in the learner's precision."""
         content = _content(X if place is HOST else _projected(X))
         seeded = np.uint64(seed % 2**64)
         keys = _mixed(_mixed(content ^ seeded) + _content(np.ascontiguousarray(targets)))
@@ -69,7 +69,7 @@ class RowSample(Stated):
         return cls._least(keys, X, targets, np.ones(len(keys)), weight, place)
 
     def __add__(self, other: RowSample) -> RowSample:
-        """The sample of the rows of both, which stay unchanged."""
+        """Return the sample of the rows of both, which stay unchanged."""
         both, sparse = [self.X, other.X], scipy.sparse.issparse(self.X)
         return self._least(
             np.concatenate([self.keys, other.keys]),
@@ -89,7 +89,7 @@ class RowSample(Stated):
         weight: np.ndarray,
         place: Place = HOST,
     ) -> RowSample:
-        """The rows with the least keys, each content once."""
+        """Return the rows with the least keys, each content once."""
         most = _ROWS
         if not scipy.sparse.issparse(X):
             most = min(most, max(_LEAST, _NUMBERS // max(1, X.shape[1])))
@@ -117,7 +117,7 @@ def _content(rows: Any) -> np.ndarray:
 
 
 def _bits(numbers: np.ndarray) -> np.ndarray:
-    """The bits of floating-point numbers, as integers."""
+    """Return the bits of floating-point numbers, as integers."""
     return numbers.view(np.dtype(f"u{numbers.dtype.itemsize}")).astype(np.uint64, copy=False)
 
 

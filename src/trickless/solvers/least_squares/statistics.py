@@ -223,7 +223,7 @@ class Statistics(Stated):
         return other
 
     def copy(self) -> Statistics:
-        """An independent copy; the Gram matrix stays on its device."""
+        """Return an independent copy; the Gram matrix stays on its device."""
         return self._copied(lambda gram: place_of(gram).copy(gram))
 
     def _copied(self, gram: Callable[[Any], Any]) -> Statistics:

@@ -171,7 +171,7 @@ class Sums(Stated):
         state: State | None = None,
         advance: Callable[[int], object] = ignore,
     ) -> Statistics:
-        """The sums over a batch of rows, without earlier rows.
+        """Return the sums over a batch of rows, without earlier rows.
 
         ``keep`` receives the state after each panel of rows. ``state`` is a state from which to
         resume. ``advance`` is called with numbers of rows, to show progress.
@@ -215,7 +215,7 @@ class Sums(Stated):
         self.take(statistics)
 
     def solution(self, problem: Problem) -> Solution:
-        """The solution for the rows so far, computed at the first call."""
+        """Return the solution for the rows so far, computed at the first call."""
         solution = self._solution
         if solution is None:
             check_alpha(problem.owner, problem.alpha)
@@ -230,7 +230,7 @@ class Sums(Stated):
         return solution
 
     def function(self, problem: Problem) -> Network:
-        """The network of the solution."""
+        """Return the network of the solution."""
         solution, network = self.solution(problem), self._network
         if network is None:
             coef = in_precision(
@@ -249,7 +249,7 @@ class Sums(Stated):
     def without_statistics(
         self, problem: Problem, temperatures: Temperatures | None = None, deviations: bool = False
     ) -> Sums:
-        """A copy that can predict but not learn, with standard deviations if available."""
+        """Return a copy that can predict but not learn, with standard deviations if available."""
         light = Sums(self.stream, self.n_neurons, self.origin)
         light._solution, light._network = self.solution(problem), self.function(problem)
         light._certainty = self._certainty if deviations else None
@@ -298,7 +298,7 @@ class Sums(Stated):
         return Solution(beyond, np.zeros(beyond.shape[1]), np.full(beyond.shape[1], ridge))
 
     def _bound(self, problem: Problem) -> float | None:
-        """The largest coefficient that Algorithm 1 of the paper allows, C / K, or None."""
+        """Return the largest coefficient that Algorithm 1 of the paper allows, C / K, or None."""
         return None if problem.weight_bound is None else problem.weight_bound / self.n_neurons
 
     def _bounded_by_weight(self, solution: Solution, problem: Problem) -> Solution:
@@ -443,14 +443,14 @@ class Sums(Stated):
             yield Left(Z, targets[rows], copies[rows], share[rows])
 
     def _sampled(self, problem: Problem) -> Iterator[Left]:
-        """The sample of the rows, to leave out one by one."""
+        """Return the sample of the rows, to leave out one by one."""
         assert self.statistics is not None and self.statistics.sample is not None
         sample = self.statistics.sample
         share = sample.weight / (sample.copies * self.statistics.weight)
         return self._each(sample.X, sample.targets, sample.copies, share, problem)
 
     def _solve_by_cross_validation(self, moments: Moments, problem: Problem) -> Solution:
-        """The solution at the alpha that cross-validation chooses.
+        """Return the solution at the alpha that cross-validation chooses.
 
         Generalised cross-validation takes all rows to have the mean leverage, in proportion to
         their weights. With few rows for each column that is far from true, and with different

@@ -125,9 +125,9 @@ class Coefficients(Stated):
         return self._alpha.rows
 
     def epochs(self) -> np.ndarray:
-        """How often the coefficients had shrunk when each of them was appended."""
+        """Return how often the coefficients had shrunk when each of them was appended."""
         return self._epoch.rows
 
     def _now(self) -> np.ndarray:
-        """The current epoch of each output."""
+        """Return the current epoch of each output."""
         return np.array([len(rounds) - 1 for rounds in self._rounds_of_epoch])

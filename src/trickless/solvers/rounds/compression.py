@@ -113,7 +113,7 @@ class Projection:
 def reservoir(
     n_old: int, n_new: int, n_rounds: int, size: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """A sample of all rows so far, from a sample of the earlier rows and all new rows.
+    """Return a sample of all rows so far, from a sample of the earlier rows and all new rows.
 
     Each of ``n_rounds`` rows is in it with the same chance. Returns the indices in increasing
     order, the old ones first. The size is at most ``n_old + n_new``.

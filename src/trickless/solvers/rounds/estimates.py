@@ -119,7 +119,7 @@ class Drawn:
         return variances
 
     def largest_step(self, rounds: Rounds) -> float:
-        """The largest step that decaying schedules may take."""
+        """Return the largest step that decaying schedules may take."""
         return LARGEST_STEP / self.square_bound
 
     def check_theorem(self) -> None:
@@ -127,7 +127,7 @@ class Drawn:
         check_independent(self.schedule.owner, f"schedule={self.schedule.name!r}", self.neurons)
 
     def remedy(self, rounds: Rounds) -> str:
-        """The remedy if training diverges: its noise has fed itself.
+        """Return the remedy if training diverges: its noise has fed itself.
 
         T rounds multiply ‖f‖² by up to exp(η² T / m) with full sums; an index adds ‖α‖₁² / m, with
         ‖α‖₁ of about η T.
@@ -151,7 +151,7 @@ class Drawn:
         return frozen[1]
 
     def expansion(self, rounds: Rounds, average: bool) -> Expansion:
-        """The expansion after the rounds so far."""
+        """Return the expansion after the rounds so far."""
         return Expansion(self.neurons, rounds.rows, rounds.alpha(average), self.n_jobs)
 
     def products(
@@ -174,7 +174,7 @@ class Drawn:
         return gram, products
 
     def kernel(self, X: Any, Y: Any) -> np.ndarray:
-        """The kernel of the neurons, if it has a closed form."""
+        """Return the kernel of the neurons, if it has a closed form."""
         K = np.empty((X.shape[0], Y.shape[0]))
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             for i in row_blocks(X.shape[0]):
@@ -196,20 +196,20 @@ class Exact:
         return self.kernel.sums(X, rounds.rows, rounds.alpha(average=False))
 
     def largest_step(self, rounds: Rounds) -> float:
-        """The largest step that decaying schedules may take."""
+        """Return the largest step that decaying schedules may take."""
         return LARGEST_STEP / self.square_bound
 
     def check_theorem(self) -> None:
         """Never raise an error: there are no draws."""
 
     def remedy(self, rounds: Rounds) -> str:
-        """The remedy if training diverges: the function is not a kernel."""
+        """Return the remedy if training diverges: the function is not a kernel."""
         return (
             "a positive semi-definite kernel (the 'sigmoid' kernel is not), or other kernel_params"
         )
 
     def function(self, rounds: Rounds, average: bool) -> Callable[[Any], np.ndarray]:
-        """The expansion itself."""
+        """Return the expansion itself."""
         return partial(self.kernel.sums, support=rounds.rows, alpha=rounds.alpha(average))
 
     def products(
@@ -311,7 +311,7 @@ class Noisy:
         return check_estimates(values, X, Y, self.estimate_bound)
 
     def largest_step(self, rounds: Rounds) -> float:
-        r"""The largest step with which the noise does not feed itself.
+        r"""Return the largest step with which the noise does not feed itself.
 
         An estimate's variance is at most some :math:`v \|\alpha\|^2`. In a step, this noise adds
         :math:`\eta^2 v \|\alpha\|^2` to :math:`\|\alpha\|^2`. With
@@ -337,7 +337,7 @@ class Noisy:
             )
 
     def remedy(self, rounds: Rounds) -> str:
-        """The remedy if training diverges: its noise has fed itself."""
+        """Return the remedy if training diverges: its noise has fed itself."""
         return (
             f"the noise of the estimates feeds itself with step_size={self.schedule.step_size!r}; "
             f"take a step_size of at most {self.largest_step(rounds):.2g}, schedule='sqrt', which "
@@ -379,7 +379,7 @@ class Noisy:
             rounds.measured = self._compared(X[rows], points[other], noise, rng)
 
     def _compared(self, X: Any, Y: Any, noise: Noise, rng: np.random.Generator) -> Noise:
-        """The noise, updated by two estimates of the kernel of rows of X and of Y.
+        """Return the noise, updated by two estimates of the kernel of rows of X and of Y.
 
         Pairs of equal rows are left out: k(x, x) may be certain where other values are not.
         """

@@ -165,7 +165,7 @@ def regret_curve(
 
 
 def _until(rounds: Rounds, kernel: Kernel | None, owner: str) -> np.ndarray:
-    """The rounds at which regret is shown, if it can be computed."""
+    """Return the rounds at which regret is shown, if it can be computed."""
     n_rows = len(rounds.coefficients)
     if rounds.played is None:
         raise InvalidValueError(
@@ -189,7 +189,7 @@ def _until(rounds: Rounds, kernel: Kernel | None, owner: str) -> np.ndarray:
 
 
 def _is_known(kernel: Kernel | None, row: Any) -> bool:
-    """Whether a kernel has a closed form."""
+    """Return whether a kernel has a closed form."""
     with suppress(NotImplementedError):
         if kernel is not None:
             kernel(row, row)
@@ -198,7 +198,7 @@ def _is_known(kernel: Kernel | None, row: Any) -> bool:
 
 
 def _diagonal(rounds: Rounds, kernel: Kernel) -> np.ndarray:
-    """The values k(x, x) of all rows."""
+    """Return the values k(x, x) of all rows."""
     X = rounds.rows
     blocks = (X[first : first + _ROWS] for first in range(0, X.shape[0], _ROWS))
     return np.concatenate([np.asarray(kernel(rows, rows)).diagonal() for rows in blocks])

@@ -77,13 +77,13 @@ class Estimate(Protocol):
         """Estimates E_t for some rows, from at least one support point: (n_rows, n_outputs)."""
 
     def largest_step(self, rounds: Rounds) -> float:
-        """The largest step that decaying schedules may take in the next round."""
+        """Return the largest step that decaying schedules may take in the next round."""
 
     def check_theorem(self) -> None:
         """Raise an error for estimates that Theorem 1 does not cover."""
 
     def remedy(self, rounds: Rounds) -> str:
-        """The remedy if training diverges although every batch of steps is stable."""
+        """Return the remedy if training diverges although every batch of steps is stable."""
 
     def function(self, rounds: Rounds, average: bool) -> Callable[[Any], Any]:
         """The function that predicts, from the average over rounds or from the last round."""
@@ -246,7 +246,7 @@ class Rounds(Stated):
             keep(partial(self.state, start))
 
     def state(self, n_rows: int) -> State:
-        """The state that the rounds of the first rows of a batch have changed."""
+        """Return the state that the rounds of the first rows of a batch have changed."""
         return {"n_rows": n_rows} | {name: getattr(self, name) for name in _CHANGED}
 
     def _take(self, state: State, most: int) -> int:
