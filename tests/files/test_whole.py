@@ -198,7 +198,7 @@ def test_ctrl_c_leaves_no_temporary_file(previous, tmp_path):
             file.write(b"new")
 
     n = 1
-    while interrupted_at(n, save, anywhere=True):
+    while interrupted_at(n, save):
         assert not list(tmp_path.glob(".*")), n
         n += 1
     assert n > 100

@@ -25,11 +25,11 @@ _FOLDERS = str(Path(trickless.__file__).parent), str(Path(threading.__file__).pa
 _FILES = contextlib.__file__, threading.__file__, threadpoolctl.__file__
 
 
-def interrupted_at(n, call, anywhere=False):
+def interrupted_at(n, call):
     """Call with a Ctrl-C at the n-th point where Python looks for one; whether there was one.
 
-    These are the beginnings of functions, the returns of functions of C, and jumps back in loops;
-    or, ``anywhere``, all instructions.
+    These are the beginnings of functions, the returns of functions of C, and jumps back in loops.
+    It looks nowhere else, for example not between a lock of C and the body of its with statement.
     """
     left = n
 
@@ -47,7 +47,7 @@ def interrupted_at(n, call, anywhere=False):
 
     def trace(frame, event, arg):
         frame.f_trace_opcodes = True
-        if event == "opcode" and (anywhere or frame.f_lasti in _jumps_back(frame.f_code)):
+        if event == "opcode" and frame.f_lasti in _jumps_back(frame.f_code):
             look(frame)
         return trace
 
