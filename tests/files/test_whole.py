@@ -201,7 +201,7 @@ def test_ctrl_c_leaves_no_temporary_file(previous, tmp_path):
     while interrupted_at(n, save):
         assert not list(tmp_path.glob(".*")), n
         n += 1
-    assert n > 100
+    assert n > 50
     assert path.read_bytes() == b"new"
 
 
