@@ -21,14 +21,12 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientRegressor,
 )
 from trickless.learners.table_model import TableModel
-from trickless.neurons import make_neurons
 from trickless.readers.cells import is_text
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError, location
 from trickless.readers.messages import say
 from trickless.readers.profile import Profile, profile, say_missing, task_of
 from trickless.readers.shuffle import PART_CELLS, Part, others, shuffled
-from trickless.solvers.descent.options import PLAIN_NEURONS
 from trickless.tables.spellings import PLAIN, Spelling, doubtful_text
 
 LEARNERS: dict[tuple[str, str], type] = {
@@ -203,26 +201,6 @@ def _descend(
 
 def _has_trees(model: TableModel) -> bool:
     return make_neurons(model.learner.neurons).one_hot
-
-
-def _one_pass(learner: Any, n_sampled: int, n_others: int, width: int) -> int:
-    """Set the steps so that one pass draws about the requested neurons; return rows of a step.
-
-    No more neurons are drawn than requested. The rows of a step fit into memory, if that leaves at
-    least one neuron for each step.
-    """
-    n_rows, n_neurons = n_sampled + n_others, learner._planned_neurons
-    parts = -(-n_rows * width // PART_CELLS)
-    asked = learner.neurons_per_step
-    per_step = PLAIN_NEURONS if isinstance(asked, str) else asked
-    neurons = -(-n_neurons // max(parts + 1, -(-n_neurons // per_step)))
-    n_steps = max(2, n_neurons // neurons)
-    batch_rows = -(-n_rows // n_steps)
-    # The sample and the other rows both end with a step of fewer rows.
-    while -(-n_sampled // batch_rows) - (-n_others // batch_rows) > n_steps:
-        batch_rows += 1 + batch_rows // 1000
-    learner.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
-    return batch_rows
 
 
 def _advancing(batches: Any, advance: Any) -> Any:

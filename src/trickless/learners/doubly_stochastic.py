@@ -28,7 +28,7 @@ from trickless.learners.neuron_learner import (
     receive_rows,
 )
 from trickless.learners.training import training_copy
-from trickless.neurons import Neurons
+from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.checks import check_independent
 from trickless.rules import (
     CLASS_WEIGHT,
@@ -47,6 +47,7 @@ from trickless.rules import (
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.early_stopping import split
 from trickless.solvers.descent.options import (
+    PLAIN_NEURONS,
     Candidates,
     DescentOptions,
     EarlyStopping,
@@ -352,11 +353,34 @@ class _DoublyStochastic(NeuronLearner):
                 batch = new._receive_first(X, y, sample_weight, classes, stream=True)
                 choose_neurons(new, *batch, in_turn=self._may_be_newton)
                 new.descent_ = begin_descent(new, *batch[1:])
-            if n_rows := len(batch[1]):
-                options = size_up(new, *batch[1:])
-                with new._progress(n_rows, "row") as bar:
-                    new.descent_.learn(*batch, options, bar.update)
+            new._learn(*batch)
         return self
+
+    def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        """Take steps on a batch of a stream."""
+        if n_rows := len(targets):
+            options = size_up(self, targets, weight)
+            with self._progress(n_rows, "row") as bar:
+                self.descent_.learn(X, targets, weight, options, bar.update)
+
+    def _plan_one_pass(self, n_first: int, n_others: int, n_parts: int) -> int:
+        """Set steps so that one pass draws about ``n_neurons`` neurons; return the rows of each.
+
+        No more neurons are drawn. The rows of a step fit into memory, if that leaves a neuron for
+        each step. The first rows and the others both end with a smaller step.
+        """
+        if make_neurons(self.neurons).one_hot:
+            return super()._plan_one_pass(n_first, n_others, n_parts)
+        n_rows, n_neurons = n_first + n_others, self._planned_neurons
+        asked = self.neurons_per_step
+        per_step = PLAIN_NEURONS if isinstance(asked, str) else asked
+        least_steps = max(n_parts + 1, -(-n_neurons // per_step))
+        n_steps = max(2, n_neurons // -(-n_neurons // least_steps))
+        batch_rows = -(-n_rows // n_steps)
+        while -(-n_first // batch_rows) - (-n_others // batch_rows) > n_steps:
+            batch_rows += 1 + batch_rows // 1000
+        self.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
+        return batch_rows
 
     def _function(self, X: Any) -> Any:
         return self.descent_.function(self.n_jobs)(X)
