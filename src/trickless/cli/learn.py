@@ -21,6 +21,7 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientRegressor,
 )
 from trickless.learners.table_model import TableModel
+from trickless.neurons import make_neurons
 from trickless.readers.cells import is_text
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError, location

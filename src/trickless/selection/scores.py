@@ -13,6 +13,7 @@ from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.functions.activations import activations, together
 from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
+from trickless.neurons.checks import check_finite_activations
 from trickless.solvers.least_squares.ridge import solve_by_cross_validation
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
 
@@ -103,4 +104,5 @@ class Comparison:
             weight = None if self.weight is None else self.weight[panel]
             Z = activations(family, together(weights), self.X[panel], n, self.n_jobs, place=HOST)
             statistics.add(Z, self.targets[panel], weight, least, self.n_jobs)
+        check_finite_activations(type(family).__name__, statistics.z_sum)
         return statistics.moments()
