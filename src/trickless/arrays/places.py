@@ -291,8 +291,7 @@ def check_on_host(what: str, place: Place, remedy: str) -> None:
     """Check that rows are on the host, for functions that accept no others."""
     if place is not HOST:
         raise InvalidTypeError(
-            f"{what}: X is an array of {place}, but only NumPy arrays are accepted",
-            remedy,
+            f"{what}: X is an array of {place}, but only NumPy arrays are accepted", remedy
         )
 
 

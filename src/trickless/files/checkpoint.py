@@ -254,9 +254,8 @@ class Checkpoint:
         raise InvalidValueError(
             f"{self._call}: the fit cannot continue from the state in the file, which is not "
             f"consistent ({type(error).__name__}: {str(error)[:200]})",
-            "to start again, use "
-            f"another path, or delete {self._files()}; if you did not make the file, do not trust "
-            "it",
+            f"to start again, use another path, or delete {self._files()}; if you did not make the "
+            "file, do not trust it",
         ) from error
 
     def _files(self) -> str:

@@ -424,10 +424,7 @@ def _some(names: list[str]) -> str:
 
 
 def _refuse(path: Any, cause: str, remedy: str) -> NoReturn:
-    raise InvalidValueError(
-        f"load: {name_of_file(path)}: {cause}",
-        remedy,
-    )
+    raise InvalidValueError(f"load: {name_of_file(path)}: {cause}", remedy)
 
 
 def _refuse_damaged(path: Any) -> NoReturn:

@@ -66,8 +66,7 @@ def check_writable(owner: str, path: str | os.PathLike[str]) -> None:
             pass
     except OSError as error:
         raise InvalidValueError(
-            f"{owner}: {str(path)!r} cannot be written ({cause_of(error)})",
-            remedy_of(error),
+            f"{owner}: {str(path)!r} cannot be written ({cause_of(error)})", remedy_of(error)
         ) from error
 
 
@@ -100,10 +99,7 @@ def check_is_file(owner: str, path: Path) -> None:
     if status is not None and not stat.S_ISREG(status.st_mode):
         is_folder = stat.S_ISDIR(status.st_mode)
         what = "a folder" if is_folder else "not a file but a device, pipe or socket"
-        raise InvalidValueError(
-            f"{owner}: {str(path)!r} is {what}",
-            "use the path of a file",
-        )
+        raise InvalidValueError(f"{owner}: {str(path)!r} is {what}", "use the path of a file")
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -19,15 +19,7 @@ from trickless.intake.rows import canonical_rows
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.patches import for_images
-from trickless.rules import (
-    N_JOBS,
-    check_value,
-    choice,
-    count,
-    integer,
-    reworded,
-    with_remedies,
-)
+from trickless.rules import N_JOBS, check_value, choice, count, integer, reworded, with_remedies
 from trickless.tables.columns import columns_of
 from trickless.tables.encoder import TableEncoder
 from trickless.tables.frames import is_frame, picked, stacked, with_names_as_text
@@ -224,8 +216,7 @@ def _below(owner: str, X: Any, Y: Any) -> Any:
     kinds = _kind(X), _kind(Y)
     if kinds[0] != kinds[1]:
         raise InvalidTypeError(
-            f"{owner}: X is {kinds[0]}, but Y is {kinds[1]}",
-            "pass both as the same kind of table",
+            f"{owner}: X is {kinds[0]}, but Y is {kinds[1]}", "pass both as the same kind of table"
         )
     if is_frame(X):
         if all(isinstance(name, str) for name in X.columns):

@@ -209,7 +209,4 @@ def make_neurons(neurons: Neurons | str) -> Neurons:
     if hint is None:
         close = get_close_matches(plain, FAMILIES, 1)
         hint = repr(close[0]) if close else f"one of {names}"
-    raise InvalidValueError(
-        f"neurons={neurons!r} is not the name of a family",
-        hint,
-    )
+    raise InvalidValueError(f"neurons={neurons!r} is not the name of a family", hint)

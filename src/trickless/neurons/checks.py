@@ -212,9 +212,8 @@ def check_activations(call: str, Z: Any, n_rows: int, n: int, width: int) -> Non
         raise InvalidTypeError(
             f"{call} returned {type(Z).__name__}, but it must return an array of shape "
             f"(n_rows, width * n) = ({n_rows}, {width * n})",
-            "return a plain array: "
-            "numpy.asarray(Z) for a data frame, Z.toarray() for a sparse matrix, Z.filled(0) for "
-            "a masked array",
+            "return a plain array: numpy.asarray(Z) for a data frame, Z.toarray() for a sparse "
+            "matrix, Z.filled(0) for a masked array",
         )
     if shape != (n_rows, width * n):
         what = type(Z).__name__ if shape is None else f"an array of shape {tuple(shape)}"
@@ -283,9 +282,8 @@ def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
         raise InvalidValueError(
             f"{name} declares bound={neurons.bound!r}, but a neuron has a norm of "
             f"{norms.max():g}, so steps that are sized for the bound would diverge",
-            "scale "
-            "the activations down, or set bound to their largest norm; Kitchen Sinks needs no "
-            "bound",
+            "scale the activations down, or set bound to their largest norm; Kitchen Sinks needs "
+            "no bound",
         )
 
 

@@ -170,7 +170,6 @@ def check_non_negative(owner: str, lowest: float) -> None:
         raise InvalidValueError(
             f"{owner}: X holds negative values, down to {lowest:g}, but its rows must be "
             "histograms: counts, shares or intensities of at least 0",
-            "do not centre X "
-            "(StandardScaler does), or choose neurons ('gaussian') or a kernel ('rbf') for any "
-            "inputs",
+            "do not centre X (StandardScaler does), or choose neurons ('gaussian') or a kernel "
+            "('rbf') for any inputs",
         )
