@@ -142,8 +142,6 @@ def shares(remedy: str) -> Rule:
 
 
 def _vector(wanted: str, remedy: str, holds: Callable[[np.ndarray], Any]) -> Rule:
-    """Require a vector of numbers for which a condition holds."""
-
     def accepts(values: Any) -> bool:
         try:
             vector = np.asarray(values)

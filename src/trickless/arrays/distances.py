@@ -54,5 +54,4 @@ def _by_products(X: Any, Y: Any, products: np.ndarray, x: np.ndarray, y: np.ndar
 
 
 def _sums(M: Any) -> np.ndarray:
-    """Sum each row."""
     return np.asarray(M.sum(axis=1)).ravel()

@@ -88,7 +88,6 @@ class Growing(Stated):
         return {"_buffer": buffer, "_length": self._length}
 
     def check_state(self) -> None:
-        """Return a state that has all rows and no spare room."""
         self._room = None
         check_count("_length", self._length, 0)
         if self._buffer is None:
@@ -115,11 +114,9 @@ class GrowingSparse(Stated):
 
     @staticmethod
     def like(rows: Any) -> Any:
-        """Convert rows, sparse or dense, to the form of this buffer."""
         return scipy.sparse.csr_matrix(rows)
 
     def append(self, rows: Any) -> None:
-        """Append the rows of a CSR matrix."""
         rows = canonical(rows)
         if len(self._ends) == 0:
             self._ends.append(np.zeros(1, dtype=np.int64))
@@ -129,13 +126,11 @@ class GrowingSparse(Stated):
         self._indices.append(rows.indices.astype(np.int64))
 
     def keep(self, index: np.ndarray) -> None:
-        """Keep only some of the rows."""
         kept = self.rows[index]
         self._data, self._indices, self._ends = Growing(), Growing(), Growing()
         self.append(kept)
 
     def fork(self) -> GrowingSparse:
-        """Make a buffer that starts with these rows, and does not change them when it grows."""
         other = GrowingSparse()
         other._n_columns = self._n_columns
         other._data, other._indices = self._data.fork(), self._indices.fork()

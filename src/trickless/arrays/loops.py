@@ -94,13 +94,11 @@ class Loops(NamedTuple):
         return total
 
     def leaf_sums(self, leaf: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
-        """Sum the values of rows in each leaf; see ``arrays.leaves``."""
         check_leaves(leaf, width)
         check_array("values of rows", values, "f8", (None, len(leaf)))
         return self.module.leaf_sums(leaf, values, width)
 
     def add_leaf_values(self, total: np.ndarray, leaf: np.ndarray, values: np.ndarray) -> None:
-        """Add to each row of ``total`` (n_rows, n_outputs) the ``values`` of its leaf."""
         check_array("values of leaves", values, "f4 f8", (None, None))
         check_leaves(leaf, len(values))
         check_array("sums of rows", total, "f8", (len(leaf), values.shape[1]))
@@ -115,7 +113,6 @@ class Loops(NamedTuple):
         n_leaves: int,
         ridge: float,
     ) -> np.ndarray:
-        """Compute the gain of a Newton step for each cut; see ``arrays.leaves``."""
         check_leaves(leaf, n_leaves)
         check_array("bins of rows", bins, "u1", (None, len(leaf)))
         check_array("buckets of bins", buckets, "u1", (len(bins), 256))
@@ -125,7 +122,6 @@ class Loops(NamedTuple):
         return self.module.cut_gains(bins, buckets, leaf, both, n_leaves, float(ridge))
 
     def halved(self, leaf: np.ndarray, right: np.ndarray, n_leaves: int) -> tuple[np.ndarray, int]:
-        """Find the leaves of rows after a cut; see ``arrays.leaves``."""
         check_leaves(leaf, n_leaves)
         check_array("sides of rows", right, "u1", (len(leaf),), below=2)
         return self.module.halved(leaf, right, n_leaves)

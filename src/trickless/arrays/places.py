@@ -76,7 +76,6 @@ class Host:
         return X.astype(dtype, copy=False)
 
     def copy(self, array: Any) -> Any:
-        """Copy an array of this place."""
         return array.copy()
 
     def zeros(self, shape: tuple[int, ...]) -> Any:
@@ -88,7 +87,6 @@ class Host:
         return np.empty(shape, dtype)
 
     def eye(self, size: int, dtype: Any) -> Any:
-        """Make an identity matrix of a type of this library."""
         return np.eye(size, dtype=dtype)
 
     def double(self, array: Any) -> Any:

@@ -36,7 +36,6 @@ class Stated:
         """
 
     def __setstate__(self, state: Any) -> None:
-        """Restore a state, and check it."""
         restore = getattr(super(), "__setstate__", self.__dict__.update)
         restore(state)
         cls: Any = type(self)
@@ -114,7 +113,6 @@ def check_array(
 
 @cache
 def _dtypes(types: str) -> frozenset[np.dtype]:
-    """Types by their names, in the byte order of this machine."""
     return frozenset(map(np.dtype, types.split()))
 
 

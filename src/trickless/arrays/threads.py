@@ -87,7 +87,6 @@ class _Blas:
 
     @contextmanager
     def at_most(self, threads: int) -> Iterator[None]:
-        """Limit BLAS to a number of threads."""
         limit = _Held()
         try:
             with self._lock:
@@ -152,7 +151,6 @@ class _Cores:
                 self._shares.pop(share, None)  # None in a forked child
 
     def after_fork(self) -> None:
-        """Reset in a forked child, where no thread holds cores or will release the lock."""
         self._lock = threading.Lock()
         self._shares: WeakKeyDictionary[_Held, int] = WeakKeyDictionary()
 
@@ -168,7 +166,6 @@ class _Helpers:
         return [self._pool.submit(work) for _ in range(n)]
 
     def after_fork(self) -> None:
-        """Make a new pool in a forked child, which has none of the threads."""
         self._pool = ThreadPoolExecutor(max(_MOST_HELPERS, os.cpu_count() or 1), "trickless")
 
 
@@ -186,7 +183,6 @@ class _Shared(Generic[Block, Result]):
         self._errors: dict[int, BaseException] = {}
 
     def start(self) -> None:
-        """Ask helpers to work on the blocks as well."""
         with uninterrupted():  # the locks of the pool would stay shut
             self._helpers = _helpers.begin(self._help, self._n_helpers)
 
@@ -209,7 +205,6 @@ class _Shared(Generic[Block, Result]):
         return None if self._stopped or index >= len(self._blocks) else index
 
     def work(self) -> None:
-        """Work on one block after the other."""
         while (index := self._next()) is not None:
             try:
                 self._results[index] = self._function(self._blocks[index])

@@ -192,7 +192,6 @@ class Checkpoint:
                     file.unlink()
 
     def _usable(self, path: Path_) -> Path:
-        """Return the resolved path if a file can be written there."""
         if not isinstance(path, str | os.PathLike):
             raise InvalidTypeError(
                 f"{self._call}, but it must be the path of a file",
@@ -231,7 +230,6 @@ class Checkpoint:
         return {name: (sha.hexdigest(), self._shown[name]) for name, sha in self._sums.items()}
 
     def _check(self, facts: dict[str, tuple[str, str]]) -> None:
-        """Raise an error if the saved state is of another fit."""
         assert self._saved is not None
         then = self._saved.of
         differing = [
@@ -250,7 +248,6 @@ class Checkpoint:
         )
 
     def _refuse_state(self, error: BaseException) -> NoReturn:
-        """Raise an error for a state from which the fit cannot resume."""
         raise InvalidValueError(
             f"{self._call}: the fit cannot continue from the state in the file, which is not "
             f"consistent ({type(error).__name__}: {str(error)[:200]})",

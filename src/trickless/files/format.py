@@ -169,12 +169,10 @@ def _parts(model: Any, recorder: Recorder) -> Iterator[bytes]:
 
 
 def _little(dtype: np.dtype) -> np.dtype:
-    """Return the same type in little-endian order."""
     return dtype.newbyteorder("<")
 
 
 def _raw(array: np.ndarray) -> memoryview:
-    """Return the bytes of an array, in its order."""
     order = _order(array)
     array = array.astype(_little(array.dtype), order, copy=False)
     return array.reshape(-1, order=order).view(np.uint8).data
@@ -255,7 +253,6 @@ def _opened(path: Any) -> Iterator[_Checked]:
 
 
 def _read(path: Any, file: _Checked, known: dict[str, Any]) -> Any:
-    """Read the model in a file."""
     maker, defect = None, None
     needed, arrays = [], []
     header = file.read(_size_of_header(path, file))
@@ -295,7 +292,6 @@ class _Checked:
         self._has_size, self.left = size is not None, size
 
     def read(self, n: int) -> bytes:
-        """Return the next n bytes, or as many as there are."""
         some = self._file.read(n)
         self._sha.update(some)
         if self.left is not None:
@@ -344,7 +340,6 @@ class _Checked:
 
 
 def _size_of_header(path: Any, file: _Checked) -> int:
-    """Return the number of bytes of the header of a file that ``save`` wrote."""
     prefix = file.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size or not prefix.startswith(_MAGIC):
         _refuse(

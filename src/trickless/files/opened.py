@@ -45,7 +45,6 @@ class OpenFile:
         self._call, self._file = call, file
 
     def write(self, data: bytes) -> None:
-        """Write all bytes."""
         left = memoryview(data)
         while left:
             n = self._call_of("write", left)
@@ -56,7 +55,6 @@ class OpenFile:
             left = left[n:]
 
     def read(self, n: int) -> bytes:
-        """Read n bytes, or as many as there are."""
         parts: list[bytes] = []
         while n:
             some = self._call_of("read", n)

@@ -92,7 +92,6 @@ class Recorder:
         return len(self.records) - 1
 
     def write(self, value: Any) -> Any:
-        """Return the JSON for a value."""
         if self._depth == _DEEPEST:
             raise self.refused(f"more than {_DEEPEST} nested values")
         self._depth += 1
@@ -112,7 +111,6 @@ class Recorder:
         return {key: kind.write(self, value)}
 
     def add_array(self, array: np.ndarray) -> int:
-        """Add an array, and return its number."""
         self.type_name(array.dtype)
         self.arrays.append(array)
         return len(self.arrays) - 1
@@ -380,7 +378,6 @@ def _with_parameters(cls: Any, attributes: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _defaults(cls: Any) -> dict[str, Any]:
-    """Return the defaults of the parameters of an estimator."""
     parameters = inspect.signature(cls.__init__).parameters
     return {name: parameters[name].default for name in cls._get_param_names()}
 
@@ -401,7 +398,6 @@ def _check_attribute(cls: type, name: str) -> None:
 
 
 def _known(name: Any, table: dict[str, Any]) -> Any:
-    """Look up a name in a table. Raise a ValueError if it is not there."""
     if type(name) is not str or name not in table:
         raise ValueError(f"{_shown(name)} is not an allowed name here")
     return table[name]

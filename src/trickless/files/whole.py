@@ -161,7 +161,6 @@ class _Temporary:
         self._path.replace(self._place)
 
     def _remove(self) -> None:
-        """Remove what has not moved."""
         if not hasattr(self, "_file"):
             return
         if fcntl is None:

@@ -76,7 +76,6 @@ class ExactKernel:
         return np.concatenate(map_blocks(lambda rows: self(X[rows], Y), blocks, self.n_jobs))
 
     def diagonal(self, X: Any) -> np.ndarray:
-        """Compute k(x, x) for all rows."""
         squares = [self(X[rows], X[rows]) for rows in row_blocks(X.shape[0], _SQUARE)]
         diagonal = np.concatenate([np.diag(square) for square in squares])
         if diagonal.min() < 0:

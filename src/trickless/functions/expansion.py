@@ -139,7 +139,6 @@ class Expansion(Stated):
         return total
 
     def _alpha(self, rows: slice) -> np.ndarray:
-        """Return coefficients of some support points, in the precision of the support."""
         return self.alpha[rows].astype(self.support.dtype, copy=False)
 
     def freeze(self, n_neurons: int, estimator: str = "full", random_state: Any = None) -> Network:
@@ -388,7 +387,6 @@ class Expansion(Stated):
 
 
 def _check_expansion(support: Any, alpha: Any) -> None:
-    """Check that support points are real rows, each with one row of coefficients."""
     shape = support.shape if scipy.sparse.issparse(support) else np.shape(support)
     shapes = shape, np.shape(alpha)
     if len(shapes[0]) != 2 or len(shapes[1]) != 2 or shapes[0][0] != shapes[1][0]:

@@ -28,7 +28,6 @@ class SupportSampler:
         return Strata(self.size, self.alpha > 0)
 
     def draw(self, n: int, rng: np.random.Generator, estimator: str) -> np.ndarray:
-        """Draw a support point for each of n neurons."""
         if estimator == "index":
             return by_size(self.size, n, rng)  # Alg. 2, line 2
         return self._strata.draw(n, rng)

@@ -168,11 +168,9 @@ class StoredNeurons(Stated):
 
     @property
     def weights(self) -> Weights:
-        """The weights of all neurons."""
         return tuple(array.rows for array in self._arrays)
 
     def append(self, weights: Weights) -> None:
-        """Append neurons."""
         for array, new in zip(self._arrays, weights, strict=True):
             array.append(np.asarray(new))
 
@@ -183,7 +181,6 @@ class StoredNeurons(Stated):
         return other
 
     def first(self, n: int) -> StoredNeurons:
-        """Copy the first n neurons."""
         return StoredNeurons(pick(self.weights, slice(n)))
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:

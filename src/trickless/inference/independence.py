@@ -220,7 +220,6 @@ def hsic_test(
 
 
 def _check_pairs(owner: str, of_x: int, of_y: int) -> None:
-    """Check that X and Y have the same number of rows, and enough of them."""
     if of_x != of_y:
         raise InvalidValueError(
             f"{owner}: X has {of_x:,} rows, but Y has {of_y:,}",
@@ -255,7 +254,6 @@ class _Sums:
             self.a[where], self.b[where] = row_squares(Zx), row_squares(Zy)
 
     def statistic(self) -> float:
-        """Estimate HSIC without bias."""
         return float(unbiased(squared_norm(self.cross), self.a, self.b, self.a @ self.b))
 
     def variance(self) -> float:

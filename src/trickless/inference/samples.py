@@ -100,7 +100,6 @@ class Sample:
             Z -= self.mean
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yield the centred features of each of the ``panels``."""
         if self._kept:
             yield from self._kept
             return
@@ -133,7 +132,6 @@ class Reader:
 
     @property
     def n_columns(self) -> int:
-        """Number of columns of the features."""
         return self._model._n_features_out
 
     def __call__(self, name: str, X: Any) -> Any:
@@ -156,7 +154,6 @@ class Reader:
             raise
 
     def features(self, rows: Any) -> np.ndarray:
-        """Compute random features of validated rows."""
         return to_host(self._model._of_rows(rows))
 
 
@@ -238,7 +235,6 @@ def _below(owner: str, X: Any, Y: Any) -> Any:
 
 
 def _kind(X: Any) -> str:
-    """Describe the kind of a table in words."""
     if is_frame(X):
         return f"a data frame of {type(X).__module__.partition('.')[0]}"
     if scipy.sparse.issparse(X):
@@ -248,7 +244,6 @@ def _kind(X: Any) -> str:
 
 
 def _check_columns(owner: str, X: Any, Y: Any) -> None:
-    """Check that two data frames have the same columns, of the same kinds."""
     names, others = list(X.columns), list(Y.columns)
     if names != others:
         alone = [name for name in names if name not in others] or [

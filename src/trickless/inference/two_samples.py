@@ -263,7 +263,6 @@ class _Labels:
         self._own += labels @ squares
 
     def statistics(self, squares: np.ndarray) -> np.ndarray:
-        """Estimate MMD² for each of the labellings."""
         return _unbiased(row_squares(self._sums), self._own, squares, self._m)
 
 

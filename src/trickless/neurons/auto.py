@@ -107,5 +107,4 @@ class Auto(Neurons):
 
 
 def _has_gaps(X: Any) -> bool:
-    """Return whether values are missing."""
     return bool(np.isnan(to_host(X)).any())

@@ -41,12 +41,10 @@ class Inputs(NamedTuple):
     names: tuple[str, ...] | None = None
 
     def check(self, n_features: int) -> None:
-        """Raise a ValueError if these are not the inputs of so many features."""
         check_array("n_categories", self.n_categories, "i8", (n_features,), 0)
         check_is("names", self.names, tuple | None)
 
     def take(self, indices: np.ndarray) -> Inputs:
-        """Select some of the columns."""
         names = None if self.names is None else tuple(self.names[i] for i in indices)
         return Inputs(self.n_categories[indices], names)
 

@@ -96,7 +96,6 @@ class Bins(Stated):
         return MISSING if codes is None else int(codes[-1])
 
     def _column(self, x: Any, j: int, xp: Any) -> Any:
-        """Map a column to bins."""
         missing = xp.isnan(x)
         codes = self.of_code[j]
         if codes is not None:

@@ -93,7 +93,6 @@ class Block(Composed):
             return tuple(map(np.asarray, draw_part(self.parts_[0], rng, n)))
 
     def _check_draws(self) -> None:
-        """Check that a seed still gives the neurons with which the model was fitted."""
         now = self._draw([0, 0], 1)
         for a, b in zip(now, self._first, strict=True):
             if a.shape != b.shape or not np.allclose(a, b, rtol=1e-4, equal_nan=True):

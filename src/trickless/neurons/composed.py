@@ -52,12 +52,10 @@ class Composed(Neurons):
         return part.width
 
     def _measure(self) -> None:
-        """Set ``width`` and ``bound`` from the parts."""
         self.width, self.bound = self._wide(), self.parts_[0].bound
 
     @property
     def _n_seen(self) -> int:
-        """The number of features that the parts see."""
         return self.n_features_in_
 
     def check_state(self) -> None:

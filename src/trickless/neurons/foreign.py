@@ -70,7 +70,6 @@ class Foreign(Neurons):
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        """Shape of one row for the function."""
         return (self.n_features_in_,) if self.input_shape is None else self.input_shape
 
     def _outputs(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
@@ -96,7 +95,6 @@ def library(owner: str, module: str, extra: str) -> Any:
 
 
 def _check_input_shape(owner: str, input_shape: tuple[int, ...] | None, n_features: int) -> None:
-    """Check that input_shape holds as many numbers as X has columns."""
     size = n_features if input_shape is None else int(np.prod(input_shape))
     if size != n_features:
         raise InvalidValueError(
@@ -108,7 +106,6 @@ def _check_input_shape(owner: str, input_shape: tuple[int, ...] | None, n_featur
 
 
 def _check_one_output(owner: str, sizes: list[int]) -> None:
-    """Check that a foreign function returns one array that is not empty."""
     if len(sizes) != 1 or sizes[0] == 0:
         raise InvalidTypeError(
             f"{owner}: the function returns arrays of sizes {sizes} for a row, but it must return "
@@ -118,7 +115,6 @@ def _check_one_output(owner: str, sizes: list[int]) -> None:
 
 
 def _check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
-    """Check that a foreign function returns width numbers for each of several rows."""
     if Z.shape[:2] != (n, n_rows) or Z.size != n * n_rows * width:
         raise InvalidTypeError(
             f"{owner}: for {n_rows} row(s) a neuron returned an array of shape {Z.shape[1:]}, but "
@@ -128,7 +124,6 @@ def _check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
 
 
 def _check_varied(call: str, weights: Any) -> None:
-    """Check that there are weights, and that several draws differ."""
     if not weights:
         raise InvalidValueError(
             f"{call} draws nothing, because there are no parameters",

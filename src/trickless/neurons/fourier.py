@@ -190,7 +190,6 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
 def _check_feature_count(
     owner: str, sampling: str, n_features: int, least: int, most: int | None
 ) -> None:
-    """Check that the sampling of frequencies works for this number of features."""
     if n_features < least:
         raise InvalidValueError(
             f"{owner}: sampling={sampling!r} needs {least:,} features or more, because it is "
@@ -206,7 +205,6 @@ def _check_feature_count(
 
 
 def _check_distance(owner: str, distance: float) -> None:
-    """Check that the inverse of the median distance does not overflow."""
     if distance < _CLOSEST:
         raise InvalidValueError(
             f"{owner}: the median distance between rows of X is {distance:g}, whose inverse is too "

@@ -198,7 +198,6 @@ class FromPoint(FromFunction):
 
 
 def _arrays(weights: Any) -> Weights:
-    """Make a tuple of arrays from one array or a tuple."""
     several = weights if isinstance(weights, tuple) else (weights,)
     try:
         return tuple(np.asarray(array) for array in several)
@@ -210,7 +209,6 @@ def _arrays(weights: Any) -> Weights:
 
 
 def _check_stackable(call: str, drawn: list[tuple[np.ndarray, ...]]) -> None:
-    """Check that weights drawn one at a time have the same shapes."""
     shapes = {tuple(array.shape for array in weights) for weights in drawn}
     if len(shapes) > 1:
         one, other = sorted(shapes)[:2]
@@ -222,7 +220,6 @@ def _check_stackable(call: str, drawn: list[tuple[np.ndarray, ...]]) -> None:
 
 
 def _check_numbers(call: str, values: list[Any], width: int) -> np.ndarray:
-    """Check that each value is ``width`` real numbers, and stack the values."""
     try:
         array = np.array(values)
     except ValueError:  # of different shapes

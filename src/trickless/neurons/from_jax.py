@@ -209,7 +209,6 @@ def _largest(jaxpr: Any) -> int:
 
 
 def _check_real_output(owner: str, dtype: Any) -> None:
-    """Check that a function returns real numbers."""
     if np.dtype(dtype).kind == "c":
         raise InvalidTypeError(
             f"{owner}: the function returns numbers of type {dtype}, but activations must be real",

@@ -178,13 +178,11 @@ def _tensor(array: np.ndarray) -> Any:
 
 
 def _sizes(out: Any) -> list[int]:
-    """Return the sizes of the tensors that a module returns."""
     tensors = out if isinstance(out, tuple | list) else [out]
     return [tensor.numel() for tensor in tensors if isinstance(tensor, _torch().Tensor)]
 
 
 def _check_module(module: Any, module_class: type, called: bool) -> None:
-    """Check that ``module_factory`` is a function that builds a module, not a module."""
     if isinstance(module, module_class) != called:
         what = f"returned a {type(module).__name__}" if called else "is a module itself"
         raise InvalidTypeError(

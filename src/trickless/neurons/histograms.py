@@ -38,7 +38,6 @@ class Histograms(Projected):
             check_array("largest_", self.largest_, "f8", (self.n_features_in_,), 0)
 
     def draw_bins(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Draw n bins in proportion to their largest values."""
         chance = self.largest_ / self.largest_.max()
         return rng.choice(self.n_features_in_, n, p=chance / chance.sum())
 
@@ -48,7 +47,6 @@ class Histograms(Projected):
         return X
 
     def clipped(self, X: Any) -> np.ndarray:
-        """Clip every bin of the rows at its largest training value."""
         return np.minimum(np.asarray(X, dtype=np.float64), self.largest_)
 
 

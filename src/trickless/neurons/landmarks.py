@@ -160,7 +160,6 @@ class Landmarks(Composed):
 
 
 def _check_closed_form(owner: str, part: Any, rows: np.ndarray) -> None:
-    """Check, on some rows, that a family has a kernel in closed form."""
     try:
         part.closed_form(rows, rows)
     except NotImplementedError as error:

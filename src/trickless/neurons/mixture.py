@@ -119,7 +119,6 @@ class Mixture(Composed):
 
     @property
     def _n_draws(self) -> list[int]:
-        """Number of draws of each part in a neuron."""
         return [self.width // part.width for part in self.parts_]
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
@@ -182,7 +181,6 @@ class Mixture(Composed):
             yield i, chosen, tuple(_draws_first(xp, array) for array in some)
 
     def _scale(self, i: int) -> float:
-        """Return the factor of all values of a part."""
         return float(np.sqrt(self._total / self._n_draws[i]))
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -203,7 +201,6 @@ class Readings:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows, and of columns."""
         n_rows, n_columns = self.parts[0].shape
         return n_rows, n_columns
 

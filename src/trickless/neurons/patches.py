@@ -225,7 +225,6 @@ class Patches(Neurons):
 
     @property
     def _size(self) -> int:
-        """Number of values in a patch."""
         return self.patch**2 * self._channels
 
     def _some_patches(

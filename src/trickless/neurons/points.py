@@ -75,7 +75,6 @@ def _hadamard_transform(rows: np.ndarray) -> np.ndarray:
 
 
 def _lengths(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    """Draw lengths of standard normal vectors, shape (n, 1)."""
     return np.sqrt(rng.chisquare(d, (n, 1)))
 
 

@@ -165,7 +165,6 @@ class Trees(Neurons):
         return xp.astype(xp.reshape(hot, (n_rows, self.width * n)), dtype)
 
     def _leaves(self, xp: Any, bins: Any, columns: Any, sets: Any) -> Any:
-        """Find the leaves (n_rows, n) of rows on any device."""
         n = columns.shape[0]
         flat = xp.reshape(sets, (-1,))
         start = xp.arange(n, device=flat.device) * (self.depth_ * 32)
@@ -237,7 +236,6 @@ def most_rows(n_features: int) -> int:
 
 
 def _automatic_depth(n_rows: int) -> int:
-    """Return the depth that leaves some rows in a leaf on average."""
     depth = int(np.log2(max(n_rows / _ROWS_PER_LEAF, 1)))
     return min(max(depth, _SHALLOWEST), DEEPEST)
 

@@ -91,7 +91,6 @@ class Turns(Mixture):
         return columns.reshape(-1, n_outputs)
 
     def cuts_by_feature(self, weights: Weights) -> np.ndarray:
-        """Count the cuts of trees in each feature."""
         total = np.zeros(self.n_features_in_, dtype=int)
         for i, _, some in self._chosen(np, weights):
             part: Any = self.parts_[i]

@@ -69,7 +69,6 @@ def choose(
 
 
 def _by_relevance(family: Neurons, relevance: Relevance) -> Neurons:
-    """Give relevance to a family, which keeps how much each feature matters."""
     family = family.by_relevance(relevance)
     family.relevance_ = relevance.importances
     return family

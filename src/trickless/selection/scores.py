@@ -58,11 +58,9 @@ class Comparison:
         self._n_neurons, self.n_jobs, self._alpha = n_neurons, n_jobs, alpha
 
     def scores(self, families: list[Neurons]) -> list[float]:
-        """Compute the score of each family."""
         return [self.score_of(self.moments(each, self.draw(each))) for each in families]
 
     def best(self, families: list[Neurons]) -> Neurons:
-        """Find the family with the lowest score."""
         scores = self.scores(families)
         return families[scores.index(min(scores))]
 
@@ -85,11 +83,9 @@ class Comparison:
         return float((best[varies] / moments.y_variance[varies]).sum())
 
     def draw(self, family: Neurons) -> Weights:
-        """Draw the neurons of a family."""
         return draw(family, self.generator(), self._n_neurons, self.X.dtype)
 
     def generator(self) -> np.random.Generator:
-        """Make the generator of the comparison, at its start."""
         return generator(*self._draws)
 
     def moments(self, family: Neurons, weights: Weights) -> Moments:
