@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.learners.base import Classifier, partial_fit_labels, store
-from trickless.learners.docstrings import documented
 from trickless.learners.kernel_learner import KernelLearner
 from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, OnlineRegressor
 from trickless.rules import choice, either, positive

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
+from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.base import (
@@ -23,7 +24,6 @@ from trickless.learners.base import (
     partial_fit_numbers,
     store,
 )
-from trickless.learners.docstrings import documented
 from trickless.learners.kernel_learner import KernelLearner
 from trickless.learners.training import training_copy
 from trickless.rules import (

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.threads import linear_algebra
+from trickless.docstrings import documented
 from trickless.learners.base import Classifier, Regressor, store
-from trickless.learners.docstrings import documented
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
 from trickless.learners.training import training_copy
 from trickless.rules import (

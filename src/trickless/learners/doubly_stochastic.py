@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.stated import check_is
 from trickless.arrays.threads import linear_algebra
+from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.callbacks import watch_rows
-from trickless.learners.docstrings import documented
 from trickless.learners.neuron_learner import (
     NeuronLearner,
     begin_stream,

@@ -19,10 +19,10 @@ from trickless.arrays.places import to_device_of
 from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
+from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.learners.base import Classifier, Regressor, store
-from trickless.learners.docstrings import documented
 from trickless.learners.neuron_learner import begin_stream, choose_neurons
 from trickless.learners.solved import SolvedLearner
 from trickless.learners.streams import check_deviations, learn_batch, learn_stream, merge_sums

@@ -13,10 +13,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.states import in_one_state
+from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.certificate import check_probability
 from trickless.learners.base import Classifier, partial_fit_labels, store
-from trickless.learners.docstrings import documented
 from trickless.learners.online import Y_RANGE, OnlineLearner, OnlineRegressor, schedule_of
 from trickless.rules import anything, either, integer, is_none, positive
 from trickless.solvers.rounds.estimates import Noisy

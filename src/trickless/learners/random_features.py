@@ -19,6 +19,7 @@ from trickless.arrays.sparse import checked_csr
 from trickless.arrays.stated import check_count, check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
+from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.network import check_source, map_rows_alike
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
@@ -27,7 +28,6 @@ from trickless.intake.labels import Labels
 from trickless.intake.rows import Rows, precision_of
 from trickless.intake.targets import Numbers
 from trickless.learners.base import store
-from trickless.learners.docstrings import documented
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,

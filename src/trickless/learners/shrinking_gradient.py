@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
+from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.certificate import check_probability
 from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.base import Classifier, partial_fit_labels, store
-from trickless.learners.docstrings import documented
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, see_later_rows
 from trickless.learners.online import (
     COMPRESSION,

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from trickless.arrays.places import namespace, place_of, to_host
 from trickless.arrays.stated import Stated, check_array, check_count, check_is
+from trickless.docstrings import documented
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
 from trickless.rules import MOST_THINGS, Rule, check_parameters, is_real, plain, warn
 
@@ -147,6 +148,11 @@ class Neurons(Stated, BaseEstimator, ABC):
         "https://trickless.readthedocs.io/en/latest/reference/generated/"
         "trickless.neurons.{estimator_name}.html"
     )
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__module__.startswith("trickless."):
+            documented(cls, Neurons)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Parameters become Python numbers, because products of NumPy numbers may overflow.

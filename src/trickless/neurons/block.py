@@ -33,11 +33,6 @@ class Block(Composed):
         The family.
     n_draws : int, default=16
         Number r of draws in a neuron.
-
-    Attributes
-    ----------
-    parts_ : list of Neurons
-        The fitted family.
     """
 
     _doc_link_module = ""  # it has no page

@@ -35,8 +35,12 @@ class Composed(Neurons):
 
     ``neurons`` is one family or a list of families. The weights of a neuron are the weights of its
     parts, one after the other. The parameters of a part are also parameters of the whole:
-    ``neurons__length_scale``, or ``1__length_scale`` for the second of a list. The fitted parts are
-    ``parts_``.
+    ``neurons__length_scale``, or ``1__length_scale`` for the second of a list.
+
+    Attributes
+    ----------
+    parts_ : list of Neurons
+        The fitted families, one for each of ``neurons``.
     """
 
     neurons: Any
@@ -202,11 +206,6 @@ class Product(Composed):
         Families. ``a * b`` is short for ``Product([a, b])``. The parameters of the first family are
         ``0__length_scale`` and so on.
 
-    Attributes
-    ----------
-    parts_ : list of Neurons
-        The fitted families.
-
     Examples
     --------
     >>> from trickless import KitchenSinksRegressor
@@ -254,11 +253,6 @@ class Scaled(Composed):
         Family. ``2 * a`` is short for ``Scaled(a, 2)``.
     factor : float, default=1.0
         Factor c of the kernel. Its square root multiplies the neurons and their bound.
-
-    Attributes
-    ----------
-    parts_ : list of Neurons
-        The fitted family.
 
     Examples
     --------

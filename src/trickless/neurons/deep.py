@@ -39,10 +39,6 @@ class Deep(Dense):
         Activation function of all layers. With "relu", the weights of each unit and :math:`u_0`
         have length 1, which keeps activations in [0, 1]. Their mean square is then about 1 / (2 h),
         where h is the number of units of the last hidden layer.
-    length_scale : float, default=1.0
-        Divisor s of the inputs. Larger values give smoother functions.
-    bias_scale : float, default=1.0
-        Standard deviation b of the offset of the first layer.
 
     Notes
     -----

@@ -35,13 +35,6 @@ class Ferns(Stumps):
         Number of cuts D of a fern, from 1 to 8. A fern has :math:`2^D` leaves.
     thresholds : {"data", "normal"}, default="data"
         How thresholds are drawn, as in :class:`Stumps`.
-    feature_weights : "relevance", array of shape (n_features,) or None, default=None
-        How often each feature is drawn, relative to the others, as in :class:`Stumps`.
-
-    Attributes
-    ----------
-    feature_weights_ : array of shape (n_features,) or None
-        Probability of each feature. None if all are equally likely.
 
     References
     ----------

@@ -19,7 +19,26 @@ NUMBERS_AT_ONCE = 2**20
 
 
 class Foreign(Neurons):
-    """A random function of another library. ``_inspect`` and ``_evaluate`` call it."""
+    """A random function of another library. ``_inspect`` and ``_evaluate`` call it.
+
+    Parameters
+    ----------
+    input_shape : tuple of int, optional
+        Shape of one row for the function, such as (1, 28, 28) for an image of one channel, or
+        (28, 28, 1) if the channels come last. Default: (n_features,).
+    squash : bool, default=True
+        Whether to pass the k outputs of the function for a row through tanh, and scale them to the
+        bound. False uses the outputs directly.
+    bound : float, default=1.0
+        Largest Euclidean norm b of a neuron's values. With ``squash=False``, you must know it.
+        Doubly Stochastic Gradients and Shrinking Gradient check it on a few rows. Kitchen Sinks
+        needs no bound.
+
+    Attributes
+    ----------
+    width : int
+        Number k of outputs of the function for a row.
+    """
 
     _rules = {
         "input_shape": anything(

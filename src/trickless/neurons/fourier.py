@@ -48,6 +48,18 @@ class Fourier(Projected):
     By Bochner's theorem, a kernel :math:`k(x - x')` with :math:`k(0) = 1` is
     :math:`E_w \cos\langle w, x - x'\rangle`, which is the mean of products of the pairs
     :math:`(\cos\langle w, x\rangle, \sin\langle w, x\rangle)`. Each pair has norm 1 exactly.
+
+    Parameters
+    ----------
+    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
+        The length scale s, in the units of the inputs; see :class:`Gaussian`.
+    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
+        How the frequencies of a draw depend on each other; see :class:`Gaussian`.
+
+    Attributes
+    ----------
+    length_scale_ : float or array of shape (n_features,)
+        The length scale in use.
     """
 
     width = 2

@@ -136,11 +136,6 @@ class FromPoint(FromFunction):
         Function ``psi(x, w)`` of one row x of shape (n_features,) and one w, or
         ``psi(x, a, b, ...)`` if ``sample`` returns a tuple. It returns a number, or ``width``
         numbers.
-    width : int, default=1
-        Number of values of one neuron.
-    bound : float, default=1.0
-        Largest Euclidean norm of a neuron's values. Doubly Stochastic Gradients and Shrinking
-        Gradient rely on it. Kitchen Sinks needs no bound.
 
     See Also
     --------

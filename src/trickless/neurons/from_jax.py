@@ -39,20 +39,6 @@ class FromJax(Foreign):
     apply : callable
         Function ``apply(parameters, x)`` that returns an array for one row x of shape
         ``input_shape``. ``module.apply`` of a Flax module is such a function.
-    input_shape : tuple of int, optional
-        Shape of one row, such as (28, 28, 1) for an image of one channel. Default: (n_features,).
-    squash : bool, default=True
-        Whether to pass the k outputs of the function for a row through tanh, and scale them to the
-        bound. False uses the outputs directly.
-    bound : float, default=1.0
-        Largest Euclidean norm b of a neuron's values. With ``squash=False``, you must know it.
-        Doubly Stochastic Gradients and Shrinking Gradient check it on a few rows. Kitchen Sinks
-        needs no bound.
-
-    Attributes
-    ----------
-    width : int
-        Number k of outputs of the function for a row.
 
     See Also
     --------

@@ -38,21 +38,6 @@ class FromTorch(Foreign):
         w. The module accepts rows of shape (n_rows, \*input_shape) and returns a tensor with n_rows
         entries along the first axis, each from its own row alone. ``torch.func.vmap`` must be able
         to evaluate it, so no branch may depend on values.
-    input_shape : tuple of int, optional
-        Shape of one row for the module, such as (1, 28, 28) for an image of one channel. Default:
-        (n_features,).
-    squash : bool, default=True
-        Whether to pass the k outputs of the module for a row through tanh, and scale them to the
-        bound. False uses the outputs directly.
-    bound : float, default=1.0
-        Largest Euclidean norm b of a neuron's values. With ``squash=False``, you must know it.
-        Doubly Stochastic Gradients and Shrinking Gradient check it on a few rows. Kitchen Sinks
-        needs no bound.
-
-    Attributes
-    ----------
-    width : int
-        Number k of outputs of the module for a row.
 
     See Also
     --------

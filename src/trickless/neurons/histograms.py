@@ -22,6 +22,11 @@ class Histograms(Projected):
     :math:`k(cx_j, cx'_j) = c \, k(x_j, x'_j)`. Bin j can therefore be drawn in proportion to
     :math:`m_j` and divided by :math:`m_j`, which bounds neurons by 1. Values above :math:`m_j`
     count as :math:`m_j`.
+
+    Attributes
+    ----------
+    largest_ : array of shape (n_features,)
+        Values :math:`m_j`. All are 1 if all training rows are zero.
     """
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Histograms:
@@ -65,11 +70,6 @@ class Chi2(Histograms):
 
     Inputs must not be negative. Rows are used unchanged. If their sums carry no meaning, like the
     lengths of documents, divide each row by its sum first.
-
-    Attributes
-    ----------
-    largest_ : array of shape (n_features,)
-        Values :math:`m_j`. All are 1 if all training rows are zero.
 
     References
     ----------
@@ -121,11 +121,6 @@ class Intersection(Histograms):
 
     Inputs must not be negative. Rows are used unchanged. If their sums carry no meaning, like the
     lengths of documents, divide each row by its sum first.
-
-    Attributes
-    ----------
-    largest_ : array of shape (n_features,)
-        Values :math:`m_j`. All are 1 if all training rows are zero.
 
     References
     ----------

@@ -70,11 +70,6 @@ class Gaussian(Isotropic):
           orthogonal matrices with entries ±1, up to scale [2]_. It needs 256 features or more, is
           as accurate as "orthogonal", and is much faster to draw.
 
-    Attributes
-    ----------
-    length_scale_ : float or array of shape (n_features,)
-        The length scale in use.
-
     Notes
     -----
     *Length scales.* "auto" compares its candidates by ridge regression with 256 neurons on at most
@@ -147,18 +142,6 @@ class Laplace(Isotropic):
     distribution: one g divides the whole vector z. For the kernel with the 1-norm, see
     :class:`Laplace1`.
 
-    Parameters
-    ----------
-    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
-        The length scale s, in the units of the inputs; see :class:`Gaussian`.
-    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the frequencies of a draw depend on each other; see :class:`Gaussian`.
-
-    Attributes
-    ----------
-    length_scale_ : float or array of shape (n_features,)
-        The length scale in use.
-
     Notes
     -----
     Values of :math:`1/|g|` above 10⁶ are set to 10⁶. This happens to one value in 1.3 million.
@@ -198,15 +181,6 @@ class Matern(Isotropic):
         Smoothness :math:`\nu`, above 0 and at most 50. Functions are :math:`\lceil \nu \rceil - 1`
         times differentiable: once for 1.5, and twice for 2.5. 0.5 gives the Laplace kernel. Large
         values approach the Gaussian kernel.
-    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
-        The length scale s, in the units of the inputs; see :class:`Gaussian`.
-    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the frequencies of a draw depend on each other; see :class:`Gaussian`.
-
-    Attributes
-    ----------
-    length_scale_ : float or array of shape (n_features,)
-        The length scale in use.
 
     Notes
     -----
@@ -276,15 +250,6 @@ class RationalQuadratic(Isotropic):
     alpha : float, default=1.0
         Shape :math:`\alpha`. With smaller values, the length scales differ more and the kernel
         falls off more slowly. Large values approach the Gaussian kernel.
-    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
-        The length scale s, in the units of the inputs; see :class:`Gaussian`.
-    sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the frequencies of a draw depend on each other; see :class:`Gaussian`.
-
-    Attributes
-    ----------
-    length_scale_ : float or array of shape (n_features,)
-        The length scale in use.
 
     References
     ----------

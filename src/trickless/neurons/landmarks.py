@@ -49,8 +49,6 @@ class Landmarks(Composed):
 
     Attributes
     ----------
-    parts_ : list of Neurons
-        The fitted family.
     rows_ : array or CSR matrix of shape (n_rows, n_features)
         Training rows from which landmarks are drawn with replacement: at most 16,384 rows, and at
         most 4,000,000 numbers in all. Of sparse rows, only stored numbers count.

@@ -35,8 +35,6 @@ class Mixture(Composed):
 
     Attributes
     ----------
-    parts_ : list of Neurons
-        The fitted families.
     width : int
         Least common multiple of the widths of the families. If it is r times the width of a family,
         a neuron holds r draws of that family, each divided by :math:`\sqrt r`, which changes

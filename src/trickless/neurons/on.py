@@ -33,8 +33,6 @@ class On(Composed):
     ----------
     indices_ : int array
         Indices of the columns.
-    parts_ : list of Neurons
-        The fitted family.
 
     Examples
     --------

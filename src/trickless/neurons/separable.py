@@ -19,6 +19,13 @@ class Separable(Fourier):
 
     Orthogonal sampling is not possible here, because it needs frequencies of uniform direction, and
     only Gaussian frequencies have both a uniform direction and independent coordinates.
+
+    Parameters
+    ----------
+    sampling : {"iid", "sobol"}, default="iid"
+        How the frequencies of a draw depend on each other. "iid" draws them independently, which
+        standard errors need. "sobol" spreads them more evenly; choose it with few features. See
+        :class:`Gaussian`.
     """
 
     _rules = Fourier._rules | {
@@ -38,20 +45,6 @@ class Cauchy(Separable):
         p(w) = \prod_j \frac{s_j}{2} \exp(-s_j |w_j|)
 
     The coordinates of a frequency are independent and have a Laplace distribution.
-
-    Parameters
-    ----------
-    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
-        The length scale s, in the units of the inputs; see :class:`Gaussian`.
-    sampling : {"iid", "sobol"}, default="iid"
-        How the frequencies of a draw depend on each other. "iid" draws them independently, which
-        standard errors need. "sobol" spreads them more evenly; choose it with few features. See
-        :class:`Gaussian`.
-
-    Attributes
-    ----------
-    length_scale_ : float or array of shape (n_features,)
-        The length scale in use.
 
     References
     ----------
@@ -94,15 +87,6 @@ class Laplace1(Separable):
     length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
         The length scale s, in the units of the inputs; see :class:`Gaussian`. The median is taken
         of distances in the 1-norm.
-    sampling : {"iid", "sobol"}, default="iid"
-        How the frequencies of a draw depend on each other. "iid" draws them independently, which
-        standard errors need. "sobol" spreads them more evenly; choose it with few features. See
-        :class:`Gaussian`.
-
-    Attributes
-    ----------
-    length_scale_ : float or array of shape (n_features,)
-        The length scale in use.
 
     Notes
     -----

@@ -9,7 +9,8 @@ import pytest
 
 import trickless
 import trickless.baselines
-from trickless.learners.docstrings import documented
+from trickless.docstrings import documented
+from trickless.neurons import Neurons
 
 LEARNERS = [
     cls
@@ -101,9 +102,18 @@ def test_a_class_adds_what_its_bases_describe():
         """)
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.__name__)
+FAMILIES = [
+    cls
+    for cls in map(vars(trickless.neurons).get, trickless.neurons.__all__)
+    if inspect.isclass(cls) and issubclass(cls, Neurons) and inspect.signature(cls).parameters
+]
+
+
+@pytest.mark.parametrize("cls", LEARNERS + FAMILIES, ids=lambda cls: cls.__name__)
 def test_parameters_are_documented_in_the_order_of_the_signature(cls):
-    section = re.search(r"Parameters\n-+\n(.*?)\n\n\w+\n--", inspect.getdoc(cls), flags=re.S)
+    section = re.search(
+        r"Parameters\n-+\n(.*?)(?=\n\n\w[\w ]*\n--|\Z)", inspect.getdoc(cls), flags=re.S
+    )
     names = re.findall(r"^(\w+) : ", section[1], flags=re.M)
     assert names == list(inspect.signature(cls).parameters)
 

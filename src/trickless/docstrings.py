@@ -1,4 +1,4 @@
-"""Docstrings of learners: what several classes share is described once, at their base.
+"""Docstrings of classes: what several of them share is described once, at their base.
 
 The docstring of a class has what is its own. ``documented`` adds the parameters, attributes and
 other sections that the docstrings of its base classes have.
@@ -20,8 +20,8 @@ _HEADING = re.compile(r"^(\w[\w ]*)\n-+\n", flags=re.MULTILINE)
 _ENTRY = re.compile(r"^(?=\w+ : )", flags=re.MULTILINE)
 
 
-def documented(cls: C) -> C:
-    """Complete the docstring of a class by what its bases describe.
+def documented(cls: C, below: type = object) -> C:
+    """Complete the docstring of a class by what its bases ``below`` another describe.
 
     Parameters are in the order of the signature. Attributes of the class come before those of its
     bases.
@@ -31,17 +31,18 @@ def documented(cls: C) -> C:
     sections: dict[str, str] = {}
     parameters: dict[str, str] = {}
     attributes: dict[str, str] = {}
-    for base in cls.__mro__:
+    for base in cls.__mro__[: cls.__mro__.index(below)]:
         if base.__module__.startswith("trickless."):
             theirs = _read(base.__doc__ or "")[1]
             parameters = _entries(theirs.get("Parameters", "")) | parameters
             attributes |= _entries(theirs.get("Attributes", "")) | attributes
             sections = theirs | sections
-    sections["Parameters"] = "\n".join(parameters[name] for name in signature(cls).parameters)
+    known = [parameters[name] for name in signature(cls).parameters if name in parameters]
+    sections["Parameters"] = "\n".join(known or parameters.values())  # a base may take none itself
     sections["Attributes"] = "\n".join(attributes.values())
     parts = [_read(cls.__doc__)[0]]
     for name in _SECTIONS:
-        if name in sections:
+        if sections.get(name):
             parts.append(f"{name}\n{'-' * len(name)}\n{sections[name]}")
     cls.__doc__ = "\n\n".join(parts)
     return cls
