@@ -64,5 +64,5 @@ def test_families_are_compared_at_a_given_alpha():
             residual = moments.y_variance[0] - 2 * coef @ cross + coef @ covariance @ coef
             scores.append(residual / left**2 / moments.y_variance[0])
         (found,) = Comparison(*of, alpha).scores([family])
-        assert min(scores) * (1 - 1e-6) <= found.value <= max(scores) * (1 + 1e-6)
-        assert Comparison(*of).scores([family])[0].value <= found.value
+        assert min(scores) * (1 - 1e-6) <= found <= max(scores) * (1 + 1e-6)
+        assert Comparison(*of).scores([family])[0] <= found

@@ -20,21 +20,10 @@ _SMALL = 2**21
 
 
 def check_csr(data: Any, columns: Any, ends: Any, shape: Any) -> None:
-    """Check that arrays are the parts of a CSR matrix.
+    """Check the parts of a CSR matrix: numbers, their columns, and the end of each row.
 
-    Parameters
-    ----------
-    data, columns : ndarray of shape (n,)
-        Numbers, and the column of each number.
-    ends : ndarray of shape (n_rows + 1,)
-        Row i has the numbers from ``ends[i]`` to ``ends[i + 1]``.
-    shape : sequence of two int
-        Rows and columns.
-
-    Raises
-    ------
-    ValueError
-        If a part has another type or shape, or a number in it is out of range.
+    Row i has the numbers from ``ends[i]`` to ``ends[i + 1]``. A part of another type or shape, or
+    with a number out of range, raises a ValueError.
     """
     for name, part in (("data", data), ("columns", columns), ("ends", ends)):
         if not isinstance(part, np.ndarray) or part.ndim != 1:
@@ -82,25 +71,12 @@ def checked_csr(cls: Any, data: Any, columns: Any, ends: Any, shape: Any) -> Any
 
 
 def canonical(X: Any) -> Any:
-    """Convert sparse rows to canonical form, and return others unchanged.
+    """Convert sparse rows of any format to canonical form, and return others unchanged.
 
     The columns of each row are sorted and distinct, and no number is 0. SciPy and scikit-learn
     would otherwise sort and sum the numbers of rows in place. ``X`` never changes, and rows that
-    are canonical share its memory.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or sparse array of shape (n_rows, n_features)
-        Rows in any format.
-
-    Returns
-    -------
-    array, csr_matrix or csr_array of shape (n_rows, n_features)
-
-    Raises
-    ------
-    ValueError
-        If a column number or an end points outside of memory.
+    are canonical share its memory. A column number or an end that points outside of memory raises a
+    ValueError.
     """
     if not scipy.sparse.issparse(X) or X.ndim != 2:
         return X

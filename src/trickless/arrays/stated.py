@@ -77,23 +77,8 @@ def check_array(
 ) -> None:
     """Check the type, shape and range of an array.
 
-    Parameters
-    ----------
-    name : str
-        The name of the array in error messages.
-    value : object
-        What must be a NumPy array.
-    types : str
-        Types such as "f4 f8": kinds of numbers, with their bytes.
-    shape : tuple of (int or None)
-        Lengths of all axes. None is any length.
-    least, below : float, optional
-        The least value, and the value that all values are below.
-
-    Raises
-    ------
-    ValueError
-        If the array differs.
+    ``types`` are names such as "f4 f8": kinds of numbers, with their bytes. None in the ``shape``
+    is any length. All values must be at least ``least`` and below ``below``.
     """
     if type(value) is not np.ndarray and not isinstance(value, np.memmap):
         raise ValueError(f"{name}: a {type(value).__name__} is where an array should be")

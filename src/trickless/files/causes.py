@@ -8,33 +8,29 @@ from contextlib import contextmanager
 
 from trickless.errors import remedy_in
 
-_SPACE = "free some space there, or use a path on another disk"
-_RIGHTS = "use another path, or allow your user to use this one (chmod, chown)"
+#: Remedies by the names of their errors.
 _REMEDIES = {
-    "ENOSPC": _SPACE,
+    "ENOSPC": "free some space there, or use a path on another disk",
     "EDQUOT": "delete files of yours there, ask for a larger quota, or use a path on another disk",
     "EFBIG": "use a path on a file system, or with a limit (ulimit -f), for larger files",
     "EROFS": "use a path on a file system that is not mounted read-only",
-    "EACCES": _RIGHTS,
-    "EPERM": _RIGHTS,
+    "EACCES EPERM": "use another path, or allow your user to use this one (chmod, chown)",
     "ENAMETOOLONG": "use a shorter name, of at most 200 bytes, or a shorter path",
     "ENOENT": "check the spelling of the path, and that its folder exists",
     "ENOTDIR": "check the path: a part of it that should be a folder is a file",
     "EISDIR": "use the path of a file",
     "ELOOP": "use another path: symbolic links in this one lead in a circle",
-    "EILSEQ": "use a name of plain letters and digits, which every file system has",
-    "EINVAL": "use a name of plain letters and digits, which every file system has",
+    "EILSEQ EINVAL": "use a name of plain letters and digits, which every file system has",
     "EMFILE": "close some files, or raise the limit (ulimit -n)",
     "ENFILE": "close some programs: the system has no more open files",
     "ENOMEM": "free some memory",
-    "EBUSY": "close the program that uses the file, or use another path",
-    "ETXTBSY": "close the program that uses the file, or use another path",
+    "EBUSY ETXTBSY": "close the program that uses the file, or use another path",
     "EIO": "check the disk, or use a path on another one",
-    "ESTALE": "connect the network drive again, or use a path on a disk",
-    "ENOTCONN": "connect the network drive again, or use a path on a disk",
-    "ETIMEDOUT": "connect the network drive again, or use a path on a disk",
+    "ESTALE ENOTCONN ETIMEDOUT": "connect the network drive again, or use a path on a disk",
 }
-_BY_NUMBER = {getattr(errno, k): text for k, text in _REMEDIES.items() if hasattr(errno, k)}
+_BY_NUMBER = {
+    getattr(errno, name, 0): text for names, text in _REMEDIES.items() for name in names.split()
+}
 
 
 def cause_of(error: OSError) -> str:
@@ -45,7 +41,7 @@ def cause_of(error: OSError) -> str:
 def remedy_of(error: OSError) -> str:
     """Return what helps against an error of the system, as a part of a sentence."""
     default = "check that the path is right and that you may use it"
-    return _BY_NUMBER.get(error.errno or 0, default)
+    return _BY_NUMBER.get(error.errno or -1, default)
 
 
 @contextmanager

@@ -311,22 +311,13 @@ class _Checked:
         if array.nbytes == n:
             raw = array.reshape(-1, order=_order(array)).view(np.uint8)
             for start in range(0, n, _CHUNK):
-                self._fill(raw[start : start + _CHUNK])
+                some = self.read(min(n - start, _CHUNK))
+                raw[start : start + len(some)] = np.frombuffer(some, np.uint8)
             return array
         grown = bytearray()
         while len(grown) < n and (some := self.read(min(n - len(grown), _CHUNK))):
             grown += some
         return np.frombuffer(grown, dtype).reshape(shape, order=order)
-
-    def _fill(self, part: np.ndarray) -> None:
-        """Read bytes into an array, unless the file ends earlier."""
-        if isinstance(self._file, OpenFile):
-            some = self.read(len(part))
-            part[: len(some)] = np.frombuffer(some, np.uint8)
-            return
-        n = self._file.readinto(part.data)  # type: ignore[attr-defined]
-        self._sha.update(part[:n].data)
-        self.left -= n
 
     def is_whole(self) -> bool:
         """Return whether the checksum of everything before follows, and then the end of a file.

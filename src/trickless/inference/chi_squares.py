@@ -22,16 +22,8 @@ def upper_tail(weights: np.ndarray, variance: float, value: float) -> float:
 
     The chi-squares are independent. This is the saddlepoint approximation of Kuonen (Biometrika 86,
     1999): the formula of Barndorff-Nielsen with the cumulant generating function :math:`K(\zeta) =
-    -\frac12 \sum_l \log(1 - 2 \zeta w_l)` of the sum without its mean.
-
-    Parameters
-    ----------
-    weights : array of shape (n,)
-        Weights w, times any number. None is negative, and not all are 0.
-    variance : float
-        Variance of the sum. If it is 0, the value must be 0 as well.
-    value : float
-        Value t.
+    -\frac12 \sum_l \log(1 - 2 \zeta w_l)` of the sum without its mean. The ``weights`` w, times any
+    number, are at least 0 and not all 0. If the ``variance`` of the sum is 0, so is the value t.
     """
     if variance <= 0:
         return 1.0

@@ -41,16 +41,8 @@ def unbiased(square: Any, a: np.ndarray, b: np.ndarray, ab: Any) -> Any:
         \qquad a_i = |x_i|^2, \; b_i = |y_i|^2
 
     This is the U-statistic of all quadruples of different rows. If y is x, it is an unbiased
-    estimate of the sum of the squares of the covariance matrix.
-
-    Parameters
-    ----------
-    square : float or array
-        Squared norm of the product, or several of them.
-    a, b : arrays of shape (n,)
-        Squared norms of the rows.
-    ab : float or array
-        Sum of a_i b_i, or several of them.
+    estimate of the sum of the squares of the covariance matrix. ``square`` is the squared norm of
+    the product, and ``ab`` the sum of a_i b_i; both may be arrays of several.
 
     References
     ----------

@@ -207,16 +207,8 @@ def hsic_test(
         else:
             weights = np.outer(eigenvalues(sums.of_x), eigenvalues(sums.of_y)).ravel()
             pvalue = upper_tail(weights, variance, statistic)
-    return KernelTestResult(
-        owner,
-        statistic,
-        standard_error(spread, variance),
-        pvalue,
-        method,
-        n,
-        n_neurons,
-        n_permutations if method == "permutation" else None,
-    )
+    error, n_drawn = standard_error(spread, variance), n_permutations * (method == "permutation")
+    return KernelTestResult(owner, statistic, error, pvalue, method, n, n_neurons, n_drawn or None)
 
 
 def _check_pairs(owner: str, of_x: int, of_y: int) -> None:

@@ -20,18 +20,7 @@ def directions(covariance: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     The k principal directions of the features are kept, and a random matrix maps the rest of the
     features to k columns. Inner products therefore keep their expectation, and no direction is
     lost. The number k is the first of 16, 32 and 64 for which the random matrix adds little noise.
-
-    Parameters
-    ----------
-    covariance : array of shape (n_columns, n_columns)
-        Covariance of the features, times any number.
-    rng : Generator
-        Source of the random matrix.
-
-    Returns
-    -------
-    array of shape (n_columns, n_fewer)
-        The directions.
+    The ``covariance`` of the features may be multiplied by any number.
     """
     n_columns = len(covariance)
     if n_columns <= _FEW:

@@ -183,15 +183,9 @@ def mmd_test(
         else:
             variance = _variance(covariance, squares, m)
             pvalue = upper_tail(eigenvalues(covariance), variance, statistic)
+    error, n_drawn = standard_error(spread, variance), n_permutations * (method == "permutation")
     return KernelTestResult(
-        owner,
-        statistic,
-        standard_error(spread, variance),
-        pvalue,
-        method,
-        (m, n),
-        n_neurons,
-        n_permutations if method == "permutation" else None,
+        owner, statistic, error, pvalue, method, (m, n), n_neurons, n_drawn or None
     )
 
 

@@ -225,18 +225,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         return False
 
     def by_relevance(self, relevance: Relevance) -> Neurons:
-        """Make a fitted family that uses how much each feature matters: by default, this one.
-
-        Parameters
-        ----------
-        relevance : Relevance
-            How much each feature matters.
-
-        Returns
-        -------
-        Neurons
-            A fitted family.
-        """
+        """Make a fitted family that uses how much each feature matters: by default, this one."""
         return self
 
     @abstractmethod
@@ -299,19 +288,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         """Convert rows to the form that ``combine`` reads fastest.
 
         By default, they are returned unchanged. Learners that evaluate the same rows many times
-        convert them once.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows.
-        n_jobs : int or None, default=None
-            Number of threads.
-
-        Returns
-        -------
-        array or CSR matrix of shape (n_rows, n_features)
-            :meth:`combine` accepts it instead of X. Its precision may differ from that of X.
+        convert them once. The precision of the result may differ from that of X.
         """
         return X
 
@@ -386,18 +363,9 @@ class Neurons(Stated, BaseEstimator, ABC):
         return self.closed_form(X, X if Y is None else check_kernel_rows(self, Y, "Y"))
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """Compute the kernel between checked rows. A family with a closed form overrides it.
+        """Compute the kernel between checked rows in double precision, shape (n_x, n_y).
 
-        Parameters
-        ----------
-        X : array of shape (n_x, n_features)
-            Rows in double precision.
-        Y : array of shape (n_y, n_features)
-            Other rows in double precision.
-
-        Returns
-        -------
-        array of shape (n_x, n_y)
+        A family with a closed form overrides it.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no closed-form kernel. Remedy: "

@@ -24,13 +24,8 @@ class Bins(Stated):
     category has a bin. If there are more than 255 categories, the rarest share the last bin, along
     with new categories. With fewer than 255 categories, new ones have the next bin.
 
-    Parameters
-    ----------
-    rows : array of shape (n_rows, n_features)
-        Training rows: numbers, codes of categories, and NaN for missing values.
-    n_categories : int array of shape (n_features,)
-        Number of codes of a column, and 0 for a column of numbers. The last two codes stand for a
-        missing category and a new one.
+    Training ``rows`` hold numbers, codes of categories, and NaN for missing values. ``Inputs``
+    explains ``n_categories``.
 
     Attributes
     ----------

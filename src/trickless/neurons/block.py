@@ -24,15 +24,8 @@ class Block(Composed):
     .. math:: \psi(x; w) = \frac{1}{\sqrt{r}} \big(\psi_1(x; w_1), \dots, \psi_1(x; w_r)\big),
         \qquad k(x, x') = k_1(x, x')
 
-    The weights of a neuron are two integers, however many draws it has, so wide blocks take hardly
-    any memory in a mixture with other neurons.
-
-    Parameters
-    ----------
-    neurons : Neurons
-        The family.
-    n_draws : int, default=16
-        Number r of draws in a neuron.
+    Here r is ``n_draws``. The weights of a neuron are two integers, however many draws it has, so
+    wide blocks take hardly any memory in a mixture with other neurons.
     """
 
     _doc_link_module = ""  # it has no page

@@ -141,8 +141,7 @@ def drawn(call: str, draw: Callable[..., Any], *args: Any, n: int) -> Any:
     """
     weights = called(call, draw, *args)
     weights = weights if isinstance(weights, tuple) else (weights,)
-    if not weights or any(np.shape(array)[:1] != (n,) for array in weights):
-        check_drawn(call, weights, n)
+    check_drawn(call, weights, n)
     return weights
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from copy import copy
 from functools import reduce
 from itertools import accumulate, pairwise
@@ -30,6 +31,13 @@ FAMILY_LIST = anything(
 )
 
 
+def _of_parts(rule: Callable[[Iterable[bool]], bool], name: str, default: bool = False) -> property:
+    """Make a property that is true if all parts, or any of them, have a property."""
+    return property(
+        lambda self: rule(getattr(part, name, default) for part in _as_list(self.neurons))
+    )
+
+
 class Composed(Neurons):
     """A family made of other families, its parts, given as the parameter ``neurons``.
 
@@ -45,6 +53,12 @@ class Composed(Neurons):
 
     neurons: Any
     parts_: list[Neurons]
+
+    accepts_sparse: Any = _of_parts(all, "accepts_sparse")
+    accepts_tables: Any = _of_parts(all, "accepts_tables")
+    by_order: Any = _of_parts(any, "by_order")
+    independent: Any = _of_parts(all, "independent", True)
+    wants_relevance: Any = _of_parts(any, "wants_relevance")
 
     def _view(self, X: Any) -> tuple[Any, Inputs | None]:
         """Return the columns that the parts see, with their names and kinds."""
@@ -120,11 +134,6 @@ class Composed(Neurons):
             for i in range(max(counts, default=1))
         ]
 
-    @property
-    def wants_relevance(self) -> bool:
-        """Whether some part uses how much each feature matters."""
-        return any(getattr(part, "wants_relevance", False) for part in _as_list(self.neurons))
-
     def by_relevance(self, relevance: Relevance) -> Composed:
         parts = [p.by_relevance(relevance) if p.wants_relevance else p for p in self.parts_]
         return copy(self)._with_parts(parts)
@@ -136,39 +145,8 @@ class Composed(Neurons):
         """Split the weights into the weights of each part."""
         return [tuple(weights[place]) for place in self._places]
 
-    @property
-    def accepts_sparse(self) -> bool:  # type: ignore[override]
-        """Whether all parts accept CSR matrices."""
-        return all(getattr(part, "accepts_sparse", False) for part in _as_list(self.neurons))
-
-    @property
-    def independent(self) -> bool:
-        """Whether the neurons of one draw are independent in all parts."""
-        return all(getattr(part, "independent", True) for part in _as_list(self.neurons))
-
-    @property
-    def by_order(self) -> bool:  # type: ignore[override]
-        """Whether the order of a column's values matters to some part."""
-        return any(getattr(part, "by_order", False) for part in _as_list(self.neurons))
-
-    @property
-    def accepts_tables(self) -> bool:  # type: ignore[override]
-        """Whether all parts accept missing values and categories."""
-        return all(getattr(part, "accepts_tables", False) for part in _as_list(self.neurons))
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters of this family and of its parts.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include the parameters of the parts.
-
-        Returns
-        -------
-        dict
-            Values by the names of the parameters.
-        """
+        """Get the parameters of this family, and of its parts if ``deep``, by their names."""
         if not isinstance(self.neurons, list | tuple):
             return super().get_params(deep)
         params = super().get_params(deep=False)

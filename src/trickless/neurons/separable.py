@@ -26,6 +26,11 @@ class Separable(Fourier):
         How the frequencies of a draw depend on each other. "iid" draws them independently, which
         standard errors need. "sobol" spreads them more evenly; choose it with few features. See
         :class:`Gaussian`.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
+       Figure 1.
     """
 
     _rules = Fourier._rules | {
@@ -45,11 +50,6 @@ class Cauchy(Separable):
         p(w) = \prod_j \frac{s_j}{2} \exp(-s_j |w_j|)
 
     The coordinates of a frequency are independent and have a Laplace distribution.
-
-    References
-    ----------
-    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
-       Figure 1.
 
     Examples
     --------
@@ -91,11 +91,6 @@ class Laplace1(Separable):
     Notes
     -----
     Coordinates above 10⁶ / s are set to 10⁶ / s. This happens to one coordinate in 1.6 million.
-
-    References
-    ----------
-    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
-       Figure 1.
 
     Examples
     --------

@@ -137,8 +137,8 @@ class Trees(Neurons):
 
     def set_depth(self, n_rows: int, deepest: int) -> None:
         """Set the depth of all trees for a number of training rows. ``deepest`` limits "auto"."""
-        automatic = min(_automatic_depth(n_rows), deepest)
-        self.depth_ = automatic if self.depth == "auto" else int(self.depth)
+        automatic = max(int(np.log2(max(n_rows / _ROWS_PER_LEAF, 1))), _SHALLOWEST)
+        self.depth_ = min(automatic, DEEPEST, deepest) if self.depth == "auto" else int(self.depth)
         self.width = 2**self.depth_
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
@@ -233,11 +233,6 @@ class Trees(Neurons):
 def most_rows(n_features: int) -> int:
     """Return the most rows from which thresholds are found."""
     return max(2, min(_BIN_ROWS, _BIN_VALUES // n_features))
-
-
-def _automatic_depth(n_rows: int) -> int:
-    depth = int(np.log2(max(n_rows / _ROWS_PER_LEAF, 1)))
-    return min(max(depth, _SHALLOWEST), DEEPEST)
 
 
 def _are_bins(X: Any) -> bool:
