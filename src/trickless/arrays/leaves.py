@@ -88,8 +88,8 @@ def cut_gains(
     sums = np.empty((n_features, n_leaves, n_buckets))
     for i in range(n_features):
         bucket = np.frombuffer(bins[i].tobytes().translate(buckets[i].tobytes()), np.uint8)
-        by_place = np.bincount(first + bucket, both, n_leaves * n_buckets)
-        sums[i] = by_place.reshape(n_leaves, n_buckets)
+        by_cell = np.bincount(first + bucket, both, n_leaves * n_buckets)
+        sums[i] = by_cell.reshape(n_leaves, n_buckets)
     g, h = unpacked(sums)
     g_all, h_all = (part.sum(axis=2, keepdims=True) for part in (g, h))
     g_left, h_left = (part[:, :, :-2].cumsum(axis=2) for part in (g, h))

@@ -42,13 +42,13 @@ def written_whole(
     begins error messages. An OSError of the block names a cause and a remedy, unless it concerns
     another file.
     """
-    place = Path(os.path.realpath(path))
-    new = _Temporary(place, previous)
+    target = Path(os.path.realpath(path))
+    new = _Temporary(target, previous)
     with explaining(f"{owner}: {str(path)!r} cannot be written", new.names):
-        check_replaceable(owner, place)
+        check_replaceable(owner, target)
         if previous is not None:
             check_is_file(owner, previous)
-        _remove_stale(place)
+        _remove_stale(target)
         with new.opened() as file:
             yield file
             file.flush()
@@ -58,11 +58,11 @@ def written_whole(
 
 def check_writable(owner: str, path: str | os.PathLike[str]) -> None:
     """Raise an error for a place that cannot be written, before any work. A file there stays."""
-    place = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path))
     try:
-        check_replaceable(owner, place)
-        _remove_stale(place)
-        with _Temporary(place).opened():
+        check_replaceable(owner, target)
+        _remove_stale(target)
+        with _Temporary(target).opened():
             pass
     except OSError as error:
         raise InvalidValueError(
@@ -111,16 +111,16 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 class _Temporary:
-    """A new temporary file beside a place. At the end, it moves there or is removed.
+    """A new temporary file beside a target. At the end, it moves there or is removed.
 
     A Ctrl-C waits until it is made, moved or removed, so that none is left behind.
     """
 
-    def __init__(self, place: Path, previous: Path | None = None) -> None:
+    def __init__(self, target: Path, previous: Path | None = None) -> None:
         self.is_whole = False
         #: The files that an error of the system can name. It names none if the disk is full.
-        self.names: list[str | None] = [None, str(place)]
-        self._place, self._previous = place, previous
+        self.names: list[str | None] = [None, str(target)]
+        self._target, self._previous = target, previous
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
@@ -138,11 +138,11 @@ class _Temporary:
 
     def _make(self) -> BinaryIO:
         """Make the file. It is locked while it is open."""
-        place, there = self._place, _status(self._place)
+        target, there = self._target, _status(self._target)
         mode = 0o666 if there is None else stat.S_IMODE(there.st_mode) & 0o666
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         while True:
-            self._path = place.with_name(f".{place.name[:50]}.{secrets.token_hex(8)}.tmp")
+            self._path = target.with_name(f".{target.name[:50]}.{secrets.token_hex(8)}.tmp")
             self.names.append(str(self._path))
             self._file = os.fdopen(os.open(self._path, flags, mode), "w+b")
             if _locked(self._file) and self._path.exists():
@@ -150,15 +150,15 @@ class _Temporary:
             self._file.close()  # another process removed it as stale before it was locked
 
     def _move(self, file: BinaryIO) -> None:
-        there = _status(self._place)
+        there = _status(self._target)
         if there is not None:
             _take_rights(self._path, there)
         if fcntl is None:
             file.close()  # Windows moves no file that is open
         if self._previous is not None:
             with suppress(FileNotFoundError):
-                self._place.replace(self._previous)
-        self._path.replace(self._place)
+                self._target.replace(self._previous)
+        self._path.replace(self._target)
 
     def _remove(self) -> None:
         if not hasattr(self, "_file"):
@@ -188,11 +188,11 @@ def _locked(file: BinaryIO) -> bool:
     return True
 
 
-def _remove_stale(place: Path) -> None:
+def _remove_stale(target: Path) -> None:
     """Remove temporary files for a place whose process has ended."""
-    name = re.compile(re.escape(f".{place.name[:50]}.") + r"[0-9a-f]{16}\.tmp")
+    name = re.compile(re.escape(f".{target.name[:50]}.") + r"[0-9a-f]{16}\.tmp")
     with suppress(OSError):
-        for beside in place.parent.iterdir():
+        for beside in target.parent.iterdir():
             if name.fullmatch(beside.name):
                 _remove_unlocked(beside)
 

@@ -140,21 +140,21 @@ class KernelRows:
         self._kernel, self._X = kernel, X
         self._kept = np.empty((min(n, cache_bytes // (8 * n)), n))
         self._n_kept = 0
-        self._place = np.full(n, -1)
+        self._slot = np.full(n, -1)
 
     def __getitem__(self, index: np.ndarray) -> np.ndarray:
         """Return rows of the matrix, shape (len(index), n_rows)."""
-        place = self._place[index]
-        known = place >= 0
+        slot = self._slot[index]
+        known = slot >= 0
         if known.all():
-            return self._kept[place]
+            return self._kept[slot]
         rows = np.empty((len(index), self._X.shape[0]))
-        rows[known] = self._kept[place[known]]
+        rows[known] = self._kept[slot[known]]
         rows[~known] = self._kernel.matrix(self._X[index[~known]], self._X)
         room = len(self._kept) - self._n_kept
         new = np.flatnonzero(~known)
         new = new[np.unique(index[new], return_index=True)[1]][:room]
-        places = self._n_kept + np.arange(len(new))
-        self._kept[places], self._place[index[new]] = rows[new], places
+        slots = self._n_kept + np.arange(len(new))
+        self._kept[slots], self._slot[index[new]] = rows[new], slots
         self._n_kept += len(new)
         return rows

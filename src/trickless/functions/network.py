@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -23,7 +23,7 @@ from trickless.arrays.stated import (
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
 from trickless.errors import InvalidValueError
 from trickless.functions.activations import evaluate
-from trickless.functions.stream import NeuronStream, StoredNeurons
+from trickless.functions.stream import Later, NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent
 
@@ -36,11 +36,8 @@ _ROWS_OF_LEAVES = 2**14
 _ROWS_ALIKE, _VALUES_ALIKE = 128, 2**15
 
 
-class Source(Protocol):
-    """A source of weights: memory, or a seed."""
-
-    def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
-        """Yield neurons ``start`` to ``stop`` in pieces, at the place ``like``."""
+#: A source of weights: memory, or a seed.
+Source = NeuronStream | StoredNeurons | Later
 
 
 class Network(Stated):

@@ -224,14 +224,8 @@ def _check_pairs(owner: str, of_x: int, of_y: int) -> None:
 class _Sums:
     """Sums of products of centred features over the pairs of rows.
 
-    Attributes
-    ----------
-    cross : array of shape (n_columns_x, n_columns_y)
-        Sum of z(x) z(y)ᵀ.
-    of_x, of_y : arrays of shape (n_columns, n_columns)
-        Sums of z(x) z(x)ᵀ and z(y) z(y)ᵀ.
-    a, b : arrays of shape (n_rows,)
-        Squared norms of z(x) and z(y) of each row.
+    ``cross`` is the sum of z(x) z(y)ᵀ, ``of_x`` and ``of_y`` are those of z(x) z(x)ᵀ and z(y)
+    z(y)ᵀ, and ``a`` and ``b`` the squared norms of z(x) and z(y) of each row.
     """
 
     def __init__(self, x: Sample, y: Sample, n_jobs: Any) -> None:

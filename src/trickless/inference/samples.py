@@ -64,20 +64,9 @@ def check_neurons(owner: str, parameter: str, neurons: Any) -> Neurons:
 class Sample:
     """Centred random features of rows, a panel of rows at a time.
 
-    They are kept in memory if they are small, and otherwise recomputed for each pass.
-
-    Attributes
-    ----------
-    n_rows, n_columns : int
-        Shape of the features.
-    panels : list of slice
-        The rows of each panel.
-    mean : array of shape (n_columns,)
-        Mean of the features, which is subtracted.
-    n_first : int
-        Number of rows of a first sample.
-    first : array of shape (n_columns,)
-        Sum of the centred features over the first sample. Over the other rows, it is the opposite.
+    They are kept in memory if they are small, and otherwise recomputed for each pass. ``panels``
+    are the rows of each panel, and ``mean`` is what was subtracted. ``first`` is the sum over the
+    first sample, of ``n_first`` rows; over the other rows, it is the opposite.
     """
 
     def __init__(self, reader: Reader, rows: Any, n_together: int, n_first: int = 0) -> None:

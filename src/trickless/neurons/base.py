@@ -41,10 +41,6 @@ class Inputs(NamedTuple):
     n_categories: np.ndarray
     names: tuple[str, ...] | None = None
 
-    def check(self, n_features: int) -> None:
-        check_array("n_categories", self.n_categories, "i8", (n_features,), 0)
-        check_is("names", self.names, tuple | None)
-
     def take(self, indices: np.ndarray) -> Inputs:
         names = None if self.names is None else tuple(self.names[i] for i in indices)
         return Inputs(self.n_categories[indices], names)
@@ -207,7 +203,9 @@ class Neurons(Stated, BaseEstimator, ABC):
         check_count("width", self.width, 1, MOST_THINGS)
         check_is("inputs_", self.inputs_, Inputs | None)
         if self.inputs_ is not None:
-            self.inputs_.check(self.n_features_in_)
+            shape = (self.n_features_in_,)
+            check_array("n_categories", self.inputs_.n_categories, "i8", shape, 0)
+            check_is("names", self.inputs_.names, tuple | None)
 
     def check_weights(self, weights: Weights) -> None:
         """Raise a ValueError if stored weights name features that do not exist."""
@@ -271,9 +269,8 @@ class Neurons(Stated, BaseEstimator, ABC):
         precision of X. Overflows are not reported here, because a response may saturate; code that
         uses activations raises an error if they are not finite.
         """
-        (n_rows, n_features), name = X.shape, type(self).__name__
-        if n_features != self.n_features_in_:
-            check_columns(name, X, self.n_features_in_)
+        n_rows, name = X.shape[0], type(self).__name__
+        check_columns(name, X, self.n_features_in_)
         weights = weights if isinstance(weights, tuple) else (weights,)
         n = weights[0].shape[0]
         with np.errstate(over="ignore", invalid="ignore"):

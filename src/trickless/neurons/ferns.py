@@ -98,9 +98,9 @@ def _signs(pick: Callable[[Any], Any], columns: Any, thresholds: Any, signs: Any
     """Find the sign of the leaf of each row. ``pick`` reads one column for each fern."""
     xp = namespace(signs)
     n, depth = columns.shape
-    place = xp.arange(n, device=signs.device) * 2**depth
+    leaf = xp.arange(n, device=signs.device) * 2**depth
     for i in range(depth):
         above = pick(columns[:, i]) > thresholds[:, i]
-        place = place + xp.astype(above, place.dtype) * 2**i
-    flat = xp.take(xp.reshape(signs, (-1,)), xp.reshape(place, (-1,)))
-    return xp.reshape(flat, place.shape)
+        leaf = leaf + xp.astype(above, leaf.dtype) * 2**i
+    flat = xp.take(xp.reshape(signs, (-1,)), xp.reshape(leaf, (-1,)))
+    return xp.reshape(flat, leaf.shape)

@@ -95,7 +95,12 @@ class Fourier(Projected):
             rows = sample_rows(X, rng, _MEDIAN_ROWS, sample_weight)
             self.length_scale_ = _median_distance(*rows, self.metric)
             self._few = X.shape[0] < COMPARED_FROM
-            _check_distance(name, self.length_scale_)
+            if self.length_scale_ < _CLOSEST:
+                raise InvalidValueError(
+                    f"{name}: the median distance between rows of X is {self.length_scale_:g}, "
+                    "whose inverse is too large for the length scale",
+                    "scale X (StandardScaler)",
+                )
             if not self.wants_relevance:
                 warn_of_units(name, *rows, self.inputs_)
         elif np.ndim(self.length_scale):
@@ -213,13 +218,4 @@ def _check_feature_count(
             f"{owner}: sampling={sampling!r} works for at most {most:,} features, but X has "
             f"{n_features:,}",
             "sampling='iid'",
-        )
-
-
-def _check_distance(owner: str, distance: float) -> None:
-    if distance < _CLOSEST:
-        raise InvalidValueError(
-            f"{owner}: the median distance between rows of X is {distance:g}, whose inverse is too "
-            "large for the length scale",
-            "scale X (StandardScaler)",
         )

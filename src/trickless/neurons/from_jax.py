@@ -127,7 +127,12 @@ class FromJax(Foreign):
             key, x = _example(np.zeros(2, np.uint32)), np.zeros(self._shape, np.float32)
             shapes = jax.make_jaxpr(self.apply)(jax.eval_shape(self.init, key, x), x)
         for out in shapes.out_avals:
-            _check_real_output("FromJax", out.dtype)
+            if np.dtype(out.dtype).kind == "c":
+                raise InvalidTypeError(
+                    f"FromJax: the function returns numbers of type {out.dtype}, but activations "
+                    "must be real",
+                    "return the real and the imaginary part, one after the other",
+                )
         return [out.size for out in shapes.out_avals], max(1, _largest(shapes.jaxpr))
 
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
@@ -192,11 +197,3 @@ def _largest(jaxpr: Any) -> int:
         inner = [getattr(part, "jaxpr", None) for part in equation.params.values()]
         sizes += [_largest(part) for part in inner if part is not None]
     return max(sizes)
-
-
-def _check_real_output(owner: str, dtype: Any) -> None:
-    if np.dtype(dtype).kind == "c":
-        raise InvalidTypeError(
-            f"{owner}: the function returns numbers of type {dtype}, but activations must be real",
-            "return the real and the imaginary part, one after the other",
-        )

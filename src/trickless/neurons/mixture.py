@@ -151,10 +151,10 @@ class Mixture(Composed):
         return pairs
 
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
-        if isinstance(X, Readings) or place_of(X) is not HOST:
+        if isinstance(X, RowsOfParts) or place_of(X) is not HOST:
             return X
         parts = [part.read(X, n_jobs) for part in self.parts_]
-        return X if all(part is X for part in parts) else Readings(parts, X.dtype)
+        return X if all(part is X for part in parts) else RowsOfParts(parts, X.dtype)
 
     def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
         xp, total = namespace(coef), 0.0
@@ -186,11 +186,10 @@ class Mixture(Composed):
         return np.tensordot(self._weights, np.array(parts), axes=1)
 
 
-class Readings:
-    """The same rows in the forms that the families of a mixture read, on the host.
+class RowsOfParts:
+    """The same rows on the host, in the form that each part of a mixture reads.
 
-    ``parts`` has one form for each family. Rows are selected from all parts together. ``dtype`` is
-    the precision of the original rows.
+    Rows are selected from all forms together. ``dtype`` is the precision of the original rows.
     """
 
     def __init__(self, parts: list[Any], dtype: Any) -> None:
@@ -202,10 +201,10 @@ class Readings:
         n_rows, n_columns = self.parts[0].shape
         return n_rows, n_columns
 
-    def __getitem__(self, where: Any) -> Readings:
+    def __getitem__(self, where: Any) -> RowsOfParts:
         taken = {id(part): part for part in self.parts}  # families may share a part
         taken = {key: _some(part, where) for key, part in taken.items()}
-        return Readings([taken[id(part)] for part in self.parts], self.dtype)
+        return RowsOfParts([taken[id(part)] for part in self.parts], self.dtype)
 
 
 def _some(rows: Any, where: Any) -> Any:
@@ -220,8 +219,8 @@ OPERATORS["sum"] = lambda a, b: Mixture([a, b], [1, 1])
 
 
 def rows_of_part(X: Any, i: int) -> Any:
-    """Return the rows as part i reads them, if they have been read."""
-    return X.parts[i] if isinstance(X, Readings) else X
+    """Return the rows as part i reads them, if they have been converted."""
+    return X.parts[i] if isinstance(X, RowsOfParts) else X
 
 
 def _draws_first(xp: Any, array: Any) -> Any:

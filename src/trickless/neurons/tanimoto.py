@@ -96,9 +96,9 @@ def _signs(
         value = log_c - r * (t - beta + 1)
         least = np.minimum.reduceat(value, starts, axis=0)
         lengths = np.diff(rows.indptr)[some]
-        place = np.where(value == np.repeat(least, lengths, axis=0), np.arange(len(j))[:, None], -1)
-        place = np.maximum.reduceat(place, starts, axis=0)
-        feature[some], level[some] = j[place], np.take_along_axis(t, place, axis=0)
+        at = np.where(value == np.repeat(least, lengths, axis=0), np.arange(len(j))[:, None], -1)
+        at = np.maximum.reduceat(at, starts, axis=0)
+        feature[some], level[some] = j[at], np.take_along_axis(t, at, axis=0)
     bits = seed.astype(np.uint64)
     for number, factor in zip((feature, level, level), _FACTORS, strict=True):
         bits = (bits ^ number.astype(np.uint64)) * np.uint64(factor)
