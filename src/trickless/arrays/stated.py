@@ -104,7 +104,7 @@ def _dtypes(types: str) -> frozenset[np.dtype]:
 def check_count(name: str, value: Any, least: int, most: int | None = None) -> None:
     """Check that this is an integer in a range, which includes both ends."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
-        raise ValueError(f"{name}: a {type(value).__name__} is where a whole number should be")
+        raise ValueError(f"{name}: a {type(value).__name__} is where an integer should be")
     if value < least or (most is not None and value > most):
         wanted = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name}: {str(value)[:50]} is not {wanted}")

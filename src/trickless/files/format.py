@@ -356,7 +356,7 @@ def _arrays(file: _Checked, table: Any) -> list[np.ndarray]:
     kinds = [(dtype_of(dtype), order, tuple(shape)) for dtype, order, shape in table]
     numbers = [n for _, _, shape in kinds for n in shape]
     if any(type(n) is not int or n < 0 for n in numbers) or any(len(k[2]) > 64 for k in kinds):
-        raise ValueError("an array has a size that is not a whole number, or too many sizes")
+        raise ValueError("an array has a size that is not an integer, or too many sizes")
     file.expect(sum(dtype.itemsize * prod(shape) for dtype, _, shape in kinds))
     arrays = [file.array(shape, dtype, order) for dtype, order, shape in kinds]
     return [_usable(array) for array in arrays]
@@ -366,9 +366,9 @@ def _usable(array: np.ndarray) -> np.ndarray:
     """Return an array in the byte order of this machine, if NumPy can trust its values."""
     raw = array.reshape(-1, order=_order(array)).view(np.uint8)
     if array.dtype.kind == "b" and raw.max(initial=0) > 1:
-        raise ValueError("a truth value is neither 0 nor 1")
+        raise ValueError("a Boolean is neither 0 nor 1")
     if array.dtype.kind == "U" and raw.view("<u4").max(initial=0) > 0x10FFFF:
-        raise ValueError("a text has a character that does not exist")
+        raise ValueError("a string has a character that does not exist")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 

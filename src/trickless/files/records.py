@@ -36,7 +36,7 @@ MOST_OBJECTS = 2**17
 #: How deep values may be nested in a model, and in the JSON of a record. JSON has up to three
 #: levels for two levels of the model. The depth that Python can follow depends on its version.
 _DEEPEST, _DEEPEST_JSON = 100, 200
-#: A text in JSON. It matches anything after a quote, in linear time since it never backtracks.
+#: A string in JSON. It matches anything after a quote, in linear time since it never backtracks.
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"?')
 #: The change in open brackets at each sign, and the number of signs that are read at a time.
 _STEP = np.zeros(256, dtype=np.int8)
@@ -250,7 +250,7 @@ def _key(value: Any) -> Any:
 
 
 def _may_be_key(value: Any) -> bool:
-    """Return whether this may be a key: text, or a number whose hash few others share.
+    """Return whether this may be a key: a string, or a number whose hash few others share.
 
     Many keys with one hash would take quadratic time, and an attacker can find such integers beyond
     64 bits, complex numbers and tuples of numbers. The hash of a string depends on a secret of the
@@ -342,7 +342,7 @@ def parse(line: bytes, hook: Callable[[list[tuple[str, Any]]], Any]) -> Any:
 
 
 def _nesting(line: bytes) -> int:
-    """Count the most open brackets in a line of JSON. Brackets in text do not count."""
+    """Count the most open brackets in a line of JSON. Brackets in strings do not count."""
     signs = np.frombuffer(_TEXT.sub(b"", line), dtype=np.uint8)
     deepest = depth = 0
     for start in range(0, len(signs), _BLOCK):

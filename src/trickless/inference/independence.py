@@ -224,8 +224,8 @@ def _check_pairs(owner: str, of_x: int, of_y: int) -> None:
 class _Sums:
     """Sums of products of centred features over the pairs of rows.
 
-    ``cross`` is the sum of z(x) z(y)ᵀ, ``of_x`` and ``of_y`` are those of z(x) z(x)ᵀ and z(y)
-    z(y)ᵀ, and ``a`` and ``b`` the squared norms of z(x) and z(y) of each row.
+    ``cross`` sums z(x) z(y)ᵀ, ``of_x`` sums z(x) z(x)ᵀ, and ``of_y`` sums z(y) z(y)ᵀ. Each row has
+    its squared norm of z(x) in ``a``, and of z(y) in ``b``.
     """
 
     def __init__(self, x: Sample, y: Sample, n_jobs: Any) -> None:

@@ -111,8 +111,6 @@ def _thresholds(column: np.ndarray) -> np.ndarray:
     those that split the rows into about equal shares are kept.
     """
     values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
-    if len(values) < 2:
-        return np.empty(0)
     cuts = midpoints(values)
     if len(cuts) >= MOST_BINS:
         below = np.cumsum(counts)[:-1]  # rows below each midpoint

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 
 def composed(text: str) -> str:
-    """Return a text in the form that all its Unicode forms share."""
+    """Return a string in the form that all its Unicode forms share."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def first_forms(texts: Iterable[str]) -> dict[str, str]:
-    """Return the first of the forms of each text, by the form that they share."""
+    """Return the first of the forms of each string, by the form that they share."""
     found = dict[str, str]()
     for text in texts:
         found.setdefault(composed(text), text)

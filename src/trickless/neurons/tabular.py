@@ -115,8 +115,8 @@ class Tabular(Neurons):
         n_rows = max(2, min(_RANK_ROWS, _RANK_VALUES // X.shape[1]))
         rows, _ = sample_rows(X, rng, n_rows, sample_weight)
         self.cuts_ = [
-            None if n_categories else _cuts(np.asarray(column))
-            for column, n_categories in zip(rows.T, inputs.n_categories, strict=True)
+            None if n_categories else midpoints(np.unique(column[~np.isnan(column)]))
+            for column, n_categories in zip(np.asarray(rows).T, inputs.n_categories, strict=True)
         ]
         kinds = (_Rules(self.depth), 1 - self.smooth), (_Waves(self.depth), self.smooth)
         used, shares = zip(*(pair for pair in kinds if pair[1]), strict=True)
@@ -300,9 +300,3 @@ class _Waves(_Terms):
             return np.where(np.isnan(x + y), 0, np.exp(-2 * (np.pi * _TURNS * (x - y)) ** 2))
 
         return self.mean_kernel(X, Y, of_one, lambda k, m: 0.5 * k**m)
-
-
-def _cuts(column: np.ndarray) -> np.ndarray:
-    """Compute midpoints between consecutive distinct values, or None if all values are equal."""
-    values = np.unique(column[~np.isnan(column)])
-    return midpoints(values) if len(values) > 1 else values[:0]

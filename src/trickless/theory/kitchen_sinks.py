@@ -108,9 +108,7 @@ def kitchen_sinks_bound(
     0.0419
     """
     owner = "kitchen_sinks_bound"
-    check_value(
-        owner, "n_rows", n_rows, integer(1, "it is the number of training rows", ANY_INTEGER)
-    )
+    check_value(owner, "n_rows", n_rows, _ROWS)
     check_value(owner, "n_neurons", n_neurons, integer(1, "it counts draws of w", ANY_INTEGER))
     steepness = _steepness(owner, weight_bound, lipschitz, delta, width, bound)
     estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
@@ -156,9 +154,7 @@ def kitchen_sinks_neurons(
     """
     owner = "kitchen_sinks_neurons"
     check_value(owner, "excess_risk", excess_risk, positive("excess_risk=0.1 is a start"))
-    check_value(
-        owner, "n_rows", n_rows, integer(1, "it is the number of training rows", ANY_INTEGER)
-    )
+    check_value(owner, "n_rows", n_rows, _ROWS)
     steepness = _steepness(owner, weight_bound, lipschitz, delta, width, bound)
     estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
     left = excess_risk - 2 * estimation
@@ -172,6 +168,7 @@ def kitchen_sinks_neurons(
     return math.ceil((steepness * _deviation(delta) / left) ** 2)
 
 
+_ROWS = integer(1, "it is the number of training rows", ANY_INTEGER)
 _BELOW_HALF = anything(
     "a number above 0 and below 1/2, since the bound holds with probability 1 - 2 delta",
     "delta=0.05 is usual",
