@@ -290,38 +290,21 @@ class Neurons(Stated, BaseEstimator, ABC):
         return X
 
     def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
-        """Sum the activations of n neurons, each times its coefficient, for each row.
+        """Sum the activations of n neurons, each times its coefficient: (n_rows, n_outputs).
 
-        By default, this multiplies the matrix of activations by the coefficients. A family
-        overrides it if there is a faster way.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows.
-        weights : tuple of arrays
-            Weights of n neurons.
-        coef : array of shape (n, width, n_outputs)
-            Coefficients of the neurons.
-
-        Returns
-        -------
-        array of shape (n_rows, n_outputs)
+        ``coef`` has the shape (n, width, n_outputs). By default, this multiplies the matrix of
+        activations by the coefficients. A family overrides it if there is a faster way.
         """
         xp = namespace(coef)
         columns = xp.permute_dims(coef, (1, 0, 2))
         return self(X, weights) @ xp.reshape(columns, (-1, coef.shape[2]))
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
-        """Evaluate neuron i on row i only, for n rows and n neurons.
+        """Evaluate neuron i on row i only, for n rows and n neurons, shape (n, width).
 
         By default, this evaluates eight neurons on eight rows at a time and keeps the diagonal,
         which takes eight times the work of the pairs alone. A family overrides it if it can
         evaluate pairs directly.
-
-        Returns
-        -------
-        array of shape (n, width)
         """
         n = X.shape[0]
         pairs = np.empty((n, self.width), dtype=X.dtype)
