@@ -1,6 +1,8 @@
 """Who follows the remedy of an error succeeds."""
 
+import ast
 import re
+from pathlib import Path
 
 import numpy
 import pandas
@@ -12,6 +14,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.linear_model import QuantileRegressor
 from sklearn.pipeline import make_pipeline
 
+import trickless
 from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
 from trickless import (
     DoublyStochasticClassifier,
@@ -281,3 +284,14 @@ def test_nine_columns_instead_of_ten_are_not_called_none(contain):
         if contain is not numpy.ndarray.tolist:  # an empty list has no columns and no rows
             with pytest.raises(ValueError, match=rf"Remedy: pass at least {what}"):
                 clone(model).fit(contain(none), numpy.arange(len(none)))
+
+
+def test_remedies_are_data():
+    """An error of a value or a type carries its remedy beside its cause, not in one string."""
+    inside = []
+    for path in sorted(Path(trickless.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            text = ast.unparse(node) if isinstance(node, ast.Raise) else ""
+            if "Remedy" in text and re.match(r"raise (ValueError|TypeError|CommandError)\(", text):
+                inside.append(f"{path}:{node.lineno}")
+    assert not inside

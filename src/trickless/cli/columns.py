@@ -65,25 +65,25 @@ class Request(NamedTuple):
         options = self.columns
         if self.weight == self.target:
             raise CommandError(
-                f"--weight {self.weight!r}: this column is the --target. Remedy: name another "
-                "column, or leave --weight out."
+                f"--weight {self.weight!r}: this column is the --target",
+                "name another column, or leave --weight out",
             )
         for first, second in combinations(options, 2):
             both = set(options[first]) & set(options[second])
             if both and (first, second) != ("--category", "--keep-na"):
                 name = min(both)
                 raise CommandError(
-                    f"column {name!r}: {first} and {second} contradict each other. Remedy: leave "
-                    "one of them out."
+                    f"column {name!r}: {first} and {second} contradict each other",
+                    "leave one of them out",
                 )
         if self.date_format and not self.date:
             raise CommandError(
-                "--date-format: no column has this format. Remedy: name one with --date COLUMN."
+                "--date-format: no column has this format", "name one with --date COLUMN"
             )
         if self.date_format and (why := why_no_date_format(self.date_format)) is not None:
             raise CommandError(
-                f"--date-format {self.date_format!r}: it cannot read dates: {why}. Remedy: use "
-                "codes of Python's strptime, such as %d.%m.%Y or '%Y-%m-%d %H:%M:%S'."
+                f"--date-format {self.date_format!r}: it cannot read dates: {why}",
+                "use codes of Python's strptime, such as %d.%m.%Y or '%Y-%m-%d %H:%M:%S'",
             )
 
 
@@ -110,7 +110,8 @@ def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
             raise CommandError(
                 f"{location(dataset.files[0], name)}: its values have the type "
                 f"{dataset.types[name]}, but trickless learns from numbers, Booleans, dates "
-                f"and text. Remedy: leave the column out with --drop {name!r}, or {other}."
+                "and text",
+                f"leave the column out with --drop {name!r}, or {other}",
             )
         found[name] = kind_
     if not found:
@@ -142,7 +143,8 @@ def _weight(dataset: Dataset, request: Request) -> dict[str, str]:
     if dataset.kind(name) != "number" or pa.types.is_boolean(type_):
         raise CommandError(
             f"{location(dataset.files[0], name)}: --weight names a column of the type {type_}, but "
-            "weights are numbers. Remedy: name a column of numbers, or leave --weight out."
+            "weights are numbers",
+            "name a column of numbers, or leave --weight out",
         )
     return {name: "number"}
 
@@ -167,8 +169,8 @@ def _check_names(dataset: Dataset, request: Request) -> None:
             if name not in dataset.types:
                 raise CommandError(
                     f"{location(dataset.files[0], name)}: {option} names a column that is not "
-                    f"there. The columns are {', '.join(map(repr, list(dataset.types)[:20]))}. "
-                    "Remedy: check the name."
+                    f"there. The columns are {', '.join(map(repr, list(dataset.types)[:20]))}",
+                    "check the name",
                 )
 
 
@@ -185,17 +187,17 @@ def _kind_of_target(dataset: Dataset, name: str, kind: str | None) -> str:
         return "truth"
     if kind not in ("number", "category"):
         raise CommandError(
-            f"{location(dataset.files[0], name)}: the target has the type "
-            f"{dataset.types[name]}. Remedy: choose a target of numbers, text or Booleans."
+            f"{location(dataset.files[0], name)}: the target has the type {dataset.types[name]}",
+            "choose a target of numbers, text or Booleans",
         )
     return kind
 
 
 def _refuse(dataset: Dataset, empty: bool) -> None:
     if not empty:
-        why = "the target is the only column. Remedy: pass a table with columns to learn from"
+        why, there = "the target is the only column", "columns to learn from"
     elif all(map(pa.types.is_null, dataset.types.values())):
-        why = "there are no rows. Remedy: pass a table with rows to learn from"
+        why, there = "there are no rows", "rows to learn from"
     else:
-        why = "all columns except the target are empty. Remedy: pass a table with values in them"
-    raise CommandError(f"{dataset.path}: {why}.")
+        why, there = "all columns except the target are empty", "values in them"
+    raise CommandError(f"{dataset.path}: {why}", f"pass a table with {there}")

@@ -8,14 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from trickless.cli.models import (
-    Unknown,
-    kind_of_target,
-    kinds_of,
-    reading_of,
-    table_model,
-    used,
-)
+from trickless.cli.models import Unknown, kind_of_target, kinds_of, reading_of, table_model, used
 from trickless.cli.screen import Json, line, progress, result, table
 from trickless.learners.table_model import TableModel
 from trickless.readers.dataset import Dataset
@@ -46,8 +39,8 @@ def evaluate(
     if scores is None:
         weighted = "" if weight is None else f" and a weight above 0 in {weight!r}"
         raise CommandError(
-            f"{data}: no row has a value in the target {fitted.target!r}{weighted}. Remedy: pass a "
-            "table whose target is known."
+            f"{data}: no row has a value in the target {fitted.target!r}{weighted}",
+            "pass a table whose target is known",
         )
     values: dict[str, Any] = {"target": fitted.target, "task": fitted.task, **scores}
     result(values, as_json, lambda: show_scores(values))
@@ -58,20 +51,21 @@ def _check(model: TableModel, data: Path, dataset: Dataset, weight: str | None) 
     if model.target not in dataset.types:
         raise CommandError(
             f"{location(data, model.target)}: the table has no column of this name, which is the "
-            "target of the model. Remedy: pass a table whose target is known, or predict this one "
-            "with trickless predict."
+            "target of the model",
+            "pass a table whose target is known, or predict this one with trickless predict",
         )
     if weight is None:
         return
     if weight not in dataset.types:
         raise CommandError(
-            f"{location(data, weight)}: --weight names a column that is not there. Remedy: check "
-            "the name, or leave --weight out."
+            f"{location(data, weight)}: --weight names a column that is not there",
+            "check the name, or leave --weight out",
         )
     if weight == model.target or kinds_of(model).get(weight, "number") != "number":
         raise CommandError(
             f"{location(data, weight)}: --weight names a column that the model reads as its "
-            "target, or as something other than numbers. Remedy: name a column of weights."
+            "target, or as something other than numbers",
+            "name a column of weights",
         )
 
 

@@ -16,7 +16,6 @@ import typer
 from trickless import __version__
 from trickless.errors import remedy_in
 from trickless.files.causes import remedy_of
-from trickless.readers.errors import CommandError
 from trickless.readers.messages import say
 
 #: Exit codes: a bug in this program; bad input; Ctrl-C; nobody reads the output, as with SIGPIPE.
@@ -63,11 +62,10 @@ def _say_error(error: Exception, name: str) -> int:
     """Print what went wrong, and return the exit code."""
     if hasattr(error, "format_message"):  # from typer: options and arguments
         return _usage(error, name)
-    remedied = isinstance(error, CommandError) or remedy_in(error) is not None
-    if isinstance(error, MemoryError) and not remedied:
-        say(f"{name}: there is not enough memory ({error}). Remedy: use fewer --n-neurons.")
-    elif remedied:
+    if remedy_in(error):
         say(f"{name}: {getattr(error, 'strerror', None) or error}")
+    elif isinstance(error, MemoryError):
+        say(f"{name}: there is not enough memory ({error}). Remedy: use fewer --n-neurons.")
     elif isinstance(error, ImportError):
         say(
             f"{name}: a module cannot be loaded ({short(error)}). Remedy: allow the process more "
@@ -76,7 +74,7 @@ def _say_error(error: Exception, name: str) -> int:
     elif isinstance(error, OSError):
         say(f"{name}: {error}. Remedy: {remedy_of(error)}.")
     else:
-        say(f"{name}: this is a bug in trickless ({short(error)}). {report(error)}")
+        say(f"{name}: this is a bug in trickless ({short(error)}). Remedy: {report(error)}.")
         return FAULT
     return BAD_INPUT
 
@@ -101,12 +99,12 @@ def short(error: BaseException) -> str:
 def report(error: BaseException) -> str:
     """Write the traceback of an error to a file, and return what to report."""
     about = f"trickless {__version__}, Python {platform.python_version()}, {platform.platform()}"
-    remedy = "Remedy: please report this line, with the command"
+    remedy = "please report this line, with the command"
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="trickless-", suffix=".txt", delete=False, errors="backslashreplace"
         ) as file:
             file.write("".join([about, "\n", *traceback.format_exception(error)]))
     except OSError:
-        return f"{remedy} and your versions: {about}."
-    return f"{remedy} and the traceback in {file.name}."
+        return f"{remedy} and your versions: {about}"
+    return f"{remedy} and the traceback in {file.name}"

@@ -156,8 +156,8 @@ def fit(
 def _check_share(share: float | None) -> None:
     if share is not None and not 0 < share < 1:
         raise CommandError(
-            f"--validate {share}: it must be a share of the rows, between 0 and 1. Remedy: use a "
-            "number such as 0.2."
+            f"--validate {share}: it must be a share of the rows, between 0 and 1",
+            "use a number such as 0.2",
         )
 
 

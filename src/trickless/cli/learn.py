@@ -142,9 +142,10 @@ def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
             )
             continue
         raise CommandError(
-            f"{why}. Remedy: correct or empty such cells, with numbers as 1234.5 and dates as "
+            why,
+            "correct or empty such cells, with numbers as 1234.5 and dates as "
             f"2026-01-31; or fit with --category {name!r} if they are names, with --date and "
-            f"--date-format if they are dates in one format, or with --drop {name!r}."
+            f"--date-format if they are dates in one format, or with --drop {name!r}",
         )
 
 
@@ -164,7 +165,8 @@ def _check_categories(model: TableModel, path: Any) -> None:
         raise CommandError(
             f"{location(path, longest)}: the category names of all columns are "
             f"{sum(sizes.values()) / 2**20:.0f} MiB of text, but a model can hold only "
-            f"{_MOST_TEXT / 2**20:.0f}. Remedy: leave this column out with --drop {longest!r}."
+            f"{_MOST_TEXT / 2**20:.0f}",
+            f"leave this column out with --drop {longest!r}",
         )
 
 

@@ -29,12 +29,12 @@ _KNOWN = {"category": "known category"}
 def any_model(path: Path) -> Any:
     """Return the object in a file of :func:`trickless.save`."""
     if not path.exists():
-        raise CommandError(f"{path}: there is no such file. Remedy: check the path.")
+        raise CommandError(f"{path}: there is no such file", "check the path")
     model = load(path)
     if isinstance(model, TableModel) and (why := _why_inconsistent(model)) is not None:
         raise CommandError(
-            f"{path}: it holds a model of a table, but {why}. Remedy: fit it again; do not trust a "
-            "file that you did not make."
+            f"{path}: it holds a model of a table, but {why}",
+            "fit it again; do not trust a file that you did not make",
         )
     return model
 
@@ -44,12 +44,12 @@ def table_model(path: Path) -> TableModel:
     model = any_model(path)
     if not isinstance(model, TableModel):
         raise CommandError(
-            f"{path}: it holds a {type(model).__name__}, which has no columns of a table. Remedy: "
-            "make the model with trickless fit, or use this one in Python, with trickless.load."
+            f"{path}: it holds a {type(model).__name__}, which has no columns of a table",
+            "make the model with trickless fit, or use this one in Python, with trickless.load",
         )
     if not model.learner.__sklearn_is_fitted__():
         raise CommandError(
-            f"{path}: its learner is not fitted. Remedy: make the model with trickless fit."
+            f"{path}: its learner is not fitted", "make the model with trickless fit"
         )
     return model
 
@@ -59,14 +59,12 @@ def used(path: Path) -> Iterator[None]:
     """Turn an error without a remedy into one that names the file of the model in use."""
     try:
         yield
-    except (CommandError, OSError, MemoryError):
-        raise
     except Exception as error:
-        if remedy_in(error):
+        if remedy_in(error) or isinstance(error, OSError | MemoryError):
             raise
         raise CommandError(
-            f"{path}: the model in this file cannot be used ({short(error)}). "
-            f"{report(error)} If you do not know who made the file, do not trust it."
+            f"{path}: the model in this file cannot be used ({short(error)})",
+            f"{report(error)}. If you do not know who made the file, do not trust it",
         ) from error
 
 

@@ -32,14 +32,11 @@ def check_out(out: Path, read: list[Path]) -> None:
         return
     folder = Path(os.path.realpath(out)).parent
     if not folder.is_dir():
-        raise CommandError(f"--out {out}: there is no folder {folder}. Remedy: create it first.")
-    try:
-        check_writable("--out", out)
-    except ValueError as error:
-        raise CommandError(str(error)) from error
+        raise CommandError(f"--out {out}: there is no folder {folder}", "create it first")
+    check_writable("--out", out)
     if any(path.exists() and out.exists() and path.samefile(out) for path in read):
         raise CommandError(
-            f"--out {out}: this file is also an input. Remedy: choose another file for the output."
+            f"--out {out}: this file is also an input", "choose another file for the output"
         )
 
 
@@ -47,8 +44,8 @@ def check_model_out(out: Path) -> None:
     """Refuse the standard output as the place for a model."""
     if is_stdout(out):
         raise CommandError(
-            "--out -: a model cannot go to the standard output. Remedy: give the name of a file, "
-            "or ./- for a file named -."
+            "--out -: a model cannot go to the standard output",
+            "give the name of a file, or ./- for a file named -",
         )
 
 
@@ -61,8 +58,8 @@ def check_format(out: Path) -> None:
     """Refuse a file whose ending does not name a format of tables."""
     if not is_stdout(out) and out.suffix.lower() not in _WRITERS:
         raise CommandError(
-            f"--out {out}: this ending does not name a format of tables. Remedy: use one of "
-            f"{', '.join(_WRITERS)}."
+            f"--out {out}: this ending does not name a format of tables",
+            f"use one of {', '.join(_WRITERS)}",
         )
 
 
@@ -84,8 +81,8 @@ def table_writer(out: Path, schema: Any) -> Iterator[Any]:
             yield rows
     except pa.ArrowException as error:
         raise CommandError(
-            f"--out {out}: a column cannot be written in this format: {error}. Remedy: choose "
-            "another format, or --keep fewer columns."
+            f"--out {out}: a column cannot be written in this format: {error}",
+            "choose another format, or --keep fewer columns",
         ) from error
 
 

@@ -67,8 +67,8 @@ def predict(
     """
     if is_stdout(out) and as_json:
         raise CommandError(
-            "--out -: the predictions and --json cannot both go to the standard output. Remedy: "
-            "leave --json out, or write the predictions to a file."
+            "--out -: the predictions and --json cannot both go to the standard output",
+            "leave --json out, or write the predictions to a file",
         )
     check_format(out)
     check_name(out)
@@ -142,20 +142,19 @@ def _check(
     has_proba = model.classes is not None and hasattr(model.learner, "predict_proba")
     if probabilities and not has_proba:
         raise CommandError(
-            "--probabilities: this model has none. Remedy: leave the option out, or fit a "
-            "classifier."
+            "--probabilities: this model has none", "leave the option out, or fit a classifier"
         )
     if interval is not None and not 0 < interval < 1:
         raise CommandError(
-            f"--interval {interval}: it must be a probability between 0 and 1. Remedy: use a "
-            "number such as 0.95."
+            f"--interval {interval}: it must be a probability between 0 and 1",
+            "use a number such as 0.95",
         )
     has_std = "return_std" in inspect.signature(model.learner.predict).parameters
     if (std or interval is not None) and not has_std:
         raise CommandError(
             f"{'--std' if std else '--interval'}: {path} holds a {type(model.learner).__name__}, "
-            "which has no standard deviations. Remedy: leave the option out, or fit a regression "
-            "with --learner kitchen-sinks."
+            "which has no standard deviations",
+            "leave the option out, or fit a regression with --learner kitchen-sinks",
         )
 
 
@@ -164,8 +163,8 @@ def _schema(wanted: _Columns, dataset: Dataset, kept: list[str]) -> Any:
     fields = dataset.types_kept(kept) if kept else {}
     if both := fields.keys() & wanted.fields.keys():
         raise CommandError(
-            f"--keep {min(both)!r}: the output has its own column of this name. Remedy: rename it "
-            "in the table, or leave the option out."
+            f"--keep {min(both)!r}: the output has its own column of this name",
+            "rename it in the table, or leave the option out",
         )
     return pa.schema([*fields.items(), *wanted.fields.items()])
 

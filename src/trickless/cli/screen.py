@@ -87,7 +87,7 @@ def _written() -> Iterator[None]:
         raise
     except OSError as error:
         raise CommandError(
-            f"the output cannot be written: {cause_of(error)}. Remedy: {remedy_of(error)}."
+            f"the output cannot be written: {cause_of(error)}", remedy_of(error)
         ) from error
 
 

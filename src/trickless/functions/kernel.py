@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array
 
 from trickless.arrays.missing import unmasked
 from trickless.arrays.threads import row_blocks
+from trickless.errors import InvalidValueError
 from trickless.functions.exact_kernel import check_kernel_values
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, draw, generator
 from trickless.neurons import Neurons, Weights, make_neurons
@@ -103,10 +104,10 @@ def _rows(owner: str, name: str, X: Any, may_be_missing: bool = False) -> np.nda
             finite = "allow-nan" if may_be_missing else True
             return check_array(X, dtype=np.float64, ensure_all_finite=finite, input_name=name)
     except (TypeError, ValueError) as error:
-        remedy = "rows must be finite numbers. Remedy: encode it, or fill it in, in a pipeline."
-        if (why := why_no_numbers(X, remedy, name)) is None:
+        needed = "rows must be finite numbers", "encode it, or fill it in, in a pipeline"
+        if (why := why_no_numbers(X, needed, name)) is None:
             raise
-        raise ValueError(f"{owner}: {why}") from error
+        raise InvalidValueError(f"{owner}: {why[0]}", why[1]) from error
 
 
 def _fitted(neurons: Neurons | str, X: np.ndarray, seed: int) -> Neurons:

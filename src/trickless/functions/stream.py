@@ -95,10 +95,11 @@ def in_precision(owner: str, what: str, values: np.ndarray, dtype: Any) -> np.nd
         raise _too_large(owner, what, values, dtype) from error
 
 
-def _too_large(owner: str, what: str, values: np.ndarray, dtype: Any) -> ValueError:
-    return ValueError(
+def _too_large(owner: str, what: str, values: np.ndarray, dtype: Any) -> InvalidValueError:
+    return InvalidValueError(
         f"{owner}: at the scale of X, {what} reach {np.abs(values).max():.1e}, which is too large "
-        f"for dtype={np.dtype(dtype).name!r}. Remedy: scale X (StandardScaler), or dtype='float64'."
+        f"for dtype={np.dtype(dtype).name!r}",
+        "scale X (StandardScaler), or dtype='float64'",
     )
 
 

@@ -177,7 +177,7 @@ def table(owner: str, name: str, X: Any) -> Any:
         return X
     with reworded(_in_words(name, "neurons")), with_remedies(owner):
         if (why := why_no_frame(X)) is not None:
-            raise TypeError(f"{owner}: {why}")
+            raise InvalidTypeError(f"{owner}: {why[0]}", why[1])
         if scipy.sparse.issparse(X):
             return canonical_rows(owner, X)
         X = X if dispatches() and place_of(X) is not HOST else np.asarray(unmasked(X))

@@ -48,7 +48,6 @@ def each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:
             if isinstance(batch, tuple | list):
                 found += f" of length {len(batch)}"
             raise InvalidTypeError(
-                f"{owner}: batch {i} is {found}, but {what}",
-                "[(X, y)] for a single batch",
+                f"{owner}: batch {i} is {found}, but {what}", "[(X, y)] for a single batch"
             )
         yield batch[0], batch[1], batch[2] if len(batch) == 3 else None

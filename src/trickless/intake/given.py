@@ -36,10 +36,7 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
     are returned unchanged.
     """
     if scipy.sparse.issparse(y):
-        raise InvalidTypeError(
-            f"{owner}: y is sparse, but targets are dense",
-            "y.toarray()",
-        )
+        raise InvalidTypeError(f"{owner}: y is sparse, but targets are dense", "y.toarray()")
     if y is None or place_of(y) is not HOST:
         return y
     given = unmasked(y)
@@ -52,8 +49,7 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
         if not numeric:
             remedy = "one label for each row; for several, MultiLabelBinarizer().fit_transform(y)"
         raise InvalidValueError(
-            f"{owner}: y is a {type(y).__name__} of values of several lengths",
-            remedy,
+            f"{owner}: y is a {type(y).__name__} of values of several lengths", remedy
         ) from error
     _check_shape(owner, y, array, numeric)
     if numeric and array.dtype.kind in "mM":
@@ -201,6 +197,5 @@ def _refuse(owner: str, what: str, time: str = "") -> NoReturn:
     elif "contains text" in what:
         remedy = "numbers; or a classifier, such as KitchenSinksClassifier, if y holds labels"
     raise InvalidValueError(
-        f"{owner}: y {what}, but the targets of a regressor must be finite numbers",
-        remedy,
+        f"{owner}: y {what}, but the targets of a regressor must be finite numbers", remedy
     )

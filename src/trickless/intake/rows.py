@@ -14,12 +14,8 @@ from trickless.arrays.sparse import canonical, check_rows
 from trickless.arrays.stated import Stated, check_array, check_is, check_same
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.device_checks import check_double, check_place, check_readable, check_together
-from trickless.intake.given import as_targets
-from trickless.intake.resolution import (
-    merged,
-    warn_of_resolution,
-    warn_of_rounded_integers,
-)
+from trickless.intake.given import as_targets, of_arrays
+from trickless.intake.resolution import merged, warn_of_resolution, warn_of_rounded_integers
 from trickless.intake.weights import check_weights
 from trickless.neurons import Inputs, Neurons
 from trickless.neurons.forms import why_ambiguous
@@ -35,11 +31,9 @@ from trickless.tables.frames import (
     with_times_as_days,
 )
 from trickless.tables.kinds import as_numbers, holds_times
-from trickless.tables.refusals import why_no_numbers, why_no_table
+from trickless.tables.refusals import Refusal, why_no_numbers, why_no_table
 
-_FINITE = (
-    "rows must be finite numbers. Remedy: encode it, or fill it in (sklearn.impute), in a pipeline."
-)
+_FINITE = "rows must be finite numbers", "encode it, or fill it in (sklearn.impute), in a pipeline"
 _FLOATS = (np.float64, np.float32)
 
 #: Rows, targets and weights of a batch.
@@ -90,8 +84,8 @@ class Matrix(Stated):
         """Validated rows in the form that the learner needs; by default, they are unchanged."""
         return X
 
-    def why_refused(self, X: Any) -> str | None:
-        """Explain why rows are not finite numbers, with a remedy; None if the reason is unknown."""
+    def why_refused(self, X: Any) -> Refusal | None:
+        """Return why rows are not finite numbers, and a remedy; None if the reason is unknown."""
         return why_no_numbers(X, _FINITE)
 
 
@@ -131,17 +125,15 @@ class RowsOfNeurons(Matrix):
                 "pass X.toarray(), or choose neurons that take sparse rows, such as 'gaussian'",
             )
 
-    def why_refused(self, X: Any) -> str | None:
-        """Explain why rows are not a table or finite numbers; None if the reason is unknown."""
+    def why_refused(self, X: Any) -> Refusal | None:
         if self.tables:
             return why_no_table(X)
-        return why_no_numbers(
-            X,
-            f"neurons={self.family}() takes finite numbers only. Remedy: neurons=Tabular(), or "
-            "neurons=Trees() for Doubly Stochastic Gradients. They take missing values and, in "
-            "data frames, text and dates. Or encode it, or fill it in (sklearn.impute), in a "
-            "pipeline.",
+        remedy = (
+            "neurons=Tabular(), or neurons=Trees() for Doubly Stochastic Gradients. They take "
+            "missing values and, in data frames, text and dates. Or encode it, or fill it in "
+            "(sklearn.impute), in a pipeline"
         )
+        return why_no_numbers(X, (f"neurons={self.family}() takes finite numbers only", remedy))
 
 
 class Rows(Stated):
@@ -267,10 +259,7 @@ class Rows(Stated):
         if frame:
             X = with_names_as_text(X, () if reset else getattr(learner, "feature_names_in_", ()))
             if (why := why_ambiguous(X.columns)) is not None:
-                raise InvalidValueError(
-                    f"{self.owner}: X has {why}",
-                    "keep one of them",
-                )
+                raise InvalidValueError(f"{self.owner}: X has {why}", "keep one of them")
         if self.kind.tables:
             X = self._encoded(learner, X, frame, reset, numbered)
         elif frame:
@@ -304,7 +293,7 @@ class Rows(Stated):
         except (TypeError, ValueError) as error:
             if (why := self.kind.why_refused(X)) is None:
                 raise
-            raise ValueError(f"{self.owner}: {why}") from error
+            raise InvalidValueError(f"{self.owner}: {why[0]}", why[1]) from error
 
     def _check_shape(self, X: Any, n_features: int | None, reset: bool) -> None:
         """Check the dimensions of rows that have a shape, and their columns unless those vary."""
@@ -332,14 +321,14 @@ class Rows(Stated):
 
         Families that take no missing values refuse them. Other rows are unchanged.
         """
-        X = _of_arrays(X)
+        X = of_arrays(X)
         if not isinstance(X, np.ndarray) or _are_floats(X):
             return X
         objects = X.dtype.kind == "O"
         has_gaps = is_masked(X) or (objects and bool(missing(X).any()))
         doubtful = (has_gaps and not self.kind.tables) or (objects and holds_times(X))
         if doubtful and (why := self.kind.why_refused(X)) is not None:
-            raise ValueError(f"{self.owner}: {why}")
+            raise InvalidValueError(f"{self.owner}: {why[0]}", why[1])
         X = as_numbers(unmasked(X))
         return np.where(missing(X), np.nan, X) if objects and has_gaps else X
 
@@ -390,7 +379,7 @@ class Rows(Stated):
             with with_remedies(self.owner):  # names before types
                 rows = unnamed(X) if numbered else X
                 validate_data(learner, rows, reset=False, skip_check_array=True)
-        return X if self.encoder is None else self.encoder(self.owner, unmasked(_of_arrays(X)))
+        return X if self.encoder is None else self.encoder(self.owner, unmasked(of_arrays(X)))
 
     def _in_precision(self, X: Any, place: Place, first: bool = False, names: Any = None) -> Any:
         """Rows in the learner's precision; warns if the first batch loses too much by it."""
@@ -440,19 +429,6 @@ def _missing_by_column(X: Any, inputs: Inputs, place: Place) -> np.ndarray:
     """Count the missing values of each column of validated rows."""
     code = place.put(np.where(inputs.n_categories > 0, inputs.n_categories - 2.0, np.nan))
     return to_host(place.xp.count_nonzero(place.xp.isnan(X) | (code == X), axis=0))
-
-
-def _of_arrays(X: Any) -> Any:
-    """Rows in a list as one array, if they are masked or objects; other rows are unchanged."""
-    if not isinstance(X, list | tuple):
-        return X
-    if any(isinstance(row, np.ma.MaskedArray) for row in X):
-        return np.ma.array(X)
-    try:
-        array = np.asarray(X)
-    except ValueError:  # of several lengths
-        return X
-    return array if array.dtype.kind in "OmM" else X
 
 
 def precision_of(X: Any) -> str:

@@ -77,10 +77,7 @@ def _as_numbers(owner: str, given: Any) -> np.ndarray:
                 return (np.where(gaps, np.nan, weight) if gaps.any() else weight).astype(float)
         except (TypeError, ValueError, OverflowError) as error:
             why = f"cannot be read as numbers ({error})"
-    raise InvalidTypeError(
-        f"{owner}: sample_weight {why}, but it must hold numbers",
-        _REMEDY,
-    )
+    raise InvalidTypeError(f"{owner}: sample_weight {why}, but it must hold numbers", _REMEDY)
 
 
 def _why_no_weights(weight: np.ndarray) -> str | None:

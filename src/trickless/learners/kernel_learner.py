@@ -149,18 +149,20 @@ class RowsOfKernel(Matrix):
 
 def _check_matrix(owner: str, K: np.ndarray) -> None:
     """Check that precomputed values are the kernel matrix of some rows."""
-    remedy = "Remedy: X = k(X_train, X_train) for fit, and k(X_new, X_train) for predict."
+    remedy = "X = k(X_train, X_train) for fit, and k(X_new, X_train) for predict"
     if K.shape[0] != K.shape[1]:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: X has the shape {K.shape}, but kernel='precomputed' needs the kernel matrix "
-            f"of the training rows, which is square. {remedy}"
+            "of the training rows, which is square",
+            remedy,
         )
     far = np.abs(K - K.T)
     if far.max() > _ASYMMETRY * np.abs(K).max():
         i, j = np.unravel_index(far.argmax(), far.shape)
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: X is no kernel matrix, since X[{i}, {j}] = {K[i, j]:g} and X[{j}, {i}] = "
-            f"{K[j, i]:g} differ. {remedy}"
+            f"{K[j, i]:g} differ",
+            remedy,
         )
 
 

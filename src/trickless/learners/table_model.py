@@ -479,8 +479,7 @@ def _one_each(sample_weight: Any, there: np.ndarray) -> Any:
 def _with_rows(frame: Any) -> Any:
     if not len(frame):
         raise InvalidValueError(
-            "TableModel: X has no rows, or no row with a target",
-            "pass at least one row",
+            "TableModel: X has no rows, or no row with a target", "pass at least one row"
         )
     return frame
 

@@ -200,8 +200,7 @@ def _check_signature(path: str, head: bytes) -> None:
     for begin, (name, remedy) in _SIGNATURES.items():
         if head.startswith(begin) and not _is_text(head):
             raise CommandError(
-                f"{path}: its name is that of a CSV file, but its content is {name}. "
-                f"Remedy: {remedy}."
+                f"{path}: its name is that of a CSV file, but its content is {name}", remedy
             )
 
 

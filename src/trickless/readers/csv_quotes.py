@@ -29,9 +29,10 @@ def checked(path: str, chunks: Iterable[bytes], delimiter: str, longest: int) ->
         text += chunk or b""
         if b"\0" in text:
             raise CommandError(
-                f"{path}: the file has NUL bytes, which text does not have. Remedy: save it as "
+                f"{path}: the file has NUL bytes, which text does not have",
+                "save it as "
                 "UTF-8 (from a spreadsheet as 'CSV UTF-8'), since UTF-16 is read only if the file "
-                "begins with its mark; or give it the ending of its format, if it is not CSV."
+                "begins with its mark; or give it the ending of its format, if it is not CSV",
             )
         whole = len(text) if is_last else 1 + max(text.rfind(b"\n"), text.rfind(b"\r"))
         if whole > 1 and _is_simple(text, whole, delimiter):
@@ -49,8 +50,8 @@ def checked(path: str, chunks: Iterable[bytes], delimiter: str, longest: int) ->
             _refuse(path, line, f"is not closed within {longest:,} bytes")
         if len(text) > longest:
             raise CommandError(
-                f"{path}, line {line:,}: the line is longer than {longest:,} bytes. Remedy: close "
-                "its quotes and shorten its cells; or write the table as Parquet."
+                f"{path}, line {line:,}: the line is longer than {longest:,} bytes",
+                "close its quotes and shorten its cells; or write the table as Parquet",
             )
 
 
@@ -80,6 +81,7 @@ def _patterns(delimiter: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
 
 def _refuse(path: str, line: int, what: str) -> NoReturn:
     raise CommandError(
-        f"{path}, line {line:,}: a quote that begins a cell {what}. Remedy: close it before the "
-        'next separator, and double the quotes inside a cell, as in "a 5"" pipe".'
+        f"{path}, line {line:,}: a quote that begins a cell {what}",
+        "close it before the "
+        'next separator, and double the quotes inside a cell, as in "a 5"" pipe"',
     )

@@ -78,8 +78,8 @@ class Dataset:
         formats = {ending_of(file) for file in self.files}
         if len({ENDINGS[ending] for ending in formats}) > 1:
             raise CommandError(
-                f"{path}: there are files of different formats, {', '.join(sorted(formats))}. "
-                "Remedy: keep only one format in a folder."
+                f"{path}: there are files of different formats, {', '.join(sorted(formats))}",
+                "keep only one format in a folder",
             )
         format_ = ENDINGS[next(iter(formats))]
         self.is_csv = format_ == "csv"
@@ -184,7 +184,8 @@ class Dataset:
             if name not in self.types:
                 raise CommandError(
                     f"{location(self.path, name)}: there is no such column to keep. The columns "
-                    f"are {', '.join(map(repr, list(self.types)[:20]))}. Remedy: check the name."
+                    f"are {', '.join(map(repr, list(self.types)[:20]))}",
+                    "check the name",
                 )
             parts = [file.types[name] for file in self._tables.values() if name in file.types]
             texts = [part for part in parts if is_text(part)]
@@ -236,15 +237,17 @@ class Dataset:
         if ours != theirs:
             raise CommandError(
                 f"{file}: its columns are separated by {ours!r}, but the columns of {first.path} "
-                f"by {theirs!r}. Remedy: use one separator in all files of a folder."
+                f"by {theirs!r}",
+                "use one separator in all files of a folder",
             )
         there = table.types | dict.fromkeys(self._folders[file], pa.string())
         for name in (*kinds, *kept):
             if name not in there:
                 raise CommandError(
                     f"{location(file, name)}: there is no such column. The file has "
-                    f"{', '.join(map(repr, list(there)[:10]))}. Remedy: pass tables with the same "
-                    f"columns, or leave the column out with --drop {name!r} in fit."
+                    f"{', '.join(map(repr, list(there)[:10]))}",
+                    "pass tables with the same "
+                    f"columns, or leave the column out with --drop {name!r} in fit",
                 )
         for name, kind in kinds.items():
             if not self._in_text(name) and not fits(
@@ -252,8 +255,9 @@ class Dataset:
             ):
                 raise CommandError(
                     f"{location(file, name)}: its values have the type {there[name]}, but a "
-                    f"{NAMES[kind]} is needed. Remedy: give the column a suitable type in all "
-                    f"files, or leave it out with --drop {name!r} in fit."
+                    f"{NAMES[kind]} is needed",
+                    "give the column a suitable type in all "
+                    f"files, or leave it out with --drop {name!r} in fit",
                 )
 
     def _in_kinds(self, file: str, row: int, data: Any, kinds: Mapping[str, str]) -> Any:
@@ -330,8 +334,9 @@ def _naming_the_cell(file: str, name: str, row: int, what: str, hint: str = "") 
         if (index := _index_of(error)) is not None:
             where = location(file, name, row + index)
         raise CommandError(
-            f"{where}: {_cause(error)}. Remedy: correct or empty such cells, store a {what} in a "
-            f"type that can hold it, or leave the column out with --drop {name!r} in fit.{hint}"
+            f"{where}: {_cause(error)}",
+            f"correct or empty such cells, store a {what} in a "
+            f"type that can hold it, or leave the column out with --drop {name!r} in fit.{hint}",
         ) from error
 
 

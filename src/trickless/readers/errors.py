@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pyarrow as pa
 
-_NO_TEXT = (
-    "the text is not valid {}. Remedy: save the file as UTF-8 (from a spreadsheet as 'CSV UTF-8'), "
-    "convert it, for example with iconv, or write the table again."
+from trickless.errors import RemedyError
+
+_ENCODE = (
+    "save the file as UTF-8 (from a spreadsheet as 'CSV UTF-8'), convert it, for example with "
+    "iconv, or write the table again"
 )
 
 
-class CommandError(Exception):
-    """Bad input. The message has place, cause and remedy. The command ends with exit code 2."""
+class CommandError(RemedyError):
+    """Bad input, at a place that the cause names. The command ends with exit code 2."""
 
 
 def location(path: str | Path, column: str | None = None, row: int | None = None) -> str:
@@ -36,7 +38,7 @@ def check_name(path: str | Path) -> None:
         str(path).encode()
     except UnicodeEncodeError as error:
         raise CommandError(
-            f"{path}: the name has bytes that are not valid UTF-8. Remedy: rename it."
+            f"{path}: the name has bytes that are not valid UTF-8", "rename it"
         ) from error
 
 
@@ -59,37 +61,34 @@ def _explained(path: str, names: Sequence[str], error: BaseException) -> Command
         column, line, cause = cell.groups()
         where = location(path, dict(enumerate(names)).get(int(column)), _row(line))
         if "invalid UTF8" in cause:
-            return CommandError(f"{where}: {_NO_TEXT.format('UTF-8')}")
+            return CommandError(f"{where}: the text is not valid UTF-8", _ENCODE)
         return CommandError(
-            f"{where}: {cause.strip()} for the type of this column. Remedy: correct or empty "
-            "the cell; or, if the column holds names, fit with --category."
+            f"{where}: {cause.strip()} for the type of this column",
+            "correct or empty the cell; or, if the column holds names, fit with --category",
         )
     if isinstance(error, UnicodeError):
-        encoding = getattr(error, "encoding", "utf-8").upper()
-        return CommandError(
-            f"{path}: {_NO_TEXT.format('UTF-16' if encoding.startswith('UTF-16') else 'UTF-8')}"
-        )
+        is_utf16 = getattr(error, "encoding", "").upper().startswith("UTF-16")
+        name = "UTF-16" if is_utf16 else "UTF-8"
+        return CommandError(f"{path}: the text is not valid {name}", _ENCODE)
     if isinstance(error, PermissionError):
-        return CommandError(f"{path}: you may not read it. Remedy: chmod u+r, or a copy.")
+        return CommandError(f"{path}: you may not read it", "chmod u+r, or a copy")
     if "Empty CSV file" in text:
-        return CommandError(
-            f"{path}: there are no names, or no rows. Remedy: pass a table with both."
-        )
+        return CommandError(f"{path}: there are no names, or no rows", "pass a table with both")
     if "straddl" in text:
         return CommandError(
-            f"{path}: a line is too long to be read. Remedy: close all quotes, shorten the cells, "
-            "or write the table as Parquet."
+            f"{path}: a line is too long to be read",
+            "close all quotes, shorten the cells, or write the table as Parquet",
         )
     line = re.search(r"CSV parse error: (?:Row #(\d+): )?(.*)", text, re.S)
     if line:
         return CommandError(
-            f"{location(path, row=_row(line[1]))}: {line[2].strip()[:200]}. Remedy: begin the "
-            "table with a line of names, and put as many values as names in every line."
+            f"{location(path, row=_row(line[1]))}: {line[2].strip()[:200]}",
+            "begin the table with a line of names, and put as many values as names in every line",
         )
     cause = text.split(": ", 1)[-1] if text.startswith("Error creating dataset") else text
     return CommandError(
-        f"{path}: it cannot be read: {cause.strip()[:300]}. Remedy: check that the file is "
-        "complete, and that its ending names its format."
+        f"{path}: it cannot be read: {cause.strip()[:300]}",
+        "check that the file is complete, and that its ending names its format",
     )
 
 

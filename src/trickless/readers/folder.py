@@ -36,7 +36,7 @@ _PACKED = ".7z", ".br", ".bz2", ".gz", ".lz4", ".xz", ".zip", ".zst"
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 #: How many files a message names.
 _SHOWN = 3
-_KNOWN = f"Remedy: pass a table that ends in {', '.join(ENDINGS)}"
+_KNOWN = f"pass a table that ends in {', '.join(ENDINGS)}"
 
 
 class _Found(NamedTuple):
@@ -51,13 +51,15 @@ def files_at(path: Path) -> list[str]:
     if path.is_dir():
         files = _tables_in(path)
     elif not path.exists():
-        raise CommandError(f"{path}: there is no such file or folder. Remedy: check the path.")
+        raise CommandError(f"{path}: there is no such file or folder", "check the path")
     elif (why := why_no_file(path)) is not None:
         raise CommandError(
-            f"{path}: it is {why}, but a table is read twice. Remedy: write the table to a file."
+            f"{path}: it is {why}, but a table is read twice", "write the table to a file"
         )
     elif ending_of(path) not in ENDINGS:
-        raise CommandError(f"{path}: this ending is not a format of tables. {_KNOWN}, or a folder.")
+        raise CommandError(
+            f"{path}: this ending is not a format of tables", f"{_KNOWN}, or a folder"
+        )
     else:
         files = [path]
     for file in files:
@@ -94,20 +96,20 @@ def _tables_in(folder: Path) -> list[Path]:
             others.append(path)
         elif (why := why_no_file(path)) is not None:
             raise CommandError(
-                f"{path}: it is {why}, in a folder of tables. Remedy: repair it, or move it out "
-                f"of {folder}."
+                f"{path}: it is {why}, in a folder of tables",
+                f"repair it, or move it out of {folder}",
             )
         elif packed:
             raise CommandError(
-                f"{path}: this table is compressed in a way that trickless cannot read. Remedy: "
-                f"unpack it, or move it out of {folder}. Tables end in {', '.join(ENDINGS)}."
+                f"{path}: this table is compressed in a way that trickless cannot read",
+                f"unpack it, or move it out of {folder}. Tables end in {', '.join(ENDINGS)}",
             )
         else:
             tables.append(path)
     if hidden:
         _tell(folder, hidden, "names that begin with . or _ are not read")
     if not tables:
-        raise CommandError(f"{folder}: there is no table in this folder. {_KNOWN}.")
+        raise CommandError(f"{folder}: there is no table in this folder", _KNOWN)
     if others:
         _tell(folder, others, "these endings are not formats of tables")
     _check_once(folder, tables)
@@ -122,8 +124,8 @@ def _walk(folder: Path, above: tuple[str, ...], hidden: bool) -> Iterator[_Found
         if hidden:
             return
         raise CommandError(
-            f"{folder}: this folder cannot be read: {error.strerror}. Remedy: allow reading "
-            "it, or move it elsewhere."
+            f"{folder}: this folder cannot be read: {error.strerror}",
+            "allow reading it, or move it elsewhere",
         ) from error
     for name in names:
         path, is_hidden = folder / name, hidden or name[0] in "._"
@@ -133,7 +135,7 @@ def _walk(folder: Path, above: tuple[str, ...], hidden: bool) -> Iterator[_Found
             yield from _walk(path, (*above, real), is_hidden)
         elif not is_hidden:
             raise CommandError(
-                f"{path}: this link leads back to a folder that contains it. Remedy: remove it."
+                f"{path}: this link leads back to a folder that contains it", "remove it"
             )
 
 
@@ -144,7 +146,8 @@ def _check_once(folder: Path, tables: list[Path]) -> None:
         if (other := seen.setdefault(os.path.realpath(path), path)) is not path:
             raise CommandError(
                 f"{path}: a link makes this the same file as {other}, so its rows would be read "
-                f"twice. Remedy: move the link out of {folder}."
+                "twice",
+                f"move the link out of {folder}",
             )
 
 
@@ -174,13 +177,13 @@ def columns_of_folders(base: Path, file: str) -> dict[str, str | None]:
             name, _, text = (unquote(piece, errors="strict") for piece in part.partition("="))
         except UnicodeDecodeError as error:
             raise CommandError(
-                f"{file}: the name of the folder {part!r} has bytes that are not valid "
-                "UTF-8. Remedy: rename it."
+                f"{file}: the name of the folder {part!r} has bytes that are not valid UTF-8",
+                "rename it",
             ) from error
         if name in found:
             raise CommandError(
-                f"{location(file, name)}: two of its folders name this column. Remedy: give each "
-                "its own name."
+                f"{location(file, name)}: two of its folders name this column",
+                "give each its own name",
             )
         found[name] = None if text in ("", _MISSING) else text
     return found

@@ -89,7 +89,7 @@ def profile(
     if n_rows == n_missing:
         say_missing(dataset.missing)
         what = f"the target {target!r} is missing in all rows" if n_rows else "there are no rows"
-        raise CommandError(f"{dataset.path}: {what}. Remedy: pass a table with rows to learn from.")
+        raise CommandError(f"{dataset.path}: {what}", "pass a table with rows to learn from")
     table, sampled = sample.taken()
     about = {c.name: c for c in (*numbers.columns(table), *(c.column() for c in categories))}
     return Profile(
@@ -107,7 +107,8 @@ def check_weights(batch: FileRows, name: str, known: np.ndarray) -> None:
         raise CommandError(
             f"{location(batch.path, name, batch.row + row)}: the weight of a row is "
             f"{'missing' if held is None else held}, but it must be a finite number of at least "
-            "0. Remedy: correct it; 0 leaves the row out."
+            "0",
+            "correct it; 0 leaves the row out",
         )
 
 
@@ -172,7 +173,8 @@ class _Categories:
             raise CommandError(
                 f"{location(self._path, self.name)}: there are more than {_MOST_CATEGORIES:,} "
                 "different texts. Such a column usually names the rows, and teaches the model "
-                f"nothing. Remedy: leave the column out with --drop {self.name!r}."
+                "nothing",
+                f"leave the column out with --drop {self.name!r}",
             )
 
     def column(self) -> TableColumn:
@@ -186,8 +188,8 @@ def _check_doubt(where: str, texts: Collection[str]) -> None:
     """Refuse too many strings that are almost entirely numbers or dates."""
     if (why := why_doubtful(texts)) is not None:
         raise CommandError(
-            f"{where}: {why}. Remedy: correct or empty such cells, with numbers as 1234.5 and "
-            "dates as 2026-01-31."
+            f"{where}: {why}",
+            "correct or empty such cells, with numbers as 1234.5 and dates as 2026-01-31",
         )
 
 
@@ -214,7 +216,8 @@ class _Labels:
             if pa.types.is_string(column.type) and any("\0" in text for text in self._seen):
                 raise CommandError(
                     f"{location(batch.path, self._name)}: the labels have NUL characters, which "
-                    "they cannot have. Remedy: remove them."
+                    "they cannot have",
+                    "remove them",
                 )
             numbers = pa.types.is_floating(column.type)
             whole = not numbers or all(value.is_integer() for value in self._seen)
@@ -225,7 +228,8 @@ class _Labels:
                 _check_doubt(location(batch.path, self._name), seen)
                 raise CommandError(
                     f"{location(batch.path, self._name)}: there are more than {_MOST_LABELS:,} "
-                    "different texts, which is too many for classes. Remedy: another --target."
+                    "different texts, which is too many for classes",
+                    "another --target",
                 )
 
     def target(self) -> Target:
@@ -274,14 +278,15 @@ def task_of(given: str | None, profile_: Profile, kind: str, target: str) -> tup
         what = "text" if kind == "category" else "Booleans"
         if given == "regression":
             raise CommandError(
-                f"--task regression: the target {target!r} holds {what}. Remedy: leave --task out, "
-                "or choose a target of numbers."
+                f"--task regression: the target {target!r} holds {what}",
+                "leave --task out, or choose a target of numbers",
             )
         task, why = "classification", f"{target!r} holds {what}"
     elif given == "classification" and not labels:
         raise CommandError(
             f"--task classification: the target {target!r} holds fractions, or more than "
-            f"{_MOST_LABELS:,} different numbers. Remedy: leave --task out."
+            f"{_MOST_LABELS:,} different numbers",
+            "leave --task out",
         )
     elif given is not None:
         task, why = given, f"--task {given}"
@@ -293,11 +298,12 @@ def task_of(given: str | None, profile_: Profile, kind: str, target: str) -> tup
     if task == "classification" and kind == "number" and max(map(abs, labels)) >= _EXACT:
         raise CommandError(
             f"the target {target!r} holds integers beyond {_EXACT:,}, which double precision "
-            f"cannot tell apart. Remedy: --category {target!r}, which reads them as text."
+            "cannot tell apart",
+            f"--category {target!r}, which reads them as text",
         )
     if task == "classification" and len(labels) < 2:
         raise CommandError(
-            f"the target {target!r} is {labels[0]!r} in every row. Remedy: pass rows of at least "
-            "two classes."
+            f"the target {target!r} is {labels[0]!r} in every row",
+            "pass rows of at least two classes",
         )
     return task, why

@@ -31,11 +31,11 @@ class TableFile:
         if len(set(names)) < len(names):
             name = min(name for name, count in Counter(names).items() if count > 1)
             raise CommandError(
-                f"{location(self.path, name)}: there are two columns of this name. Remedy: give "
-                "each column its own name."
+                f"{location(self.path, name)}: there are two columns of this name",
+                "give each column its own name",
             )
         if (why := why_ambiguous(names)) is not None:
-            raise CommandError(f"{self.path}: there are {why}. Remedy: rename one of them.")
+            raise CommandError(f"{self.path}: there are {why}", "rename one of them")
         known = list(map(known_as, names))
         self._own = dict(zip(known, names, strict=True))
         self.types = dict(zip(known, types, strict=True))

@@ -137,7 +137,7 @@ def naming(where: str, column: Column) -> Iterator[None]:
         raise InvalidValueError(
             f"{where} has the type {column.dtype}, and holds objects that cannot be categories: "
             f"{error}",
-            "put one number, truth value, time or text in each cell; or leave the column out",
+            "put one number, Boolean, time or string in each cell; or leave the column out",
         ) from error
 
 

@@ -244,10 +244,7 @@ def _check_names(owner: str, frame: Any) -> None:
             "pass each column once, each under its own name",
         )
     if not names:
-        raise InvalidValueError(
-            f"{owner}: X has no columns",
-            "pass at least one column",
-        )
+        raise InvalidValueError(f"{owner}: X has no columns", "pass at least one column")
 
 
 def _numbers(

@@ -46,8 +46,7 @@ def _of_bytes(value: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError as error:
         raise InvalidValueError(
-            f"the category {value[:40]!r} is bytes that are not valid UTF-8",
-            "decode them",
+            f"the category {value[:40]!r} is bytes that are not valid UTF-8", "decode them"
         ) from error
 
 

@@ -169,14 +169,10 @@ def column_of(frame: Any, name: str) -> Any:
             else "pass the columns of the table that the model was fitted to. X has "
             f"{list(frame.columns)[:10]}"
         )
-        raise InvalidValueError(
-            f"TableModel: X has no column {name!r}",
-            remedy,
-        )
+        raise InvalidValueError(f"TableModel: X has no column {name!r}", remedy)
     column = frame[name]
     if column.ndim > 1:
         raise InvalidValueError(
-            f"TableModel: X has {column.shape[1]} columns {name!r}",
-            "keep one of them",
+            f"TableModel: X has {column.shape[1]} columns {name!r}", "keep one of them"
         )
     return column

@@ -18,46 +18,53 @@ from trickless.tables.kinds import NUMBER_TYPES, NUMBERS, OBJECTS, TRUTH, kind_o
 
 _INFINITY, _NAN = "contains infinity", "contains NaN"
 _OTHER = "contains a value of the type"
+#: What is wrong with an object, and what to do about it.
+Refusal = tuple[str, str]
 #: What has nothing to do with types.
 _WITHOUT_TYPE = _INFINITY, _NAN, "contains None", "contains <NA>", "contains NaT"
 
 
-def why_no_table(X: Any) -> str | None:
-    """Return why X is not a table of numbers, with a remedy; None if it is one."""
+def why_no_table(X: Any) -> Refusal | None:
+    """Return why X is not a table of numbers, and a remedy; None if it is one."""
     if (why := why_no_frame(X)) is not None:
         return why
     if is_frame(X):
         for column, why in _refused_of_frame(X, missing=False):
             return (
                 f"column {column!r} of X {why}, but the model was fitted to an array, which is a "
-                "table of numbers. Remedy: fit it to a data frame with these columns."
+                "table of numbers",
+                "fit it to a data frame with these columns",
             )
         return None
     for j, held in _refused_of_array(X):
         if held not in _WITHOUT_TYPE:
             return (
-                f"column {j} of X {held}, but an array must hold numbers. Remedy: pass a data "
-                "frame, whose columns can have different types, or encode it in a pipeline."
+                f"column {j} of X {held}, but an array must hold numbers",
+                "pass a data frame, whose columns can have different types, or encode it in a "
+                "pipeline",
             )
     return None
 
 
-def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
-    """Return which column of X does not hold finite numbers, with a remedy; None if all do."""
+def why_no_numbers(X: Any, needed: Refusal, name: str = "X") -> Refusal | None:
+    """Return which column of X does not hold finite numbers, and a remedy; None if all do.
+
+    ``needed`` is what must hold instead, and the remedy where none fits better.
+    """
     if (found := why_no_frame(X, name)) is not None:
         return found
     for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
         if why.startswith(f"{_OTHER} dict"):  # which scikit-learn refuses with a TypeError
             return None
         if why.startswith(_OTHER):
-            remedy = "a cell must hold one number. Remedy: a column for each number."
+            needed = "a cell must hold one number", "a column for each number"
         if why == _INFINITY:  # which no family takes
-            remedy = "rows must be finite. Remedy: replace it by a finite number, or leave it out."
-        return f"column {column!r} of {name} {why}, but {remedy}"
+            needed = "rows must be finite", "replace it by a finite number, or leave it out"
+        return f"column {column!r} of {name} {why}, but {needed[0]}", needed[1]
     return None
 
 
-def why_no_frame(X: Any, name: str = "X") -> str | None:
+def why_no_frame(X: Any, name: str = "X") -> Refusal | None:
     """Return how to convert a table of another library, or of records; None if X is not one."""
     if is_frame(X):
         return None
@@ -65,17 +72,18 @@ def why_no_frame(X: Any, name: str = "X") -> str | None:
     if not is_sparse and isinstance(X, Mapping | Set | Iterator | str | bytes | None):
         what = shown(X) if isinstance(X, str | bytes | None) else f"a {type(X).__name__}"
         remedy = f"pandas.DataFrame({name})" if isinstance(X, Mapping) else "an array or data frame"
-        return f"{name} is {what}, but it must be a table of rows and columns. Remedy: {remedy}."
+        return f"{name} is {what}, but it must be a table of rows and columns", remedy
     for method in ("collect", "to_frame", "to_pandas"):  # lazy frames; series; Arrow and others
         if callable(getattr(X, method, None)):
             return (
-                f"{name} is a {type(X).__name__}, which cannot be read directly. Remedy: "
-                f"{name}.{method}()."
+                f"{name} is a {type(X).__name__}, which cannot be read directly",
+                f"{name}.{method}()",
             )
     if (fields := getattr(getattr(X, "dtype", None), "names", None)) is not None:
         return (
             f"{name} is an array of records with the fields {', '.join(map(repr, fields))}, but "
-            f"columns are needed. Remedy: pandas.DataFrame({name})."
+            "columns are needed",
+            f"pandas.DataFrame({name})",
         )
     return None
 

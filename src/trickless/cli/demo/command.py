@@ -24,15 +24,15 @@ def demo(
     Downloads census data the first time.
     """
     if repeats < 1:
-        raise CommandError(f"--repeats {repeats}: it must be at least 1. Remedy: use --repeats 1.")
+        raise CommandError(f"--repeats {repeats}: it must be at least 1", "use --repeats 1")
     if not out.is_dir():
-        raise CommandError(f"--out {out}: there is no such folder. Remedy: create it first.")
+        raise CommandError(f"--out {out}: there is no such folder", "create it first")
     for name in ("trickless-demo.png", "trickless-demo.json"):
         check_out(out / name, [])
     try:
         from trickless.cli.demo.comparison import run
     except ModuleNotFoundError as error:
         raise CommandError(
-            f"{error.name} is not installed. Remedy: pip install 'trickless[demo]'"
+            f"{error.name} is not installed", "pip install 'trickless[demo]'"
         ) from error
     run(out, repeats)

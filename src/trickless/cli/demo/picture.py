@@ -12,11 +12,7 @@ from trickless.pictures import styled
 
 #: Colours of the style: of learners, of a second curve, and of models that are compared with.
 BLUE, SKY, GREY = "#0072B2", "#56B4E9", "#666666"
-COLOURS = {
-    "Kitchen Sinks": BLUE,
-    "Doubly Stochastic": "#D55E00",
-    "Shrinking Gradient": "#009E73",
-}
+COLOURS = {"Kitchen Sinks": BLUE, "Doubly Stochastic": "#D55E00", "Shrinking Gradient": "#009E73"}
 #: Letters that stay readable where the picture is shown at three quarters.
 LARGE: dict[Any, Any] = {
     "font.size": 12,
