@@ -29,16 +29,9 @@ _REMEDIES = {
     "features, but|feature names|Feature names|column names": (
         "pass the columns that the model was fitted to, in the same order and with the same names"
     ),
-    "with 0 sample": "pass at least one row",
-    "with 0 feature|not contain any features": "pass at least one column",
     "contains infinity": "replace it by a finite number, or leave these rows out",
     "contains NaN": "leave these rows out, or fill them in (sklearn.impute)",
-    "Expected (2D|a 2-dim)": (
-        "Reshape your data: X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one "
-        "row; a data frame instead of a series"
-    ),
     "^Sparse data": "dense rows, X.toarray()",
-    "^Found array with dim": "two dimensions: X.reshape(len(X), -1)",
     "inconsistent numbers": "one target and one weight for each row of X",
     "requires y": "pass the targets y",
     "^Complex data": "pass real and imaginary parts as separate columns",
@@ -51,7 +44,7 @@ _REMEDY = (
     "number or a label for each row"
 )
 #: Messages whose later lines only show the data.
-_SHOWS_DATA = re.compile(r"(Expected 2D array|Complex data|Input \w* ?contains)[^\n]*")
+_SHOWS_DATA = re.compile(r"(Complex data|Input \w* ?contains)[^\n]*")
 
 
 class Rule(NamedTuple):

@@ -14,10 +14,10 @@ from trickless.errors import InvalidValueError
 from trickless.functions.exact_kernel import check_kernel_values
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, draw, generator
 from trickless.neurons import Neurons, Weights, make_neurons
-from trickless.neurons.checks import check_family
+from trickless.neurons.checks import check_family, check_shape, shape_of
 from trickless.pictures import axes_for, ink
 from trickless.rules import Rule, check_value, count, integer, is_integer, with_remedies
-from trickless.tables.refusals import why_no_numbers
+from trickless.tables.refusals import why_no_frame, why_no_numbers
 
 #: Products of activations held at a time (at least one neuron's).
 _PRODUCTS = 2**22
@@ -98,6 +98,8 @@ def estimate_kernel(
 
 def _rows(owner: str, name: str, X: Any, may_be_missing: bool = False) -> np.ndarray:
     X = unmasked(X)
+    if (shape := shape_of(X)) is not None and (len(shape) == 2 or why_no_frame(X, name) is None):
+        check_shape(owner, name, shape)
     try:
         # NumPy would warn of the sums that detect values that are not finite.
         with with_remedies(owner), np.errstate(invalid="ignore"):

@@ -18,8 +18,16 @@ from trickless.functions.stream import Purpose, generator
 from trickless.intake.rows import canonical_rows
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
 from trickless.neurons import Neurons, make_neurons
-from trickless.neurons.patches import for_images
-from trickless.rules import N_JOBS, check_value, choice, count, integer, reworded, with_remedies
+from trickless.neurons.checks import for_images
+from trickless.rules import (
+    N_JOBS,
+    check_value,
+    choice,
+    count,
+    integer,
+    reworded,
+    with_remedies,
+)
 from trickless.tables.columns import columns_of
 from trickless.tables.encoder import TableEncoder
 from trickless.tables.frames import is_frame, picked, stacked, with_names_as_text

@@ -166,7 +166,7 @@ def _name(inputs: Inputs, column: int) -> str:
 
 
 def takes_from_data(family: Neurons) -> bool:
-    """Whether a fitted family, or a part of it, has taken anything but columns from the data."""
+    """Return whether a fitted family, or a part of it, took more than columns from the data."""
     parameters = family.get_params(deep=False)
     for name, value in vars(family).items():
         if name.endswith("_") and name not in _OF_COLUMNS and value is not None:

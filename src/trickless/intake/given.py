@@ -11,9 +11,7 @@ import scipy.sparse
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.places import HOST, place_of
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.neurons.patches import for_images
 from trickless.rules import shown
-from trickless.tables.frames import is_frame
 from trickless.tables.kinds import DATES, DURATIONS, holds_times, kind_of_time
 from trickless.tables.refusals import why_no_number
 
@@ -64,9 +62,9 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
 def exactly(y: Any) -> Any:
     """Return labels or targets in a form from which integers are not read as float64.
 
-    This converts nullable integers without missing values, and lists of integers that no type of
-    NumPy holds together. It also converts objects that are all integers or all truth values. Other
-    y are returned unchanged.
+    This converts nullable integers without missing values, and lists of integers that no NumPy
+    type holds together. It also converts objects that are all integers or all Booleans. Other y are
+    returned unchanged.
     """
     if isinstance(y, list | tuple):
         return integers(y) if all(type(label) is int for label in y) else y
@@ -97,7 +95,7 @@ def in_microseconds(owner: str, source: str, labels: Any) -> Any:
 
 
 def integers(values: Sequence[int]) -> np.ndarray:
-    """Return integers as an array, of Python's integers if no type of NumPy holds all of them."""
+    """Return integers as an array, of Python's integers if no NumPy type holds all of them."""
     array = np.array(values)
     return array if array.dtype.kind in "iuO" else np.array(values, dtype=object)
 
@@ -115,27 +113,6 @@ def of_arrays(X: Any) -> Any:
     return array if array.dtype.kind in "OmM" else X
 
 
-def check_shape(owner: str, X: Any, n_features: int | None) -> None:
-    """Check the dimensions of rows that have a shape, and their columns unless they are named."""
-    shape = tuple(getattr(X, "shape", ()))
-    if len(shape) > 2:
-        raise InvalidValueError(
-            f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and columns",
-            f"{for_images('X', shape)}",
-        )
-    if n_features is None and shape[1:] == (0,):
-        raise InvalidValueError(
-            f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required",
-            "pass at least one column",
-        )
-    if n_features is not None and len(shape) == 2 and shape[1] != n_features and not is_frame(X):
-        raise InvalidValueError(
-            f"{owner}: X has {shape[1]} features, but {owner} is expecting {n_features} features "
-            "as input",
-            "pass the columns that the model was fitted to, in the same order",
-        )
-
-
 def check_there(owner: str, name: str, array: np.ndarray, what: str = "") -> None:
     """Check that no value is missing; ``what`` says in words what a missing value is."""
     where = missing(array)
@@ -149,7 +126,6 @@ def check_there(owner: str, name: str, array: np.ndarray, what: str = "") -> Non
 
 
 def _check_shape(owner: str, y: Any, array: np.ndarray, numeric: bool) -> None:
-    """Check that there is a target, or a row of targets, for each row."""
     what = "number" if numeric else "label"
     if array.ndim == 0:
         column = f"frame[{y!r}], if that is a column; else " if isinstance(y, str) else ""
@@ -173,7 +149,7 @@ def _check_shape(owner: str, y: Any, array: np.ndarray, numeric: bool) -> None:
 
 
 def _check_numbers(owner: str, array: np.ndarray) -> None:
-    """Check that targets are finite numbers; objects and texts may be numbers, too."""
+    """Check that targets are finite numbers; objects and strings may be numbers, too."""
     if array.dtype.kind in "biuc":
         return
     if array.dtype.kind != "O" or not holds_times(array):
@@ -190,7 +166,6 @@ def _check_numbers(owner: str, array: np.ndarray) -> None:
 
 
 def _refuse(owner: str, what: str, time: str = "") -> NoReturn:
-    """Raise an error for targets that are no finite numbers."""
     remedy = "replace it by a finite number, or leave these rows out"
     if time:
         remedy = f"numbers in a unit of your choice{_DAYS.get(time, '')}"

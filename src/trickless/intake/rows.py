@@ -18,8 +18,8 @@ from trickless.intake.given import as_targets, of_arrays
 from trickless.intake.resolution import merged, warn_of_resolution, warn_of_rounded_integers
 from trickless.intake.weights import check_weights
 from trickless.neurons import Inputs, Neurons
+from trickless.neurons.checks import check_shape, shape_of
 from trickless.neurons.forms import why_ambiguous
-from trickless.neurons.patches import for_images
 from trickless.rules import with_remedies
 from trickless.tables.categories import warn_of_missing
 from trickless.tables.encoder import TableEncoder
@@ -31,7 +31,7 @@ from trickless.tables.frames import (
     with_times_as_days,
 )
 from trickless.tables.kinds import as_numbers, holds_times
-from trickless.tables.refusals import Refusal, why_no_numbers, why_no_table
+from trickless.tables.refusals import Refusal, why_no_frame, why_no_numbers, why_no_table
 
 _FINITE = "rows must be finite numbers", "encode it, or fill it in (sklearn.impute), in a pipeline"
 _FLOATS = (np.float64, np.float32)
@@ -81,7 +81,7 @@ class Matrix(Stated):
         """Raise an error if there can be no later batch."""
 
     def points(self, owner: str, X: Any, first: bool) -> Any:
-        """Validated rows in the form that the learner needs; by default, they are unchanged."""
+        """Return validated rows in the form that the learner needs, by default unchanged."""
         return X
 
     def why_refused(self, X: Any) -> Refusal | None:
@@ -215,7 +215,7 @@ class Rows(Stated):
         return X, y, weight
 
     def to_predict(self, learner: Any, X: Any) -> Any:
-        """Rows for prediction, validated and in the learner's precision."""
+        """Return rows for prediction, validated and in the learner's precision."""
         place = place_of(X)
         X = self._validated(learner, X, "no_validation", place, reset=False)
         place = self._checked_place(X, place)
@@ -250,16 +250,16 @@ class Rows(Stated):
         return place
 
     def _validated(self, learner: Any, X: Any, y: Any, place: Place, reset: bool) -> Any:
-        """Rows, and targets if there are any, as arrays of finite numbers."""
+        """Return rows, and targets if there are any, as arrays of finite numbers."""
         frame = type(X) is not np.ndarray and is_frame(X)
-        self._check_shape(X, None if reset or frame else learner.n_features_in_, reset)
+        self._check_shape(X, None if reset or frame else learner.n_features_in_)
         if scipy.sparse.issparse(X):
             X = canonical_rows(self.owner, X)
         numbered = frame and self._is_numbered(learner, X, reset)
         if frame:
             X = with_names_as_text(X, () if reset else getattr(learner, "feature_names_in_", ()))
-            if (why := why_ambiguous(X.columns)) is not None:
-                raise InvalidValueError(f"{self.owner}: X has {why}", "keep one of them")
+            if (twice := why_ambiguous(X.columns)) is not None:
+                raise InvalidValueError(f"{self.owner}: X has {twice}", "keep one of them")
         if self.kind.tables:
             X = self._encoded(learner, X, frame, reset, numbered)
         elif frame:
@@ -295,24 +295,18 @@ class Rows(Stated):
                 raise
             raise InvalidValueError(f"{self.owner}: {why[0]}", why[1]) from error
 
-    def _check_shape(self, X: Any, n_features: int | None, reset: bool) -> None:
-        """Check the dimensions of rows that have a shape, and their columns unless those vary."""
-        shape, owner = tuple(getattr(X, "shape", ())), self.owner
-        if len(shape) > 2:
+    def _check_shape(self, X: Any, n_features: int | None) -> None:
+        """Check the dimensions of rows, and the number of columns, if it is known."""
+        shape = shape_of(X)
+        if shape is None:
+            return
+        if len(shape) != 2 and (why := why_no_frame(X)) is not None:
+            raise InvalidValueError(f"{self.owner}: {why[0]}", why[1])
+        check_shape(self.owner, "X", shape)
+        if n_features is not None and shape[1] != n_features:
             raise InvalidValueError(
-                f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and "
-                "columns",
-                f"{for_images('X', shape)}",
-            )
-        if reset and shape[1:] == (0,):
-            raise InvalidValueError(
-                f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required",
-                "pass at least one column",
-            )
-        if n_features is not None and len(shape) == 2 and shape[1] != n_features:
-            raise InvalidValueError(
-                f"{owner}: X has {shape[1]} features, but {owner} is expecting {n_features} "
-                "features as input",
+                f"{self.owner}: X has {shape[1]} features, but {self.owner} is expecting "
+                f"{n_features} features as input",
                 "pass the columns that the model was fitted to, in the same order",
             )
 
@@ -333,7 +327,7 @@ class Rows(Stated):
         return np.where(missing(X), np.nan, X) if objects and has_gaps else X
 
     def _has_sets(self, learner: Any, y: Any) -> bool:
-        """Whether y of a classifier has several labels for each row, which the learner takes."""
+        """Return whether y has several labels a row, and refuse it if the learner takes one."""
         try:
             shape = () if self.numeric else np.asarray(y).shape
         except ValueError:  # of lists of several lengths
@@ -409,7 +403,7 @@ class Rows(Stated):
 
 
 def canonical_rows(owner: str, X: Any) -> Any:
-    """Sparse rows in canonical form, which is checked; other rows unchanged."""
+    """Return sparse rows in canonical form, which is checked; other rows unchanged."""
     try:
         return canonical(X)
     except ValueError as error:
@@ -420,13 +414,12 @@ def canonical_rows(owner: str, X: Any) -> Any:
 
 
 def _are_floats(X: Any) -> bool:
-    """Whether rows are an array of NumPy, or a sparse matrix, of floating-point numbers alone."""
+    """Return whether rows are a NumPy array or a sparse matrix of floating-point numbers."""
     is_plain = type(X) is np.ndarray or scipy.sparse.issparse(X)
     return is_plain and X.dtype.kind == "f"
 
 
 def _missing_by_column(X: Any, inputs: Inputs, place: Place) -> np.ndarray:
-    """Count the missing values of each column of validated rows."""
     code = place.put(np.where(inputs.n_categories > 0, inputs.n_categories - 2.0, np.nan))
     return to_host(place.xp.count_nonzero(place.xp.isnan(X) | (code == X), axis=0))
 
@@ -439,7 +432,7 @@ def precision_of(X: Any) -> str:
 
 
 def that_count(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
-    """Rows with a positive weight, and their targets and weights."""
+    """Return rows with a positive weight, and their targets and weights."""
     if weight is None or weight.all():
         return X, y, weight
     kept = weight > 0

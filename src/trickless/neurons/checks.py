@@ -57,6 +57,51 @@ def check_columns(owner: str, X: Any, n_features: int) -> None:
         )
 
 
+def shape_of(X: Any) -> tuple[int, ...] | None:
+    """Return the shape of an array, or of a list of rows; None for anything else."""
+    if not isinstance(X, list | tuple):
+        return tuple(X.shape) if isinstance(getattr(X, "shape", None), tuple) else None
+    try:
+        return np.shape(X)
+    except ValueError:  # of several lengths
+        return None
+
+
+def check_shape(owner: str, name: str, shape: tuple[int, ...], least: int = 1) -> None:
+    """Check that there are two dimensions, and at least some rows and columns."""
+    if len(shape) > 2:
+        raise InvalidValueError(
+            f"{owner}: {name} has the shape {shape}, but it must have two dimensions, rows and "
+            "columns",
+            for_images(name, shape),
+        )
+    if len(shape) < 2:
+        raise InvalidValueError(
+            f"{owner}: Expected 2D array, got {'1D' if shape else 'scalar'} array instead",
+            f"Reshape your data: {name}.reshape(-1, 1) if it is one feature, "
+            f"{name}.reshape(1, -1) if it is one row; a data frame instead of a series",
+        )
+    for n, what, one, enough in zip(
+        shape, ("sample", "feature"), ("row", "column"), (least, 1), strict=True
+    ):
+        if n < enough:
+            raise InvalidValueError(
+                f"{owner}: {name} has {n} {what}(s) (shape={shape}) while a minimum of {enough} "
+                "is required",
+                f"pass at least one {one}",
+            )
+
+
+def for_images(name: str, shape: tuple[int, ...]) -> str:
+    """Describe how to pass rows of this shape: as flat rows, and with patches if they fit."""
+    flat = f"{name}.reshape(len({name}), -1)"
+    if len(shape) > 4 or min(shape[1:3]) < 2:
+        return flat
+    patch = min(7, max(2, min(shape[1:3]) // 2))
+    pool = min(3, min(shape[1:3]) - patch + 1)
+    return f"{flat}; and for images neurons=Patches({shape[1:]}, patch={patch}, pool={pool})"
+
+
 def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:
     """Check that a parameter given as an array has one number for each feature."""
     if len(values) != n_features:
@@ -121,6 +166,8 @@ def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
             f"{owner}: this family is not fitted, but its kernel depends on the training rows. "
             "Remedy: neurons.fit(X, np.random.default_rng(0)), or neurons_ of a fitted learner."
         )
+    if (shape := shape_of(X)) is not None:
+        check_shape(owner, name, shape, least=0)
     with with_remedies(owner):
         rows = check_array(
             unmasked(X),

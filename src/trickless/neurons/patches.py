@@ -297,13 +297,3 @@ def _overlapping(n: int, g: int) -> np.ndarray:
     centres = (np.arange(g) + 0.5) * n / g
     weights = np.maximum(0, 1 - np.abs(np.arange(n) + 0.5 - centres[:, None]) * g / n)
     return weights / (weights.sum(axis=1, keepdims=True) * g)
-
-
-def for_images(name: str, shape: tuple[int, ...]) -> str:
-    """Describe how to pass rows of this shape: as flat rows, and with patches if they fit."""
-    flat = f"{name}.reshape(len({name}), -1)"
-    if len(shape) > 4 or min(shape[1:3]) < 2:
-        return flat
-    patch = min(7, max(2, min(shape[1:3]) // 2))
-    pool = min(3, min(shape[1:3]) - patch + 1)
-    return f"{flat}; and for images neurons=Patches({shape[1:]}, patch={patch}, pool={pool})"
