@@ -135,7 +135,6 @@ def say_padded(names: list[str]) -> None:
 
 
 def _weight(dataset: Dataset, request: Request) -> dict[str, str]:
-    """Return the column of weights with its kind; empty if there is none."""
     name = request.weight
     if name is None:
         return {}
@@ -163,7 +162,6 @@ def _tell_spelling(dataset: Dataset, name: str, kind: str) -> None:
 
 
 def _check_names(dataset: Dataset, request: Request) -> None:
-    """Refuse options that name missing columns."""
     for option, names in {"--target": [request.target], **request.columns}.items():
         for name in names:
             if name not in dataset.types:
@@ -175,7 +173,7 @@ def _check_names(dataset: Dataset, request: Request) -> None:
 
 
 def _indices(dataset: Dataset, named: set[str]) -> set[str]:
-    """Columns of row numbers, as pandas writes them, except columns that options name."""
+    """Return columns of row numbers, as pandas writes them, unless options name them."""
     others = [name for name in dataset.types if name not in named]
     if dataset.is_csv and "" in others:
         say("A column without a name is left out, since pandas writes row numbers as one.")

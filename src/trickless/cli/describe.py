@@ -72,7 +72,6 @@ def _moments(column: TableColumn) -> dict[str, Any]:
 
 
 def _chosen(neurons: Any) -> str:
-    """Return the chosen family, with its length scale."""
     scale = getattr(neurons, "length_scale_", None)
     if scale is None:
         return repr(neurons)

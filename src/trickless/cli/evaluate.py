@@ -72,7 +72,7 @@ def _check(model: TableModel, data: Path, dataset: Dataset, weight: str | None) 
 def scores_of(
     model: TableModel, path: Path, rows: Dataset | Part, weight: str | None = None
 ) -> dict[str, Any] | None:
-    """Scores of a model on the rows with a target; None if there are none.
+    """Return the scores of a model on the rows with a target; None if there are none.
 
     Reports how many values are categories that the model was not fitted to. ``weight`` is the
     column with the weights of the rows. Counts of rows have no weights.
@@ -107,8 +107,6 @@ def scores_of(
 
 
 class _Numbers:
-    """Errors of predicted numbers."""
-
     def __init__(self) -> None:
         self.n = 0
         self.weight = self._squares = self._sizes = 0.0

@@ -59,7 +59,6 @@ def _discard() -> None:
 
 
 def _say_error(error: Exception, name: str) -> int:
-    """Print what went wrong, and return the exit code."""
     if hasattr(error, "format_message"):  # from typer: options and arguments
         return _usage(error, name)
     if remedy_in(error):
@@ -80,7 +79,6 @@ def _say_error(error: Exception, name: str) -> int:
 
 
 def _usage(error: Any, name: str) -> int:
-    """Print what is wrong with options or arguments."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
     else:

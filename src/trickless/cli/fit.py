@@ -123,7 +123,11 @@ def fit(
         weight,
     )
     request.check()
-    _check_share(validate)
+    if validate is not None and not 0 < validate < 1:
+        raise CommandError(
+            f"--validate {validate}: it must be a share of the rows, between 0 and 1",
+            "use a number such as 0.2",
+        )
     check_model_out(out)
     check_out(out, [data])
     make_neurons(neurons)
@@ -151,14 +155,6 @@ def fit(
     about["seconds"] = round(seconds, 3)
     say(f"Wrote {out} ({out.stat().st_size / 2**20:,.1f} MiB) after {seconds:,.1f} s.")
     result(about, as_json, lambda: _show(about))
-
-
-def _check_share(share: float | None) -> None:
-    if share is not None and not 0 < share < 1:
-        raise CommandError(
-            f"--validate {share}: it must be a share of the rows, between 0 and 1",
-            "use a number such as 0.2",
-        )
 
 
 def _show(about: dict[str, Any]) -> None:

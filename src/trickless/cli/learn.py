@@ -72,9 +72,10 @@ def learned(
     model.set_params(spelling=_spelling(dataset, request.target, kinds[request.target]))
     _check_categories(model, dataset.path)
     n_rows = seen.n_rows - seen.n_without_target
+    one_hot = make_neurons(model.learner.neurons).one_hot
     if request.learner == "kitchen-sinks":
         _sum(model, rows, kinds, seen)
-    elif n_rows * model.width <= (_TREE_CELLS if _has_trees(model) else PART_CELLS):
+    elif n_rows * model.width <= (_TREE_CELLS if one_hot else PART_CELLS):
         model.learner.set_params(verbose=is_shown())  # it has its own progress bar
         model.fit(pa.Table.from_batches([batch.data for batch in rows.batches(kinds)]))
         model.learner.set_params(verbose=False)
@@ -97,7 +98,6 @@ def _profile(
 
 
 def _begun(request: Request, seen: Profile, task: str) -> TableModel:
-    """Return a model that is not fitted yet."""
     options: dict[str, Any] = {"random_state": request.seed}
     if request.n_neurons is not None:
         options["n_neurons"] = request.n_neurons
@@ -188,7 +188,6 @@ def _sum(model: TableModel, rows: Dataset | Part, kinds: dict[str, str], seen: P
 def _descend(
     model: TableModel, rows: Dataset | Part, kinds: dict[str, str], seen: Profile, seed: int
 ) -> None:
-    """Take steps on rows in a random order, in one pass."""
     n_rows, n_sampled = seen.n_rows - seen.sample.num_rows, seen.sample.num_rows
     known = seen.n_rows - seen.n_without_target
     n_parts = -(-known * model.width // PART_CELLS)
@@ -200,10 +199,6 @@ def _descend(
         for some in shuffled(left, n_rows, batch_rows, rng):
             model.partial_fit(some)
             learning(some.num_rows)
-
-
-def _has_trees(model: TableModel) -> bool:
-    return make_neurons(model.learner.neurons).one_hot
 
 
 def _advancing(batches: Any, advance: Any) -> Any:

@@ -74,11 +74,6 @@ def _why_inconsistent(model: TableModel) -> str | None:
         return "its attributes are not those of a TableModel"
     if not isinstance(model.learner, Learner):
         return f"its learner is a {type(model.learner).__name__}"
-    return _why_no_classes(model)
-
-
-def _why_no_classes(model: TableModel) -> str | None:
-    """Why the classes of a model of a table do not suit its learner; None if they do."""
     labels, learner = model.classes, model.learner
     if not is_classifier(learner):
         return None if labels is None else "it has classes although its learner predicts numbers"
@@ -97,7 +92,7 @@ def kinds_of(model: TableModel) -> dict[str, str]:
 
 
 def reading_of(model: TableModel) -> Reading:
-    """How to read text for a model. Spellings such as NA are names if the model knows them."""
+    """Return how to read text for a model. Spellings such as NA are names if it knows them."""
     names = {column.name: column.categories for column in model.columns}
     if model.classes is not None and model.classes.dtype.kind == "U":
         names[model.target] = model.classes.tolist()

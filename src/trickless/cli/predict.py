@@ -138,7 +138,6 @@ class _Columns:
 def _check(
     model: TableModel, path: Path, probabilities: bool, std: bool, interval: float | None
 ) -> None:
-    """Refuse options that the model does not support."""
     has_proba = model.classes is not None and hasattr(model.learner, "predict_proba")
     if probabilities and not has_proba:
         raise CommandError(

@@ -73,7 +73,6 @@ def table(names: list[str], rows: list[list[str]]) -> None:
 
 
 def _print(text: str) -> None:
-    """Print text on standard output, at once."""
     with _written():
         print(text, flush=True)
 
@@ -92,8 +91,6 @@ def _written() -> Iterator[None]:
 
 
 class _Rows(ProgressColumn):
-    """The number of rows done, of all rows, and the speed."""
-
     def render(self, task: Task) -> Text:
         of = "" if task.total is None else f" of {task.total:,.0f}"
         speed = f", {task.speed:,.0f}/s" if task.speed else ""

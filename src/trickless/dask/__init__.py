@@ -13,7 +13,7 @@ Doubly Stochastic     Rows stay on the workers, with the values of f there. Work
                       them.
 ====================  ============================================================================
 
-All tasks are pure functions. So if a worker dies, Dask computes its results again, and only time is
+All tasks are pure functions, so if a worker dies, Dask computes its results again, and only time is
 lost.
 
 Examples

@@ -164,7 +164,6 @@ def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.nda
 
 
 def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
-    """Take the steps of a fit."""
     _, kept, targets, weight = counted
     descent, options = model.descent_, size_up(model, targets, weight)
     before = len(descent.validation_scores), descent.n_steps
@@ -300,7 +299,7 @@ class _Workers:
     def _gather(
         self, positions: np.ndarray, sources: list[Any], function: Callable, *arguments: Any
     ) -> Any:
-        """The results of a function of a part or state, and of places in it, for some positions."""
+        """Return the results of a function of parts or states at the places of some positions."""
         part, place = self._part_of[positions], self._place_of[positions]
         order = np.argsort(part, kind="stable")
         there, starts = np.unique(part[order], return_index=True)

@@ -1,8 +1,8 @@
 """Parts of the rows on workers, and the tasks on them in Doubly Stochastic Gradients.
 
 Each part has the rows of some chunks, and a state: the network so far, and the values of f at its
-rows. A task makes a new state from an earlier one, which stays unchanged. So if a worker is lost,
-Dask repeats the same steps and gets the same parts.
+rows. A task makes a new state from an earlier one, which stays unchanged, so if a worker is
+lost, Dask repeats the same steps and gets the same parts.
 """
 
 from __future__ import annotations
@@ -148,7 +148,6 @@ def visited(
 
 
 def _completed(state: State, taken: Taken, options: DescentOptions) -> State:
-    """Return the state after the step that it has begun."""
     assert state.begun is not None
     network = state.network.copy() if options.sizes.alpha else state.network.fork()
     number, weights, Z = state.begun

@@ -34,7 +34,7 @@ class Pieces(NamedTuple):
     lengths: np.ndarray
 
     def only(self, which: Sequence[int]) -> Pieces:
-        """Some of the pieces."""
+        """Return some of the pieces."""
         X, y, weight = ([part[i] for i in which] for part in (self.X, self.y, self.weight))
         return Pieces(X, y, weight, self.lengths[list(which)])
 
@@ -91,17 +91,11 @@ def _split(owner: str, name: str, collection: Any) -> list[Delayed]:
 
 def _lengths(collections: list[Any], parts: list[list[Any]]) -> list[np.ndarray]:
     """Return the numbers of rows in the pieces of each collection, counted if they are unknown."""
-    counted = dask.compute(
-        *[
-            X.chunks[0] if _knows(X) else [dask.delayed(_length)(part) for part in own]
-            for X, own in zip(collections, parts, strict=True)
-        ]
-    )
-    return [np.array(each, dtype=int) for each in counted]
-
-
-def _knows(X: Any) -> bool:
-    return isinstance(X, dask.array.Array) and not np.isnan(X.chunks[0]).any()
+    counted = []
+    for X, own in zip(collections, parts, strict=True):
+        known = isinstance(X, dask.array.Array) and not np.isnan(X.chunks[0]).any()
+        counted.append(X.chunks[0] if known else [dask.delayed(_length)(part) for part in own])
+    return [np.array(each, dtype=int) for each in dask.compute(*counted)]
 
 
 def _length(part: Any) -> int:
@@ -158,7 +152,7 @@ def _take(owner: str, X: Any, y: Any, weight: Any, index: Any) -> tuple[Any, Any
 
 
 def at(rows: Any, index: np.ndarray) -> Any:
-    """Some of the rows of an array, a sparse matrix or a data frame."""
+    """Return some rows of an array, a sparse matrix or a data frame."""
     return rows.iloc[index] if hasattr(rows, "iloc") else rows[index]
 
 

@@ -39,7 +39,7 @@ _LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
 class TableModel(Stated, BaseEstimator):
-    """A learner with a description of its table. It takes data frames, and finds columns by name.
+    """A learner with a description of its table. It accepts data frames, and finds columns by name.
 
     The command ``trickless fit`` makes it and :func:`trickless.load` reads it. A data frame is from
     pandas, or is an object with a method ``to_pandas``, such as an Arrow table. It may have more
@@ -52,7 +52,7 @@ class TableModel(Stated, BaseEstimator):
     - Numbers and dates are standardised, except for histograms. A missing number becomes the mean.
     - A column of categories becomes a column of zeros and ones for each category.
     - If a column had missing values in training, one more column says where they are.
-    - Rows are sparse if most of their numbers are zeros and the family takes sparse rows.
+    - Rows are sparse if most of their numbers are zeros and the family accepts sparse rows.
 
     Usually ``trickless fit`` fills these in.
 
@@ -346,7 +346,6 @@ class TableModel(Stated, BaseEstimator):
         return frame_of(X, [*(about.name for about in self.columns), *others])
 
     def _targets(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the targets of the rows that have one, and a mask of these rows."""
         about = TableColumn(self.target, "number", spelling=self.spelling)
         if self.classes is not None and self.classes.dtype.kind == "U":
             about = about._replace(kind="category", categories=self.classes.tolist())
@@ -362,7 +361,6 @@ class TableModel(Stated, BaseEstimator):
         return (labels if (labels == numbers).all() else numbers), there  # some are not labels
 
     def _by_parts(self, answer: Callable[[Any], Any], X: Any) -> Any:
-        """Return answers for all rows, computed some rows at a time."""
         frame = _with_rows(self._frame(X))
         most = max(1, _CELLS // self.width)
         starts = range(0, len(frame), most)
@@ -412,11 +410,9 @@ class TableModel(Stated, BaseEstimator):
     def _prepared(self, frame: Any, declare: bool = False) -> Any:
         """Return rows as the learner takes them. The first batch must declare all categories."""
         neurons = make_neurons(self.learner.neurons)
-        return (
-            self._table(frame, declare)
-            if neurons.accepts_tables
-            else self._matrix(frame, declare, neurons)
-        )
+        if neurons.accepts_tables:
+            return self._table(frame, declare)
+        return self._matrix(frame, declare, neurons)
 
     def _matrix(self, frame: Any, declare: bool, neurons: Neurons) -> Any:
         """Return standardised numbers, and a column of zeros and ones for each category."""
@@ -428,7 +424,10 @@ class TableModel(Stated, BaseEstimator):
                 if declare:
                     warn_of_names("TableModel", about.name, without_rare(counts)[1], len(frame))
                 missing = codes < 0
-                parts.append(_zeros_and_ones(codes, len(about.categories)))
+                n_categories = len(about.categories)
+                rows = np.flatnonzero(~missing & (codes < n_categories))
+                ones, shape = np.ones(len(rows)), (len(codes), n_categories)
+                parts.append(scipy.sparse.coo_matrix((ones, (rows, codes[rows])), shape))
             else:
                 values = read_numbers(about, frame)
                 missing = np.isnan(values)
@@ -466,7 +465,6 @@ class TableModel(Stated, BaseEstimator):
 
 
 def _one_each(sample_weight: Any, there: np.ndarray) -> Any:
-    """Return the weights of the rows that are there."""
     weight = np.asanyarray(sample_weight)  # a mask stays, for the learner to refuse
     if weight.shape != there.shape:
         raise InvalidValueError(
@@ -482,10 +480,3 @@ def _with_rows(frame: Any) -> Any:
             "TableModel: X has no rows, or no row with a target", "pass at least one row"
         )
     return frame
-
-
-def _zeros_and_ones(codes: np.ndarray, n_categories: int) -> Any:
-    """Return a sparse column for each category, with 1 in its rows."""
-    rows = np.flatnonzero((codes >= 0) & (codes < n_categories))
-    shape = len(codes), n_categories
-    return scipy.sparse.coo_matrix((np.ones(len(rows)), (rows, codes[rows])), shape)

@@ -78,7 +78,7 @@ def type_of(text: Any, decimal_point: str = ".") -> Any:
 
 
 def refined(type_: Any, text: Any) -> Any:
-    """Return the type of a column of text: a type of times, if all texts are times.
+    """Return the type of a column of text: a type of times if all strings are times.
 
     Arrow does not recognise times far from 1970 with fractions of seconds.
     """

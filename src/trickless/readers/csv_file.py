@@ -25,7 +25,7 @@ import pyarrow.csv
 from trickless.readers.cells import all_digits, has_padding, is_text, refined, without_missing
 from trickless.readers.csv_quotes import checked
 from trickless.readers.errors import CommandError, reading
-from trickless.readers.kinds import kind_of
+from trickless.readers.kinds import kind_of_type
 from trickless.readers.table_file import TableFile
 from trickless.tables.parse_text import MISSING
 
@@ -83,7 +83,12 @@ class CSVFile(TableFile):
         self.is_whole = not is_longer and len(text) <= _BLOCK
         counted = text[:_COUNTED]
         self._lines_per_byte = counted.count(b"\n") / max(1, len(counted))
-        _check_signature(self.path, text[:_CHUNK])
+        for begin, (name, remedy) in _SIGNATURES.items():
+            if text.startswith(begin) and not _is_text(text[:_CHUNK]):
+                raise CommandError(
+                    f"{self.path}: its name is that of a CSV file, but its content is {name}",
+                    remedy,
+                )
         first = text[: text.find(b"\n") + 1 or None][:_LONGEST_LINE]
         if b"\0" not in first:  # the check of quotes reports these
             codecs.getincrementaldecoder("utf-8")().decode(first)
@@ -120,7 +125,7 @@ class CSVFile(TableFile):
         wanted = {
             name: own
             for name, own in self._own.items()
-            if is_text(self.types[name]) or kind_of(self.types[name]) == "number"
+            if is_text(self.types[name]) or kind_of_type(self.types[name]) == "number"
         }
         types = dict.fromkeys(wanted.values(), pa.string())
         block = next(self._parsed(partial(io.BytesIO, text), types), None) if types else None
@@ -189,19 +194,9 @@ class CSVFile(TableFile):
 
     @contextmanager
     def _text(self) -> Iterator[Any]:
-        """Open the file as a stream of checked text."""
         with self._opened() as raw:
             good = checked(self.path, _utf8(raw), self.delimiter, _BLOCK)
             yield io.BufferedReader(_Stream(good), _CHUNK)
-
-
-def _check_signature(path: str, head: bytes) -> None:
-    """Refuse a file that begins like a file of another format and is not text."""
-    for begin, (name, remedy) in _SIGNATURES.items():
-        if head.startswith(begin) and not _is_text(head):
-            raise CommandError(
-                f"{path}: its name is that of a CSV file, but its content is {name}", remedy
-            )
 
 
 def _is_text(head: bytes) -> bool:
@@ -228,8 +223,6 @@ def _utf8(raw: BinaryIO) -> Iterator[bytes]:
 
 
 class _Stream(io.RawIOBase):
-    """Chunks of bytes as a file."""
-
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks, self._rest = chunks, memoryview(b"")
 

@@ -22,7 +22,7 @@ from trickless.readers.cells import CellError, is_spelled_missing, is_text, with
 from trickless.readers.csv_file import CSVFile
 from trickless.readers.errors import CommandError, location
 from trickless.readers.folder import ENDINGS, columns_of_folders, ending_of, files_at
-from trickless.readers.kinds import NAMES, TYPES, fits, in_kind, kind_of, plain_type
+from trickless.readers.kinds import NAMES, TYPES, fits, in_kind, kind_of_type, plain_type
 from trickless.readers.schema import LeadingZeros, Schema, schema_of
 from trickless.readers.table_file import ArrowFile
 from trickless.tables.parse_text import has_zone
@@ -99,7 +99,6 @@ class Dataset:
         return self._forms.setdefault(composed(name), name)
 
     def _of_folders(self, file: str) -> dict[str, str | None]:
-        """Return the columns that the folders of a file name."""
         if not self.path.is_dir():
             return {}
         found = columns_of_folders(self.path, file)
@@ -120,7 +119,7 @@ class Dataset:
         return found or self._schema.spellings.get(name, PLAIN)
 
     def padded(self, names: Collection[str]) -> list[str]:
-        """Which of these columns are numbers in text with leading zeros, as in postcodes.
+        """Return which of these columns are numbers in text with leading zeros, as in postcodes.
 
         The beginnings of CSV files decide. The next pass over the rows looks at the other cells,
         and :meth:`padded_later` says what it found.
@@ -139,7 +138,7 @@ class Dataset:
         return self.is_csv or any(name in found for found in self._folders.values())
 
     def expected_rows(self) -> int | None:
-        """The exact or approximate number of rows; None if counting would read all of them."""
+        """Return the exact or approximate number of rows; None if that takes a full pass."""
         total = 0
         for table in self._tables.values():
             if (n_rows := table.expected_rows()) is None:
@@ -151,13 +150,13 @@ class Dataset:
         """Return the kind of a column, which depends on its type, or None if it has none."""
         type_ = self.types[name]
         not_text = self.is_csv and pa.types.is_binary(type_)  # refused when it is read as text
-        return "category" if not_text else kind_of(type_)
+        return "category" if not_text else kind_of_type(type_)
 
     def kind_of_dates(self, name: str) -> str:
         """Return the kind of a column of dates, of whatever type: with or without a time zone."""
         if date_format := self._date_format(name):
             return "zoned date" if has_zone(date_format) else "date"
-        if (kind := kind_of(plain_type(self.types[name]))) in ("date", "zoned date"):
+        if (kind := kind_of_type(plain_type(self.types[name]))) in ("date", "zoned date"):
             return kind
         return "zoned date" if name in self._schema.zoned else "date"
 
@@ -261,7 +260,7 @@ class Dataset:
                 )
 
     def _in_kinds(self, file: str, row: int, data: Any, kinds: Mapping[str, str]) -> Any:
-        """Rows with the types of their kinds. Raises an error for values that these cannot hold."""
+        """Return rows in the types of their kinds, or raise an error for values that do not fit."""
         columns = []
         for name, kind in kinds.items():
             column = data.column(name)
@@ -290,11 +289,11 @@ class Dataset:
         return self.reading.date_formats.get(name, "")
 
     def _names(self, name: str) -> Set[str]:
-        """The spellings of missing values that are names. An empty CSV cell is not a name."""
+        """Return spellings of missing values that are names. An empty CSV cell is not a name."""
         return self.reading.names.get(name, frozenset()) - ({""} if self.is_csv else set())
 
     def _without_missing(self, name: str, text: Any) -> Any:
-        """Categories in which spellings of missing values are missing, and counted."""
+        """Return categories whose spellings of missing values are missing, and count these."""
         names = self._names(name)
         spelled = pc.filter(text, is_spelled_missing(text, names)).value_counts()
         for count in spelled.to_pylist():
@@ -341,7 +340,6 @@ def _naming_the_cell(file: str, name: str, row: int, what: str, hint: str = "") 
 
 
 def _index_of(error: BaseException) -> int | None:
-    """Return the place of the value that an error names."""
     if isinstance(error, CellError):
         return error.index
     named = re.fullmatch(r"Invalid UTF8 sequence at string index (\d+)", str(error))

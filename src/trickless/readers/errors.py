@@ -52,7 +52,6 @@ def reading(path: str, names: Sequence[str] = ()) -> Iterator[None]:
 
 
 def _explained(path: str, names: Sequence[str], error: BaseException) -> CommandError:
-    """Make the error with the place, the cause and a remedy."""
     text = str(error)
     cell = re.search(
         r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to \S+: (.*)", text, re.S
@@ -93,5 +92,4 @@ def _explained(path: str, names: Sequence[str], error: BaseException) -> Command
 
 
 def _row(line: str | None) -> int | None:
-    """Return the row of a line, whose numbers begin with 1 at the line of names."""
-    return None if line is None else int(line) - 2
+    return None if line is None else int(line) - 2  # line 1 has the names

@@ -85,7 +85,7 @@ def why_no_file(path: Path) -> str | None:
 
 
 def _tables_in(folder: Path) -> list[Path]:
-    """The sorted tables in a folder and its folders. Other files give an error or a warning."""
+    """Return the sorted tables below a folder. Other files give an error or a warning."""
     found = sorted(_walk(folder, (os.path.realpath(folder),), hidden=False))
     tables, hidden, others = [], [], []
     for path, is_hidden in found:
@@ -140,7 +140,6 @@ def _walk(folder: Path, above: tuple[str, ...], hidden: bool) -> Iterator[_Found
 
 
 def _check_once(folder: Path, tables: list[Path]) -> None:
-    """Refuse links to tables that are in the folder already."""
     seen: dict[str, Path] = {}
     for path in tables:
         if (other := seen.setdefault(os.path.realpath(path), path)) is not path:
@@ -152,7 +151,6 @@ def _check_once(folder: Path, tables: list[Path]) -> None:
 
 
 def _tell(folder: Path, paths: list[Path], why: str) -> None:
-    """Warn of files that are not read."""
     names = ", ".join(str(path.relative_to(folder)) for path in paths[:_SHOWN])
     more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
     say(f"Warning: {folder}: {names}{more} left out, since {why}. Remedy: rename any tables.")

@@ -1,7 +1,7 @@
 """Kinds of columns: numbers, dates and categories, whatever types they have in a file.
 
-Dates with a time zone are a separate kind. So are "known categories", for a model that knows its
-categories: values that are not text are read unchanged, and the model spells them.
+Dates with a time zone are a separate kind, and so are the "known categories" of a fitted model:
+values that are not text are read unchanged, and the model spells them.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _YEARS = (datetime.min - _EPOCH) // _STEP, (datetime.max - _EPOCH) // _STEP
 _BITS = 1 - 2**63, 2**63 - 1
 
 
-def kind_of(type_: Any) -> str | None:
+def kind_of_type(type_: Any) -> str | None:
     """Return the kind of an Arrow type; None for times of day, lists and the like."""
     types = pa.types
     if types.is_dictionary(type_):
-        return "category" if kind_of(type_.value_type) else None
+        return "category" if kind_of_type(type_.value_type) else None
     if types.is_date(type_) or types.is_timestamp(type_):
         return "date" if getattr(type_, "tz", None) is None else "zoned date"
     if is_text(type_):
@@ -70,7 +70,7 @@ def may_be_category(type_: Any) -> bool:
         types.is_fixed_size_binary,
         types.is_binary_view,
     )
-    return bool(kind_of(plain)) or any(is_(plain) for is_ in others)
+    return bool(kind_of_type(plain)) or any(is_(plain) for is_ in others)
 
 
 def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
@@ -85,8 +85,8 @@ def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
         return pa.types.is_boolean(plain) or is_text(plain)
     if wanted.endswith("category"):
         return may_be_category(type_)
-    in_digits = wanted.endswith("date") and has_format and kind_of(plain) == "number"
-    return in_digits or is_text(plain) or kind_of(plain) == wanted
+    in_digits = wanted.endswith("date") and has_format and kind_of_type(plain) == "number"
+    return in_digits or is_text(plain) or kind_of_type(plain) == wanted
 
 
 def in_kind(column: Any, kind: str, date_format: str = "", spelling: Spelling = PLAIN) -> Any:
@@ -102,7 +102,7 @@ def in_kind(column: Any, kind: str, date_format: str = "", spelling: Spelling = 
         return _categories(column, kind)
     if kind.endswith("date"):
         _check_times(column, *_BITS)
-        if kind_of(column.type) == "number":
+        if kind_of_type(column.type) == "number":
             column = _texts(column)
         if is_text(column.type):
             return read_cells(column, TYPES[kind], date_format=date_format)
@@ -128,7 +128,7 @@ def _categories(column: Any, kind: str) -> Any:
     _check_times(column, *_YEARS)
     if column.type == pa.time64("ns"):  # Python has microseconds
         column = pc.cast(column, pa.time64("us"))
-    is_text_or_null = kind_of(column.type) == "category" or pa.types.is_null(column.type)
+    is_text_or_null = kind_of_type(column.type) == "category" or pa.types.is_null(column.type)
     if column.type == TYPES[kind] or (kind == "known category" and not is_text_or_null):
         return column
     return _texts(column)

@@ -15,16 +15,13 @@ _UNSAFE = re.compile(
 )
 
 
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
-
-
-def visible(text: str, escaped: Callable[[str], str] = _escaped) -> str:
+def visible(text: str, escaped: Callable[[str], str] | None = None) -> str:
     """Escape the characters of a string that a terminal obeys, or that hide others.
 
     These are control characters such as line ends, changes of direction, and bytes of file names
     that are not text. Every string from outside is printed with this function.
     """
+    escaped = escaped or (lambda character: character.encode("unicode_escape").decode())
     return _UNSAFE.sub(lambda found: escaped(found[0]), text)
 
 

@@ -30,7 +30,10 @@ class Moments:
         mean = (np.where(there, X, 0.0) * weights).sum(axis=0) / _divisor(total)
         distance = np.where(there, X - mean, 0.0)
         shift, share = mean - self.mean, total / _divisor(self._weight + total)
-        self._enlarge_unit(np.maximum(np.abs(distance).max(axis=0, initial=0.0), np.abs(shift)))
+        largest = np.maximum(np.abs(distance).max(axis=0, initial=0.0), np.abs(shift))
+        unit = np.maximum(np.ldexp(0.5, np.frexp(largest)[1]), self.unit)
+        self._spread *= (self.unit / unit) ** 2
+        self.unit = unit
         self._spread += ((distance / self.unit) ** 2 * weights).sum(axis=0)
         self._spread += (shift / self.unit) ** 2 * self._weight * share
         self.mean += shift * share
@@ -42,19 +45,13 @@ class Moments:
         """The sum of squares about the mean of each column."""
         return self._spread * self.unit * self.unit
 
-    def _enlarge_unit(self, largest: np.ndarray) -> None:
-        """Make the units as large as the largest squared numbers."""
-        unit = np.maximum(np.ldexp(0.5, np.frexp(largest)[1]), self.unit)
-        self._spread *= (self.unit / unit) ** 2
-        self.unit = unit
-
     def deviation(self) -> np.ndarray:
-        """The standard deviation of each column; 0 if it has no numbers, or all are equal."""
+        """Return the standard deviation of each column; 0 without numbers, or if all are equal."""
         deviation = self.unit * np.sqrt(self._spread / _divisor(self._weight))
         rounding = self.n * np.finfo(float).eps * np.abs(self.mean)  # of the mean
         return np.where(deviation > rounding, deviation, 0.0)
 
 
 def _divisor(weight: np.ndarray) -> np.ndarray:
-    """Sums of weights, with 1 instead of 0."""
+    """Return sums of weights, with 1 instead of 0."""
     return np.where(weight > 0, weight, 1.0)

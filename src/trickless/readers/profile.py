@@ -153,13 +153,10 @@ class _Numbers:
 
 
 def _values(rows: Any, name: str) -> np.ndarray:
-    """Return the values of a column as numbers, with NaN for missing values."""
     return as_numbers(rows.column(name).to_numpy(zero_copy_only=False))
 
 
 class _Categories:
-    """The categories of a column."""
-
     def __init__(self, path: Any, name: str) -> None:
         self.name, self.has_missing = name, False
         self._path, self._seen = path, dict[str, str]()
@@ -272,7 +269,7 @@ class _Sample:
 
 
 def task_of(given: str | None, profile_: Profile, kind: str, target: str) -> tuple[str, str]:
-    """Classification or regression, and why."""
+    """Return "classification" or "regression", and why."""
     labels = profile_.target.labels
     if kind in ("category", "truth"):
         what = "text" if kind == "category" else "Booleans"

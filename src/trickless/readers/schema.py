@@ -19,7 +19,7 @@ from trickless.readers.cells import (
 )
 from trickless.readers.csv_file import CSVFile
 from trickless.readers.errors import reading
-from trickless.readers.kinds import kind_of
+from trickless.readers.kinds import kind_of_type
 from trickless.readers.table_file import ArrowFile
 from trickless.tables.parse_text import number_of
 from trickless.tables.spellings import Spelling, spelling_of
@@ -53,7 +53,7 @@ def schema_of(files: Files, folders: Folders) -> Schema:
     spellings, zoned = dict[str, Spelling](), set[str]()
     for name, texts in _first_texts(files, folders, types).items():
         there = [file.types[name] for file in files if name in file.types]
-        kinds = {kind_of(t) for t in there if not is_text(t) and not pa.types.is_null(t)}
+        kinds = {kind_of_type(t) for t in there if not is_text(t) and not pa.types.is_null(t)}
         cells = pa.array(texts, pa.string())
         if are_zoned(cells):
             zoned.add(name)
@@ -62,11 +62,11 @@ def schema_of(files: Files, folders: Folders) -> Schema:
         if spelling is not None:
             is_truth = isinstance(number_of(texts[0]), bool)
             found, spellings[name] = pa.bool_() if is_truth else pa.float64(), spelling
-        types[name] = found if kinds <= {kind_of(found)} else pa.string()
+        types[name] = found if kinds <= {kind_of_type(found)} else pa.string()
     for name in types:
         encoded = [file.types[name] for file in files if name in file.types]
         encoded = [type_ for type_ in encoded if pa.types.is_dictionary(type_)]
-        if encoded and kind_of(types[name]) != "category":
+        if encoded and kind_of_type(types[name]) != "category":
             types[name] = encoded[0]
     return Schema(types, spellings, zoned)
 
@@ -77,7 +77,7 @@ def texts_of_folders(folders: Folders, name: str) -> Any:
 
 
 def _first_types(files: Files, folders: Folders) -> dict[str, Any]:
-    """Types of all columns, decided by the first file with values in them."""
+    """Return the types of all columns, decided by the first file with values in them."""
     types: dict[str, Any] = {}
     for file in files:
         for name, type_ in file.types.items():
@@ -149,7 +149,7 @@ class LeadingZeros:
         self, files: Files, folders: Folders, types: dict[str, Any], names: Collection[str]
     ) -> None:
         self._types = types
-        self.left = {name for name in names if kind_of(types[name]) == "number"}
+        self.left = {name for name in names if kind_of_type(types[name]) == "number"}
         self.found = set[str]()
         of_folders = {name for found in folders.values() for name in found}
         for name in self.left & of_folders:

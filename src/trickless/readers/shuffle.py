@@ -62,7 +62,7 @@ def others(batches: Iterable[FileRows], sampled: np.ndarray) -> Iterator[Any]:
 def shuffled(
     batches: Iterable[Any], n_rows: int, batch_rows: int, rng: np.random.Generator
 ) -> Iterator[Any]:
-    """About ``n_rows`` rows in a uniformly random order, by means of temporary files.
+    """Yield about ``n_rows`` rows in a uniformly random order, by means of temporary files.
 
     Each row goes to a random part. Then each part is read into memory, shuffled, and yielded as
     tables of ``batch_rows`` rows. Parts are files in a temporary folder, which ``TMPDIR`` decides.

@@ -27,7 +27,6 @@ class TableFile:
     def _set_types(
         self, names: Sequence[str], types: Sequence[Any], known_as: Callable[[str], str]
     ) -> None:
-        """Set the types of the columns with these names in the file."""
         if len(set(names)) < len(names):
             name = min(name for name, count in Counter(names).items() if count > 1)
             raise CommandError(

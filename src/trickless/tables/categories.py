@@ -45,10 +45,9 @@ _POOL = 10
 def known_as(values: Iterable[Any], known: Collection[str]) -> list[str]:
     """Return the category of each value: a known one, or the value's own text if it is new.
 
-    ``known`` is a set, or a dictionary whose keys are texts. Unicode forms of a text are one. If
-    two known texts have the same meaning, texts are names: each one means only itself. Raises a
-    ValueError if a value cannot be a category, or if a value that is not text means several known
-    ones.
+    ``known`` is a set, or a dictionary whose keys are strings. All Unicode forms of a string are
+    one. If two known strings have the same meaning, strings are names, and each means only itself.
+    Raises a ValueError if a value cannot be a category, or if one that is not text means several.
     """
     meant: tuple[dict[Hashable, list[str]], bool] | None = None
     forms: dict[str, str] | None = None
@@ -75,7 +74,7 @@ def known_as(values: Iterable[Any], known: Collection[str]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _meanings(known: tuple[str, ...]) -> tuple[dict[Hashable, list[str]], bool]:
-    """Return texts that mean numbers or times, by meaning, and whether all meanings differ."""
+    """Return strings that mean numbers or times, by meaning, and whether all meanings differ."""
     meant = defaultdict(list)
     for text in known:
         if not isinstance(meaning := _meaning(text), str):
@@ -86,7 +85,7 @@ def _meanings(known: tuple[str, ...]) -> tuple[dict[Hashable, list[str]], bool]:
 def _meaning(text: str) -> Hashable:
     """Return the number or the time that a text means. A name means itself.
 
-    Truth values are the numbers 1 and 0, and a day is its midnight.
+    Booleans are the numbers 1 and 0, and a day is its midnight.
     """
     bare = text.strip()
     if (truth := _TRUTH.get(bare.lower())) is not None:
@@ -162,7 +161,7 @@ def warn_of_new(owner: str, name: Any, counts: dict[str, int], known: Collection
     """Warn if all or most values of a column are new categories.
 
     ``counts`` says how often each category occurs. A few new values are normal, unless they are of
-    another kind than all known ones: truth values in a column of names, for example.
+    another kind than all known ones, such as Booleans in a column of names.
     """
     new = [text for text in counts if text not in known]
     n, n_new = sum(counts.values()), sum(counts[text] for text in new)
@@ -180,10 +179,10 @@ def warn_of_new(owner: str, name: Any, counts: dict[str, int], known: Collection
 
 
 def without_rare(counts: dict[str, int]) -> tuple[list[str], int]:
-    """Return the categories that are told apart, and how many values the others have.
+    """Return the categories that get a code of their own, and how many values the others have.
 
     ``counts`` says how often each category occurs in the first batch; never, if its type declares
-    it only. A few rare categories are told apart as well: they hardly matter.
+    it only. A few rare categories get codes of their own as well, since they hardly matter.
     """
     most = min(_RARE, int(_RARE_SHARE * sum(counts.values())))
     rare = [text for text, n in counts.items() if 0 < n <= most]

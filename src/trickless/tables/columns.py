@@ -1,4 +1,4 @@
-"""Columns of pandas and polars data frames, and of arrays: their kinds, and their values.
+"""Columns of data frames (pandas or polars) and of arrays: their kinds and their values.
 
 This is the one place that says of a column whether it holds numbers, Booleans, times or categories,
 and reads it as such. Text is read like the cells of a file. A data frame is recognised by its
@@ -69,8 +69,8 @@ def columns_of_array(X: Any) -> list[Column] | None:
 class Column(ABC):
     """A column of a data frame.
 
-    ``holds`` says what the column holds: numbers, truth values, a kind of time, or objects such as
-    text and categories. It is "" for anything else. The column is ``categorical`` if its type says
+    ``holds`` says what the column holds: numbers, Booleans, a kind of time, or objects such as text
+    and categories. It is "" for anything else. The column is ``categorical`` if its type says
     that it holds categories, and ``declared`` if the type lists them.
     """
 
@@ -93,7 +93,7 @@ class Column(ABC):
 
     @abstractmethod
     def of_type(self) -> np.ndarray:
-        """Return the values of a column of numbers, truth values or times, as numbers or times."""
+        """Return the values of a column of numbers, Booleans or times, as numbers or times."""
 
     def distinct(self) -> list[Any]:
         """Return the values that occur, each once, or those that the type declares."""
@@ -156,7 +156,8 @@ class Column(ABC):
         try:
             places, values, _ = self.occurring()
             read = [read_value(value, kind, spelling, date_format) for value in values]
-            numbers = [as_number(_minus(value, origin)) for value, _ in read]
+            exact = (float(v) if origin and isinstance(v, np.floating) else v for v, _ in read)
+            numbers = [as_number(value - origin if origin else value) for value in exact]
         except OtherKindError:
             raise
         except Exception as error:  # polars raises a class of its own
@@ -186,12 +187,6 @@ def read_value(
     if found is None or kind_of(found) != kind:
         raise OtherKindError("", value, OBJECTS if found is None else kind_of(found))
     return found, type(found) is bool and isinstance(value, str)
-
-
-def _minus(value: Any, origin: int) -> Any:
-    if not origin:
-        return value
-    return (float(value) if isinstance(value, np.floating) else value) - origin
 
 
 class PandasColumn(Column):

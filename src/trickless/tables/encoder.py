@@ -37,12 +37,12 @@ _EXACT = 2**53
 class TableEncoder(Stated):
     """What the columns of a data frame hold, and the codes of their categories.
 
-    A column of numbers or truth values holds numbers. So does a column of objects that are all
-    numbers, or text that spells them (:mod:`trickless.tables.spellings`). Text that spells dates
-    holds dates. Times are numbers to the microsecond: dates are days since 1970, durations and
+    A column of numbers or Booleans holds numbers, as does a column of objects that are all numbers,
+    or of text that spells them (:mod:`trickless.tables.spellings`). Text that spells dates holds
+    dates. Times are numbers to the microsecond: dates are days since 1970, durations and
     times of day are days, and a period is the day on which it begins. A missing value is NaN.
 
-    A column of categories, other text or other objects holds categories. They are texts
+    A column of categories, other text or other objects holds categories. They are strings
     (:mod:`trickless.tables.categories`), whatever type later batches have. The categories of the
     first batch, or all that its type declares, are sorted and have the codes from 0 on. The next
     code is for a missing value, and the one after it for a new category. Rare categories of the
@@ -62,7 +62,7 @@ class TableEncoder(Stated):
         that count as new.
     whole : dict
         By the index of a column: the number subtracted from it before it is rounded. Only columns
-        of whole numbers that double precision would round have one.
+        of integers that double precision would round have one.
     origins : array
         What :meth:`relative` subtracts from each column after that.
     """
@@ -147,7 +147,6 @@ class TableEncoder(Stated):
         return self._matrix(owner, columns, len(X)) if len(columns) == len(self.kinds) else X
 
     def _matrix(self, owner: str, columns: list[Column], n_rows: int) -> np.ndarray:
-        """Return columns as float64, with codes for categories."""
         matrix = np.empty((n_rows, len(columns)))
         read = zip(self.kinds, self.codes, self.spellings, columns, strict=True)
         for j, (kind, codes, spelling, column) in enumerate(read):
@@ -161,9 +160,10 @@ class TableEncoder(Stated):
     def settle(self, X: Any, merged: np.ndarray) -> None:
         """Choose ``origins`` by the first batch, as float64.
 
-        A precision with few digits may round different values to the same number. It keeps
-        differences from one of the values apart. So the origin of such a column is its median, or
-        the value below. ``merged`` marks columns of numbers whose values would become the same.
+        A precision with few digits may round different values to the same number, but it keeps
+        differences from one of the values apart. The origin of such a column is therefore its
+        median, or the value below. ``merged`` marks columns of numbers whose values would become
+        the same.
         """
         for j, kind in enumerate(self.kinds):
             if kind in (DATES, ZONED) or (merged[j] and kind != CATEGORIES):
@@ -235,7 +235,6 @@ def _origin(column: Column, numbers: np.ndarray) -> int:
 
 
 def _check_names(owner: str, frame: Any) -> None:
-    """Refuse a data frame with several columns of the same name."""
     names = list(frame.columns)
     if len(set(names)) < len(names):
         name = next(name for name in names if names.count(name) > 1)

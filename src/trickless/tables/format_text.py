@@ -21,7 +21,12 @@ def as_text(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
     if isinstance(value, bytes):
-        return _of_bytes(value)
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            raise InvalidValueError(
+                f"the category {value[:40]!r} is bytes that are not valid UTF-8", "decode them"
+            ) from error
     if isinstance(value, Decimal):
         return _of_decimal(value)
     if isinstance(value, float | np.floating):
@@ -30,7 +35,10 @@ def as_text(value: Any) -> str:
         short = value.astype("M8[us]")
         return as_text(short.item()) if short == value else str(value)
     if isinstance(value, datetime):
-        return _of_datetime(value)
+        if value.tzinfo is not None:
+            return str(value.astimezone(UTC))
+        is_day = value.time() == time() and not getattr(value, "nanosecond", 0)
+        return str(value.date() if is_day else value)
     if isinstance(value, timedelta):
         rest = getattr(value, "nanoseconds", 0)
         plain = timedelta(value.days, value.seconds, value.microseconds)
@@ -39,15 +47,6 @@ def as_text(value: Any) -> str:
         begin, end = "[" if value.closed_left else "(", "]" if value.closed_right else ")"
         return f"{begin}{as_text(value.left)}, {as_text(value.right)}{end}"
     return str(value)
-
-
-def _of_bytes(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError as error:
-        raise InvalidValueError(
-            f"the category {value[:40]!r} is bytes that are not valid UTF-8", "decode them"
-        ) from error
 
 
 def _of_decimal(value: Decimal) -> str:
@@ -73,11 +72,3 @@ def _of_float(value: Any) -> str:
             "store such categories as integers or text",
         )
     return str(int(number))
-
-
-def _of_datetime(value: datetime) -> str:
-    if value.tzinfo is not None:
-        return str(value.astimezone(UTC))
-    if value.time() == time() and not getattr(value, "nanosecond", 0):
-        return str(value.date())
-    return str(value)

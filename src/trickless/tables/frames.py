@@ -1,4 +1,4 @@
-"""Data frames of pandas and polars as wholes: their names, rows and numbers.
+"""Whole pandas and polars data frames: their names, rows and numbers.
 
 A data frame is recognised by its methods, so neither library is imported.
 """

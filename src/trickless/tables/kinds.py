@@ -32,7 +32,7 @@ def kind_of_time(value: Any) -> str:
         return ""
     if isinstance(value, datetime):
         return DATES if value.tzinfo is None else ZONED
-    if isinstance(value, date | np.datetime64) or _is_period(value):
+    if isinstance(value, date | np.datetime64) or type(value).__name__ == "Period":
         return DATES
     if isinstance(value, timedelta | np.timedelta64):
         return DURATIONS
@@ -66,7 +66,7 @@ def as_number(value: Any) -> float:
         return float(value)
     if isinstance(value, time):
         value = timedelta(0, value.second, value.microsecond, 0, value.minute, value.hour)
-    elif _is_period(value):
+    elif type(value).__name__ == "Period":  # of pandas
         value = value.to_timestamp()
     if hasattr(value, "asm8"):  # pandas, whose years may be outside the range of Python
         value = value.asm8
@@ -78,8 +78,3 @@ def as_number(value: Any) -> float:
     elif isinstance(value, timedelta):
         value = np.timedelta64(value, "us")
     return float(as_numbers(np.asarray(value)) if isinstance(value, np.generic) else value)
-
-
-def _is_period(value: Any) -> bool:
-    """Return whether an object is a pandas Period."""
-    return type(value).__name__ == "Period"

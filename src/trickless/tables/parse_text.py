@@ -30,7 +30,7 @@ def is_finer(text: str) -> bool:
 
 
 def number_of(text: str) -> float | bool | None:
-    """Return the number or the truth value that a text spells; None if it spells neither."""
+    """Return the number or the Boolean that a string spells; None if it spells neither."""
     bare = text.strip()
     if (truth := _TRUTH.get(bare.lower())) is not None:
         return truth

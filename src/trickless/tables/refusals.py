@@ -29,9 +29,9 @@ def why_no_table(X: Any) -> Refusal | None:
     if (why := why_no_frame(X)) is not None:
         return why
     if is_frame(X):
-        for column, why in _refused_of_frame(X, missing=False):
+        for column, held in _refused_of_frame(X, missing=False):
             return (
-                f"column {column!r} of X {why}, but the model was fitted to an array, which is a "
+                f"column {column!r} of X {held}, but the model was fitted to an array, which is a "
                 "table of numbers",
                 "fit it to a data frame with these columns",
             )

@@ -13,7 +13,7 @@ These are read if the whole column agrees:
 - Parentheses about some of the numbers, which are negative, as in accounts.
 - One unit after all numbers, or one currency. 12% is 12, as 12 kg is.
 
-Whole numbers with leading zeros, such as postcodes, are names. So are whole numbers beyond double
+Integers with leading zeros, such as postcodes, are names, and so are integers beyond double
 precision. Groups of nine digits or more, all of one length, are telephone numbers.
 """
 
@@ -125,7 +125,7 @@ class _Parts(NamedTuple):
 
 
 def _parts(text: str) -> _Parts | None:
-    """Return the sign, the unit and the digits of a text; None if it is no number."""
+    """Return the sign, the unit and the digits of a string; None if it is no number."""
     found = _FORM.fullmatch(_MARKS.sub("", text).strip().translate(_PLAIN))
     if found is None:
         return None
@@ -153,7 +153,7 @@ def _value(body: str, spelling: Spelling) -> float | int | None:
 def read_number(text: str, spelling: Spelling = PLAIN) -> float | int | bool | None:
     """Return the number or Boolean that a text spells in a column; None if it spells neither.
 
-    Texts such as NA spell NaN.
+    Strings such as NA spell NaN.
     """
     if text.strip() in MISSING:
         return float("nan")
@@ -178,7 +178,7 @@ def _exactly(text: str, value: float | bool) -> float | int | bool:
 
 
 def spelling_of(texts: Iterable[str]) -> Spelling | None:
-    """Return how all texts spell numbers or Booleans; None if they are names, or doubtful."""
+    """Return how all strings spell numbers or Booleans; None if they are names, or doubtful."""
     known = [bare for text in texts if (bare := text.strip()) not in MISSING]
     if not known or not all(number_of(text) is not None or _parts(text) for text in known[:_FEW]):
         return None
@@ -282,7 +282,6 @@ def doubtful_text(texts: Collection[str]) -> tuple[str, bool] | None:
 
 
 def _looks(text: str) -> bool:
-    """Return whether a text looks like a number or a date."""
     if _DATE.fullmatch(text) or _is_marked(text):
         return True
     parts = _parts(text)
@@ -299,7 +298,7 @@ def _is_marked(text: str) -> bool:
 
 
 def _are_codes(texts: Collection[str]) -> bool:
-    """Return whether texts are integers of one length, in groups, or with one of few letters."""
+    """Return whether strings are integers of one length, in groups, or with one of few letters."""
     found = [_parts(text) for text in texts]
     if not all(found) or any(part.in_brackets for part in found if part):
         return False
@@ -330,6 +329,6 @@ def why_doubtful(texts: Collection[str]) -> str | None:
 
 
 def are_times(texts: Iterable[str]) -> bool:
-    """Return whether all texts, and at least one, are times such as 2026-01-31 10:30 or 2026-01."""
+    """Return whether all strings, and at least one, are times such as 2026-01-31 or 2026-01."""
     known = [text for text in texts if text.strip() not in MISSING]
     return bool(known) and all(time_of(text) is not None for text in known)

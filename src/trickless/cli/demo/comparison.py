@@ -84,7 +84,7 @@ def run(folder: Path, repeats: int = 1) -> list[Row]:
 
 
 def load() -> Data:
-    """The Adult data, one-hot and standardised, split 80/20. Digits, if no registry answers."""
+    """Return the Adult data, encoded and split 80/20, or the digits if no registry answers."""
     try:
         X, y = load_adult()
         name = "Adult census data"
@@ -148,7 +148,7 @@ def progress(total: int, what: str, unit: str) -> tqdm:
 
 
 def median(rows: list[Row]) -> Row:
-    """One row for several runs of a model, with the medians of the measurements."""
+    """Return one row for several runs of a model, with the medians of the measurements."""
     fit, predict, peak = (
         float(np.median([getattr(row, field) for row in rows]))
         for field in ("fit_seconds", "predict_seconds", "fit_peak_mib")
@@ -176,7 +176,7 @@ def fit_and_predict(name: str, model: Any, data: Data) -> tuple[Row, dict[str, A
 
 
 def sweep_sizes(data: Data) -> dict[str, Any]:
-    """Test error of Kitchen Sinks for several numbers of neurons and seeds."""
+    """Return the test error of Kitchen Sinks for several numbers of neurons and seeds."""
     sweep: dict[str, Any] = {}
     with progress(len(SEEDS) * sum(map(len, SIZES.values())), "sizes", "fit") as bar:
         for family, sizes in SIZES.items():

@@ -91,7 +91,7 @@ def fetch(archive: Archive, timeout: float = 120, download: Download = pip_downl
 
 
 def load_adult() -> tuple[np.ndarray, np.ndarray]:
-    """The Adult census data, training part: 32,561 people, and whether they earn over $50,000."""
+    """Return 32,561 people of the Adult census data, and whether they earn over $50,000."""
     with zipfile.ZipFile(fetch(MGLEARN)) as archive:
         text = archive.read("mglearn/data/adult.data").decode()
     rows = [row for row in csv.reader(io.StringIO(text), skipinitialspace=True) if row]

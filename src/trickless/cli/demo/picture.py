@@ -63,7 +63,7 @@ def draw_sizes(axes: Any, sizes: dict[str, Any], table: list[dict[str, Any]]) ->
 
 
 def draw_table(axes: Any, table: list[dict[str, Any]]) -> None:
-    """A row for each model, the best at the top: its error as a dot, and its seconds in words."""
+    """Draw a row for each model, the best at the top: a dot for its error, words for its time."""
     rows = sorted(table, key=lambda row: -row["error"])
     lowest, highest = (100 * rows[i]["error"] for i in (-1, 0))
     spread = highest - lowest or 1.0
