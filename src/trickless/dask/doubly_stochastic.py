@@ -34,7 +34,6 @@ from trickless.dask.parts import (
 )
 from trickless.dask.pieces import (
     Pieces,
-    at,
     at_home,
     by_thread,
     current_client,
@@ -68,6 +67,7 @@ from trickless.solvers.descent.candidates import compared
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.next_family import OneFamily, next_family
 from trickless.solvers.descent.options import DescentOptions
+from trickless.tables.frames import picked
 
 
 @fit.register(DoublyStochasticRegressor)
@@ -156,7 +156,7 @@ def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.nda
     where = np.split(numbers, np.searchsorted(numbers, ends[:-1]))
     starts = ends - rows.lengths
     taken = [
-        dask.delayed(at)(X, index - start)
+        dask.delayed(picked)(X, index - start)
         for X, index, start in zip(rows.X, where, starts, strict=True)
         if len(index)
     ]

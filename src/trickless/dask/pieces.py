@@ -18,6 +18,7 @@ from trickless.arrays.missing import is_masked
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import Purpose, generator
 from trickless.intake.weights import check_weights
+from trickless.tables.frames import picked
 
 #: The most rows in the first batch of a model. Its neurons are fitted to this batch.
 SAMPLE = 2**14
@@ -148,12 +149,8 @@ def _take(owner: str, X: Any, y: Any, weight: Any, index: Any) -> tuple[Any, Any
         return X, y, weight
     if weight is not None and (positive := _weighted_rows(owner, weight)).size:
         index = positive[index]
-    return at(X, index), at(y, index), None if weight is None else at(weight, index)
-
-
-def at(rows: Any, index: np.ndarray) -> Any:
-    """Return some rows of an array, a sparse matrix or a data frame."""
-    return rows.iloc[index] if hasattr(rows, "iloc") else rows[index]
+    X, y = picked(X, index), picked(y, index)
+    return X, y, None if weight is None else picked(weight, index)
 
 
 def stacked(parts: Sequence[Any]) -> Any:

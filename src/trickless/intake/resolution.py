@@ -59,8 +59,7 @@ def warn_of_resolution(
             f"{owner}: column {_name(column, names)} of X reaches {largest[column]:g}, which "
             f"dtype={np.dtype(dtype).name!r} rounds to within {unit * rounding[column]:.1g}, while "
             f"the {'values' if apart else 'rows'} differ by about {unit * spread[column]:.1g} in "
-            "all: "
-            "predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
+            "all: predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
             "dtype='float64'."
         )
     return poor

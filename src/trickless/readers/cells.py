@@ -20,7 +20,7 @@ from trickless.tables.spellings import PLAIN, Spelling
 _KINDS = {pa.float64(): NUMBERS, pa.timestamp("us"): DATES, pa.timestamp("us", "UTC"): ZONED}
 #: What a cell of each type is called.
 _WANTED = {
-    pa.bool_(): "truth value",
+    pa.bool_(): "Boolean",
     pa.float64(): "number",
     pa.timestamp("us"): "date without a time zone, such as 2026-01-31 or 2026-01-31 10:30",
     pa.timestamp("us", "UTC"): "date with a time zone, such as 2026-01-31 10:30Z",

@@ -34,7 +34,7 @@ NAMES = {
     "zoned date": "date with a time zone",
     "category": "category",
     "known category": "category",
-    "truth": "truth value",
+    "truth": "Boolean",
 }
 #: Microseconds in the units of times, and in a day. A nanosecond is less than one.
 _MICROSECONDS = {"s": 10**6, "ms": 1000, "us": 1}

@@ -198,8 +198,8 @@ def _read(owner: str, column: Column) -> _Read:
         if not column.holds:
             raise InvalidValueError(
                 f"{owner}: column {column.name!r} of X has the type {column.dtype}, which is not "
-                "numbers, truth values, times, text or categories",
-                "put one number, truth value, time or text in each cell; or leave the column out",
+                "numbers, Booleans, times, text or categories",
+                "put one number, Boolean, time or string in each cell; or leave the column out",
             )
         return (NUMBERS if column.holds == TRUTH else column.holds), None, PLAIN
     with naming(f"{owner}: column {column.name!r} of X", column):

@@ -97,7 +97,7 @@ def frame_like(frame: Any, matrix: np.ndarray) -> Any:
 
 
 def picked(frame: Any, rows: np.ndarray) -> Any:
-    """Return the rows of a data frame with these numbers, in this order."""
+    """Return the rows of a data frame or an array with these numbers, in this order."""
     return frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
 
 
