@@ -40,8 +40,6 @@ LEARNERS: dict[tuple[str, str], type] = {
 }
 #: The most support points that Shrinking Gradient keeps. They limit the time of a round.
 _MAX_SUPPORT = 10_000
-#: Rows that Shrinking Gradient gets at a time.
-_SHUFFLED_ROWS = 2**14
 #: A doubtful column of fewer strings may hold names. It is named, and a longer one is refused.
 _TEXTS = 10
 #: The most values of a table that trees learn in memory: half a gigabyte. Trees need many passes.
