@@ -12,7 +12,7 @@ from sklearn.metrics import r2_score
 
 import fuzz_tables
 import trickless
-from tables import frame, write
+from table_files import frame, write
 from trickless import cli
 from trickless.readers import csv_file as csv
 from trickless.readers import dataset

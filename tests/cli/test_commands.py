@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import trickless
-from tables import frame, write
+from table_files import frame, write
 from trickless import KitchenSinksRegressor, TableColumn, TableModel, cli
 from trickless.cli import learn
 from trickless.cli.app import app

@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 import trickless
-from tables import frame, write
+from table_files import frame, write
 from trickless import KitchenSinksRegressor, NeuronStream, cli
 from trickless.cli import learn, output
 from trickless.cli.app import app

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tables import frame, write
+from table_files import frame, write
 from trickless import TableModel, cli
 from trickless.cli.exit_codes import BAD_INPUT, code_of
 

@@ -7,7 +7,7 @@ import pytest
 
 import trickless
 from mutated_files import hostile, parts, whole
-from tables import frame, write
+from table_files import frame, write
 from trickless import TableColumn, TableModel, cli
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import trickless
-from tables import frame, write
+from table_files import frame, write
 from trickless import cli
 
 

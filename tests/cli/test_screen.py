@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tables import frame, write
+from table_files import frame, write
 from trickless import cli
 from trickless.cli import screen
 

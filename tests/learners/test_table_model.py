@@ -15,7 +15,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.validation import check_is_fitted
 
 import trickless
-from tables import frame
+from table_files import frame
 from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,

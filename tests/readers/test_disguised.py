@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import trickless
-from tables import write
+from table_files import write
 from trickless import cli
 from trickless.readers import csv_file as csv
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tables import frame, write
+from table_files import frame, write
 from trickless.readers import folder
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError

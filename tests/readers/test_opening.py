@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import trickless
-from tables import frame, write
+from table_files import frame, write
 from trickless import cli
 from trickless.readers import csv_file
 
