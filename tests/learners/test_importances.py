@@ -44,8 +44,8 @@ def test_the_features_that_matter_have_the_largest_shares(name):
 
 def test_importances_are_those_of_the_derivatives():
     """Of sin(2b) + e with normal inputs, E 4 cos²(2b) = 2 (1 + exp(−8)) and 1."""
-    rows = pd.DataFrame(inputs(6000, 6), columns=list("abcdef"))
-    noise = np.random.default_rng(0).normal(scale=0.3, size=6000)
+    rows = pd.DataFrame(inputs(3000, 6), columns=list("abcdef"))
+    noise = np.random.default_rng(0).normal(scale=0.3, size=3000)
     f = np.sin(2 * rows["b"]) + 7 + rows["e"] + noise
     model = KitchenSinksRegressor(Gaussian("relevance"), 50, random_state=0)
     for scale in (np.ones(6), np.array([1, 100.0, 1, 1, 0.01, 1])):
@@ -64,8 +64,9 @@ def test_many_outputs_are_mixed():
 
 def test_selectors_of_scikit_learn_go_by_the_importances():
     model = KitchenSinksRegressor(Gaussian("relevance"), 200, random_state=0)
-    for selector in (RFE(model, n_features_to_select=2), SelectFromModel(model, max_features=2)):
-        selector.fit(X, y)
+    recursive = RFE(model, n_features_to_select=2, step=2)
+    for selector in (recursive, SelectFromModel(model, max_features=2)):
+        selector.fit(X[:300], y[:300])
         assert list(selector.get_feature_names_out()) == ["b", "e"]
 
 
@@ -87,7 +88,9 @@ def test_the_display_shows_the_most_important_first():
     widths = [bar.get_width() for bar in display.bars_]
     assert len(widths) == 3
     assert widths == sorted(model.feature_importances_, reverse=True)[:3]
-    plain = FeatureImportancesDisplay.from_estimator(MODELS["gaussian"].fit(X.to_numpy(), y))
+    few = KitchenSinksRegressor(Ferns(feature_weights="relevance"), 20, random_state=0)
+    few.fit(X.to_numpy()[:200], y[:200])
+    plain = FeatureImportancesDisplay.from_estimator(few)
     assert {label.get_text() for label in plain.ax_.get_yticklabels()} == set("012345")
     with pytest.raises(ValueError, match=r"n_features=0.*Remedy"):
         FeatureImportancesDisplay.from_estimator(model, n_features=0)

@@ -125,7 +125,7 @@ def test_the_theorem_takes_as_many_draws_as_a_round_needs(estimator, norm_bound)
 
 
 @pytest.mark.parametrize("estimator", ["index", "stratified"])
-@pytest.mark.parametrize("norm_bound", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("norm_bound", [0.5, 2.0])
 def test_draws_keep_what_the_proof_needs_of_them(estimator, norm_bound):
     """V[E] <= 1, P(|E - f| >= 8 B) <= 1/γ, and Hoeffding's tail at 5 %, over fresh draws."""
     T = 400
@@ -135,7 +135,7 @@ def test_draws_keep_what_the_proof_needs_of_them(estimator, norm_bound):
     model = learned(X, y, neurons=Gaussian(1.0), estimator=estimator, **options)
     rounds, tests = copy(model.rounds_), inputs(8, 3, seed=2)
     values = []
-    for seed in range(400):
+    for seed in range(200):
         rounds.seed, rounds.drawn = seed, Growing()
         values.append(model.estimates_(tests, rounds)[:, 0])
     values = np.array(values)
@@ -145,8 +145,8 @@ def test_draws_keep_what_the_proof_needs_of_them(estimator, norm_bound):
     assert half_range == pytest.approx(np.abs(alpha).sum())
     assert m == shrinking_gradient_draws(half_range, T, norm_bound)
     error = values - f
-    assert np.abs(error.mean()) < 4 * error.std() / np.sqrt(400)
-    variance, spread = error.var(axis=0), np.sqrt(2 / 400)
+    assert np.abs(error.mean()) < 4 * error.std() / np.sqrt(200)
+    variance, spread = error.var(axis=0), np.sqrt(2 / 200)
     assert (variance < 1 + 4 * spread).all()
     assert half_range**2 / m <= 1
     assert variance.max() > 0.02
@@ -195,14 +195,14 @@ def test_faithful_mode_needs_a_horizon_long_enough():
 
 def test_the_step_descends():
     """The printed sign of Algorithm 1 ascends the loss: the online error would not fall."""
-    X = inputs(600, 2)
+    X = inputs(300, 2)
     model = learned(X, np.sin(X[:, 0]), 300, neurons=Gaussian(1.0))
     error = model.online_error_[:, 1]
-    assert error[-200:].mean() < 0.5 * error[:50].mean()
+    assert error[-100:].mean() < 0.5 * error[:50].mean()
 
 
 def test_it_stays_close_to_descent_with_the_exact_kernel():
-    X = inputs(800, 2)
+    X = inputs(500, 2)
     y = np.sin(X[:, 0]) * np.cos(X[:, 1])
     m = 300
     model = learned(X, y, m, neurons=Gaussian(1.0), step_size=0.2, schedule="constant")
@@ -332,15 +332,15 @@ def test_the_frozen_network_follows_n_neurons():
 
 
 def test_batches_may_be_dense_or_sparse():
-    X = inputs(200, 3) * (inputs(200, 3, seed=1) > 0)
+    X = inputs(80, 3) * (inputs(80, 3, seed=1) > 0)
     y = np.sin(X[:, 0])
     options = {"y_range": (-1, 1), "random_state": 0, "dtype": "float64"}
     dense = ShrinkingGradientRegressor(Gaussian(1.0), **options)
-    dense.partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    dense.partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
     sparse = scipy.sparse.csr_matrix(X)
     for first, second in ((sparse, X), (X, sparse)):
         mixed = ShrinkingGradientRegressor(Gaussian(1.0), **options)
-        mixed.partial_fit(first[:100], y[:100]).partial_fit(second[100:], y[100:])
+        mixed.partial_fit(first[:40], y[:40]).partial_fit(second[40:], y[40:])
         np.testing.assert_allclose(mixed.predict(X), dense.predict(X), atol=1e-9)
 
 
@@ -471,19 +471,19 @@ def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
 
     monkeypatch.setattr("trickless.solvers.rounds.estimates._DRAWS", 7)
     monkeypatch.setattr(Gaussian, "draw", recorded)
-    model = learned(X, y, n_samples=3000, neurons=Gaussian(1.0), estimator="full")
+    model = learned(X, y, n_samples=1000, neurons=Gaussian(1.0), estimator="full")
     assert max(held[1:-1]) == 7 or max(held) == 16
     alpha, _ = naive.kernel_gradient(
         model.estimates_.kernel(X, X), y, lambda t: min(5 / np.sqrt(t), 0.5)
     )
-    assert np.abs(model.rounds_.coefficients.last()[:, 0] - alpha).max() < 0.1
+    assert np.abs(model.rounds_.coefficients.last()[:, 0] - alpha).max() < 5 * 0.5 / np.sqrt(1000)
 
 
 @pytest.mark.parametrize("estimator", ["index", "stratified", "full"])
 def test_draws_in_parts_are_weighed_by_their_numbers(estimator, monkeypatch):
     """2,500 draws are two parts of a thousand and half a one."""
     monkeypatch.setattr("trickless.solvers.rounds.estimates._DRAWS", 1000)
-    X = inputs(60, 2)
+    X = inputs(30, 2)
     model = learned(X, np.sin(X[:, 0]), 2500, neurons=Gaussian(1.0), estimator=estimator)
     x = inputs(3, 2, seed=1)
     exact = model.neurons_.kernel(x, X) @ model.rounds_.coefficients.last()

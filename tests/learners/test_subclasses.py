@@ -64,7 +64,7 @@ def answer(model, X):
 @pytest.mark.parametrize("make", [fewer, with_keywords, more])
 @pytest.mark.parametrize("learner", ALL, ids=name_of)
 def test_a_subclass_with_other_parameters_learns_what_its_base_learns(learner, make, tmp_path):
-    X, y = problem(learner)
+    X, y = problem(learner, rows=60)
     base, mine = clone(learner).set_params(random_state=0), make(learner)
     expected = answer(base.fit(X, y), X)
     for model in (mine, clone(mine)):

@@ -105,9 +105,9 @@ def test_data_frames_of_every_library_give_one_model():
 @both_kinds
 @pytest.mark.parametrize("options", [{}, {"n_candidates": 1}, {"batch_size": 150}], ids=str)
 def test_loops_threads_and_blocks_of_rows_change_no_bit(learner, options, monkeypatch):
-    frame, f = table(500)
+    frame, f = table(300)
     y = targets(learner, f, 3)
-    model = make(learner, n_neurons=40, n_jobs=1, **options)
+    model = make(learner, n_neurons=12, n_jobs=1, **options)
     monkeypatch.setenv("TRICKLESS_NUMBA", "0")
     expected = clone(model).fit(frame, y)
     values = answers(expected, frame)
@@ -124,7 +124,7 @@ def test_loops_threads_and_blocks_of_rows_change_no_bit(learner, options, monkey
         np.testing.assert_array_equal(again.neuron_coef_, expected.neuron_coef_)
         assert again.validation_scores_ == expected.validation_scores_
         np.testing.assert_array_equal(answers(again, frame), values)
-        parts = [answers(again, frame[i : i + 61]) for i in range(0, 500, 61)]
+        parts = [answers(again, frame[i : i + 61]) for i in range(0, 300, 61)]
         np.testing.assert_array_equal(np.concatenate(parts), values)
     other = clone(model).set_params(random_state=1).fit(frame, y)
     assert not np.array_equal(answers(other, frame), values)

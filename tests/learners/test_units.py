@@ -9,7 +9,7 @@ from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, Shrinkin
 from trickless.baselines import KernelGradientRegressor, NORMARegressor, SDCARegressor
 from trickless.neurons import Gaussian, Landmarks, Laplace1, Matern
 
-X = inputs(400, 4)
+X = inputs(150, 4)
 Y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
 #: Over six decades.
 WEIGHT = 10.0 ** np.random.default_rng(0).uniform(-3, 3, len(X))
@@ -17,23 +17,20 @@ LOSSES = ["squared_error", "huber", "epsilon_insensitive"]
 FAMILIES = [Gaussian(), Matern(0.1), Matern(1.5), Laplace1(), Landmarks(), "stumps", "trees"]
 
 MODELS = [
-    *(KitchenSinksRegressor(family, 100) for family in FAMILIES),
-    KitchenSinksRegressor(Matern(0.5), 100, alpha="loo"),
-    KitchenSinksRegressor(Matern(0.5), 100, alpha=1e-4, solver="iterative"),
+    *(KitchenSinksRegressor(family, 60) for family in FAMILIES),
+    KitchenSinksRegressor(Matern(0.5), 60, alpha="loo"),
+    KitchenSinksRegressor(Matern(0.5), 60, alpha=1e-4, solver="iterative"),
     *(
-        DoublyStochasticRegressor(family, 200, loss=loss)
+        DoublyStochasticRegressor(family, 80, loss=loss)
         for family in (Gaussian(), Matern(0.1), "trees")
         for loss in LOSSES
     ),
     *(
-        DoublyStochasticRegressor(Gaussian(), 200, loss=loss, preconditioner="block")
+        DoublyStochasticRegressor(Gaussian(), 80, loss=loss, preconditioner="block")
         for loss in LOSSES
     ),
-    *(
-        DoublyStochasticRegressor(Gaussian(), 200, loss=loss, schedule="constant")
-        for loss in LOSSES
-    ),
-    ShrinkingGradientRegressor(Matern(0.1)),
+    *(DoublyStochasticRegressor(Gaussian(), 80, loss=loss, schedule="constant") for loss in LOSSES),
+    ShrinkingGradientRegressor(Matern(0.1), 300),
     KernelGradientRegressor(random_state=0),
     *(NORMARegressor(loss=loss) for loss in LOSSES),
     *(SDCARegressor(loss=loss) for loss in LOSSES),
