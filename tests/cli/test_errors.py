@@ -128,7 +128,7 @@ def test_labels_that_are_the_same_in_double_precision(folder):
     pd.DataFrame({"x": np.arange(30.0), "label": values}).to_parquet(path)
     assert "beyond 9,007,199,254,740,992" in fit(path)
     options = ["--target", "label", "--category", "label", "--out", str(folder / "new.trickless")]
-    done = CliRunner().invoke(app, ["fit", str(path), *options, "--json"])
+    done = CliRunner().invoke(app, ["fit", str(path), *options, "--n-neurons", "20", "--json"])
     assert json.loads(done.stdout)["classes"] == [str(2**53 + i) for i in range(3)]
 
 
