@@ -67,7 +67,7 @@ def test_families_have_the_kernels_of_scikit_learn(family, kernel):
     np.testing.assert_allclose(got, kernel(X), atol=1e-12)
 
 
-def test_kernels_that_are_scaled():
+def test_scaled_kernels_are_those_of_scikit_learn():
     family = Polynomial(degree=2, gamma=0.5, coef0=2.0).fit(X, np.random.default_rng(0))
     K = pairwise.polynomial_kernel(X, degree=2, gamma=0.5, coef0=2.0)
     np.testing.assert_allclose(4**2 * family.kernel(X), normalised(K), atol=1e-12)
@@ -95,7 +95,7 @@ def test_a_neuron_of_rbf_is_two_components():
     assert ours < theirs  # both without bias
 
 
-def test_alpha_of_ridge():
+def test_alpha_of_ridge_is_alpha_times_the_number_of_rows():
     ours = KitchenSinksRegressor(GAUSSIAN, alpha=ALPHA, **SAME).fit(X, Y)
     ridge = Ridge(alpha=N * ALPHA).fit(Z, Y)
     np.testing.assert_allclose(ours.predict(NEW), ridge.predict(Z_NEW), atol=1e-9)
@@ -106,14 +106,14 @@ def test_alpha_of_ridge():
     np.testing.assert_allclose(labels.decision_function(NEW), expected, atol=1e-9)
 
 
-def test_weights_of_rows_of_ridge():
+def test_weights_of_rows_count_as_in_ridge():
     weight = np.random.default_rng(0).uniform(0.1, 3, N)
     ours = KitchenSinksRegressor(GAUSSIAN, alpha=ALPHA, **SAME).fit(X, Y, weight)
     ridge = Ridge(alpha=weight.sum() * ALPHA).fit(Z, Y, weight)
     np.testing.assert_allclose(ours.predict(NEW), ridge.predict(Z_NEW), atol=1e-9)
 
 
-def test_alpha_of_ridge_cv():
+def test_alpha_is_chosen_as_by_ridge_cv():
     ours = KitchenSinksRegressor(GAUSSIAN, alpha="loo", **SAME).fit(X, Y)
     ridge = RidgeCV(alphas=N * ours.cv_alphas_).fit(Z, Y)
     assert ours.alpha_ == pytest.approx(ridge.alpha_ / N)
@@ -127,7 +127,7 @@ def test_alpha_of_ridge_cv():
     ],
     ids=["log_loss", "hinge"],
 )
-def test_c_of_linear_classifiers(loss, theirs, atol):
+def test_c_of_linear_classifiers_is_converted_to_alpha(loss, theirs, atol):
     ours = KitchenSinksClassifier(
         GAUSSIAN, loss=loss, alpha=ALPHA, tol=1e-10, max_iter=50_000, **SAME
     )
@@ -136,7 +136,7 @@ def test_c_of_linear_classifiers(loss, theirs, atol):
     np.testing.assert_allclose(got, expected, atol=atol)
 
 
-def test_alpha_of_kernel_ridge():
+def test_alpha_of_kernel_ridge_is_converted():
     options = {"kernel_params": {"gamma": GAMMA}, "tol": 1e-12, "random_state": 0}
     ours = SDCARegressor("rbf", alpha=ALPHA, max_iter=2000, **options).fit(X, Y)
     ridge = KernelRidge(alpha=N * ALPHA, kernel="rbf", gamma=GAMMA).fit(X, Y - Y.mean())
@@ -153,7 +153,7 @@ def test_alpha_of_kernel_ridge():
     ],
     ids=lambda learner: str(learner.loss) if hasattr(learner, "loss") else "",
 )
-def test_c_and_gamma_of_kernel_machines_without_an_offset(ours, theirs):
+def test_c_and_gamma_of_kernel_machines_without_an_offset_are_converted(ours, theirs):
     """Nystroem with all rows as landmarks makes columns whose inner products are the kernel."""
     y = LABELS if isinstance(ours, SDCAClassifier) else Y - Y.mean()
     decide = "decision_function" if y is LABELS else "predict"
@@ -165,7 +165,7 @@ def test_c_and_gamma_of_kernel_machines_without_an_offset(ours, theirs):
     np.testing.assert_allclose(got, expected, atol=1e-4)
 
 
-def test_noise_and_standard_deviations_of_a_gaussian_process():
+def test_noise_and_standard_deviations_are_those_of_a_gaussian_process():
     ours = KitchenSinksRegressor(GAUSSIAN, alpha=ALPHA, fit_intercept=False, **SAME).fit(X, Y)
     noise = ours.noise_variance_
     kernel = noise / (N * ALPHA) * kernels.DotProduct(0.0, "fixed") + kernels.WhiteKernel(noise)
@@ -175,7 +175,7 @@ def test_noise_and_standard_deviations_of_a_gaussian_process():
     np.testing.assert_allclose(got[1], expected[1], rtol=1e-6)
 
 
-def test_steps_of_sgd_in_a_stream():
+def test_steps_in_a_stream_are_those_of_sgd():
     eta, y = 0.05, Y - Y.mean()
     theirs = SGDRegressor(
         alpha=ALPHA, learning_rate="constant", eta0=eta, fit_intercept=False, shuffle=False
@@ -210,7 +210,7 @@ def test_answers_tend_to_those_of_a_gaussian_process():
     ("page", "n_printed"),
     [("from-scikit-learn", 4), ("from-gaussian-processes", 4), ("from-river", 1)],
 )
-def test_the_code_of_the_pages_prints_that_it_is_so(page, n_printed, capsys):
+def test_the_code_of_the_pages_prints_what_they_say(page, n_printed, capsys):
     text, scope = (GUIDES / f"{page}.md").read_text(), {}
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.S)
     for block in blocks:

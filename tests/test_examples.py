@@ -41,7 +41,7 @@ def test_links_of_examples_lead_somewhere(path):
         assert name in {other.stem for other in GALLERY + TUTORIAL}
 
 
-def test_there_are_enough():
+def test_the_gallery_and_the_tutorial_have_enough_examples():
     assert len(GALLERY) >= 20
     assert len(TUTORIAL) == 8
 

@@ -291,7 +291,7 @@ def test_probabilities_agree_with_predictions(learner, classes):
 
 
 @every_learner
-def test_more_batches_go_on_where_the_first_stopped(learner):
+def test_more_batches_continue_where_the_first_stopped(learner):
     if not hasattr(learner, "partial_fit"):
         pytest.skip("learns from all rows at once")
     X = inputs(300, 4)

@@ -41,7 +41,7 @@ def test_supported_versions_of_python_are_the_same_everywhere():
 
 
 @pytest.mark.parametrize("name", ["numpy", "scipy", "scikit-learn"])
-def test_lower_bounds_are_those_that_are_said(name):
+def test_lower_bounds_are_those_of_the_documentation(name):
     (bound,) = (d for d in PROJECT["dependencies"] if d.startswith(f"{name}>="))
     bound = bound.removeprefix(f"{name}>=")
     said = {"numpy": "NumPy", "scipy": "SciPy"}.get(name, name)

@@ -142,7 +142,7 @@ def test_the_form_of_sparse_rows_changes_nothing(learner):
 
 
 @every_learner
-def test_what_is_passed_is_never_changed(learner):
+def test_arguments_are_never_changed(learner):
     X, y = problem(learner, rows=40)
     X = halves(X)
     for rows in (*(form(X) for form in SOME), scipy.sparse.coo_matrix(X), X.copy(order="F")):

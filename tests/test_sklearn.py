@@ -72,7 +72,7 @@ def expected_to_fail(estimator):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # by few rows
 @parametrize_with_checks(DEFAULTS, expected_failed_checks=expected_to_fail)
-def test_checks_of_scikit_learn(estimator, check):
+def test_estimators_pass_the_checks_of_scikit_learn(estimator, check):
     if "array_api" in str(check) and parse_version(scipy.__version__) < parse_version("1.14"):
         pytest.skip("scikit-learn dispatches arrays from SciPy 1.14 on")
     check(estimator)
@@ -109,7 +109,7 @@ def test_models_do_not_share_neurons():
     assert not hasattr(neurons, "length_scale_")
 
 
-def test_pipelines_cross_validation_and_wrappers():
+def test_learners_work_in_pipelines_cross_validation_and_wrappers():
     X, y = load_digits(return_X_y=True)
     model = make_pipeline(StandardScaler(), KitchenSinksClassifier(n_neurons=300, random_state=0))
     assert cross_val_score(model, X[:900], y[:900], cv=3, n_jobs=2).mean() > 0.9
@@ -154,7 +154,7 @@ def test_pictures_link_to_the_page_of_the_reference(module, base):
         assert link == f"https://trickless.readthedocs.io/en/latest/{page}"
 
 
-def test_what_has_no_page_links_to_none():
+def test_classes_without_a_page_have_no_link():
     class Own(KitchenSinksRegressor):
         pass
 

@@ -15,14 +15,14 @@ from trickless.theory import (
 )
 
 
-def test_constants_of_theorem_1():
+def test_constants_are_those_of_theorem_1():
     eta, m, gamma = shrinking_gradient_constants(400, 1.0)
     assert eta == 1 / 40
     assert gamma == pytest.approx((17 * 400 / 40 + 1) ** 2 * 1600)  # 171² · 1600
     assert m == math.ceil(289 * 400 * math.log(171**2 * 1600))
 
 
-def test_draws_of_a_round_by_hand():
+def test_draws_of_a_round_are_those_computed_by_hand():
     """T = 400, B = 1: log 2γ is 18.5, so ‖α‖₁² is enough; B = 0.1: log 2γ / 0.32 of it."""
     assert shrinking_gradient_draws(0.0, 400, 1.0) == 1
     assert shrinking_gradient_draws(3.0, 400, 1.0) == 9
@@ -54,7 +54,7 @@ def test_the_guarantee_is_the_regret_with_variance_1_and_wrong_shrinks(horizon, 
 
 @pytest.mark.parametrize("norm_bound", [0.1, 1.0, 2.0])
 @pytest.mark.parametrize("wanted", [0.02, 0.3, 50.0])
-def test_so_many_rounds_keep_the_promise_and_no_fewer(wanted, norm_bound):
+def test_the_returned_number_of_rounds_keeps_the_promise_and_one_fewer_does_not(wanted, norm_bound):
     T = shrinking_gradient_horizon(wanted, norm_bound)
     assert shrinking_gradient_guarantee(T, norm_bound) <= wanted * T
     if 16 * norm_bound**2 + 1 < T:
@@ -69,7 +69,7 @@ def test_gamma_is_at_least_e():
 
 
 @pytest.mark.parametrize("norm_bound", [0.5, 1.0, 10.0])
-def test_the_horizon_that_the_error_names_will_do_and_no_shorter(norm_bound):
+def test_the_horizon_that_the_error_names_suffices_and_no_shorter(norm_bound):
     enough = int(16 * norm_bound**2) + 1
     with pytest.raises(ValueError, match=f"Remedy: a horizon of at least {enough},"):
         shrinking_gradient_constants(enough - 1, norm_bound)
@@ -83,7 +83,7 @@ def test_wrong_arguments_are_named():
         shrinking_gradient_constants(10, -1)
 
 
-def test_kitchen_sinks_bound_by_hand():
+def test_the_kitchen_sinks_bound_is_that_computed_by_hand():
     """L = 2, C = 3 and δ = 2 e⁻⁸: √(2 log 2/δ) = 4; a pair of bound 1/2 has S = 3 / √2."""
     delta = 2 * math.exp(-8)
     bound = kitchen_sinks_bound(100, 36, 3.0, 2.0, delta)
@@ -114,14 +114,14 @@ def test_the_printed_constants_cover_the_proof_unless_delta_is_tiny():
 
 
 @pytest.mark.parametrize("wanted", [0.06, 0.3])
-def test_so_many_neurons_keep_the_promise_and_no_fewer(wanted):
+def test_the_returned_number_of_neurons_keeps_the_promise_and_one_fewer_does_not(wanted):
     options = {"weight_bound": 1.5, "lipschitz": 1.0, "delta": 0.1, "width": 2}
     enough = kitchen_sinks_neurons(wanted, 10**6, **options)
     assert kitchen_sinks_bound(10**6, enough, **options).excess_risk <= wanted
     assert kitchen_sinks_bound(10**6, enough - 1, **options).excess_risk > wanted
 
 
-def test_too_few_rows_for_any_number_of_neurons():
+def test_too_few_rows_for_any_number_of_neurons_are_refused():
     options = {"weight_bound": 1.0, "lipschitz": 1.0, "delta": 0.05}
     with pytest.raises(ValueError, match=r"Remedy: more than (\d+) rows") as caught:
         kitchen_sinks_neurons(0.005, 10**6, **options)

@@ -60,7 +60,7 @@ def test_kernels_do_not_depend_on_where_the_rows_are(family, columns):
     assert near.min() < 0.9
 
 
-def test_the_kernel_of_two_rows_at_a_hundred_million():
+def test_the_kernel_of_two_rows_a_hundred_million_from_0_is_exact():
     X = np.array([[1e8], [1e8 + 1]])
     kernel = Gaussian(1.0).fit(X, np.random.default_rng(0)).kernel(X)
     assert kernel[0, 1] == pytest.approx(np.exp(-0.5))

@@ -308,7 +308,7 @@ def test_other_threads_and_handlers_are_left_alone():
     assert handlers == [mine]
 
 
-def test_a_model_that_was_interrupted_goes_on():
+def test_a_model_that_was_interrupted_continues():
     """What a notebook does: stop a long fit, look at it, and go on."""
     X, y = problem(DoublyStochasticClassifier(), 300)
     model = small(DoublyStochasticClassifier(), warm_start=True, n_neurons=60)

@@ -153,7 +153,7 @@ def test_every_way_to_take_steps_works_on_a_device(options):
 
 
 @pytest.mark.parametrize("learner", WORKING, ids=name_of)
-def test_weights_of_rows_go_with_them(learner):
+def test_weights_of_rows_on_a_device_give_the_model_of_numpy(learner):
     X, y = problem(learner)
     weight = np.arange(len(X)) % 3
     expected = make(learner, dtype="float64").fit(X, y, sample_weight=weight)
@@ -210,7 +210,7 @@ def moves(monkeypatch):
 
 
 @pytest.mark.parametrize("learner", WORKING, ids=name_of)
-def test_only_what_is_thin_leaves_the_device(learner, monkeypatch):
+def test_only_thin_matrices_leave_the_device(learner, monkeypatch):
     n_rows, n_features = 2000, 6
     monkeypatch.setattr("trickless.solvers.least_squares.row_sample._ROWS", 256)
     X, y = problem(learner, n_rows, n_features)
@@ -224,7 +224,7 @@ def test_only_what_is_thin_leaves_the_device(learner, monkeypatch):
 
 
 @pytest.mark.parametrize("learner", WORKING, ids=name_of)
-def test_weights_are_moved_once(learner, monkeypatch):
+def test_neuron_weights_are_moved_to_a_device_once(learner, monkeypatch):
     X, y = problem(learner)
     model = make(learner, n_neurons=300).fit(put(X), y)
     expected = host(answers(model, put(X)))
@@ -232,7 +232,7 @@ def test_weights_are_moved_once(learner, monkeypatch):
     np.testing.assert_array_equal(host(answers(model, put(X))), expected)
 
 
-def test_weights_that_do_not_fit_are_drawn_again():
+def test_neuron_weights_that_do_not_fit_on_a_device_are_drawn_again():
     X, y = problem(WORKING[0])
     kept, drawn = (make(WORKING[0], cache_bytes=size).fit(put(X), y) for size in (2**20, 0))
     assert kept.stream_._cache
@@ -271,7 +271,7 @@ def test_a_copy_goes_wherever_its_rows_are(learner):
 
 
 @pytest.mark.parametrize("learner", WORKING, ids=name_of)
-def test_files_hold_no_device(learner, tmp_path):
+def test_saved_files_hold_no_device(learner, tmp_path):
     X, y = problem(learner)
     model = make(learner, dtype="float64").fit(put(X), put(y))
     trickless.save(model, tmp_path / "model.trickless")
@@ -350,7 +350,7 @@ def test_many_columns_are_solved_directly_on_a_device(monkeypatch):
     assert not hasattr(make(WORKING[0]).fit(X, y), "statistics_")
 
 
-def test_what_works_on_numpy_alone_says_so():
+def test_functions_that_work_on_numpy_alone_refuse_device_arrays():
     X, y = problem(WORKING[0])
     with pytest.raises(TypeError, match=r"solver='iterative': X is an array of .*solver='direct'"):
         make(WORKING[0], solver="iterative").fit(put(X), y)
@@ -395,7 +395,7 @@ def test_without_dispatch_arrays_are_read_as_those_of_numpy(learner):
             clone(learner).fit(put(X), y)
 
 
-def test_integers_and_overflow():
+def test_integers_are_read_and_overflow_is_refused_on_a_device():
     X, y = problem(WORKING[0])
     whole = np.round(10 * X).astype(int)
     expected = make(WORKING[0]).fit(whole, y).predict(whole)
@@ -459,7 +459,7 @@ def test_dependent_columns_are_told_on_a_device():
         make(WORKING[0], n_neurons=300, alpha=0).fit(put(X), y)
 
 
-def test_beside_moves_what_is_elsewhere_and_no_more():
+def test_beside_moves_only_arrays_that_are_elsewhere():
     X, there = put(np.ones((2, 2))), put(np.ones(3))
     assert to_device_of(X, there) is there
     assert place_of(to_device_of(X, put(np.ones(3), HERE))) is place_of(X)

@@ -13,7 +13,7 @@ COLUMNS = np.array([0, 2, 1], dtype=np.int32)
 ENDS = np.array([0, 2, 2, 3], dtype=np.int32)
 
 
-def test_right_parts_are_accepted():
+def test_valid_parts_of_sparse_rows_are_accepted():
     check_csr(DATA, COLUMNS, ENDS, (3, 3))
     check_csr(DATA[:0], COLUMNS[:0], ENDS[:1], [0, 0])
     matrix = checked_csr(scipy.sparse.csr_array, DATA, COLUMNS.astype("i8"), ENDS, [3, 3])
@@ -55,13 +55,13 @@ def changed(array, place, value):
         ({"shape": (3, True)}, "two numbers"),
     ],
 )
-def test_wrong_parts_are_refused(parts, cause):
+def test_invalid_parts_of_sparse_rows_are_refused(parts, cause):
     right = {"data": DATA, "columns": COLUMNS, "ends": ENDS, "shape": (3, 3)}
     with pytest.raises(ValueError, match=cause):
         check_csr(**right | parts)
 
 
-def test_parts_leave_out_room_for_more():
+def test_parts_of_sparse_rows_leave_out_spare_room():
     matrix = scipy.sparse.csr_matrix((DATA, COLUMNS, ENDS), shape=(3, 3))
     matrix.indptr = matrix.indptr[:2].copy()
     assert [len(part) for part in parts_of(matrix)] == [2, 2, 2]

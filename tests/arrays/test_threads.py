@@ -58,7 +58,7 @@ def test_little_work_is_not_shared_out():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])
-def test_results_come_in_order_with_blas_held_to_one_thread(n_jobs):
+def test_results_of_blocks_come_in_order_with_blas_held_to_one_thread(n_jobs):
     before = blas_threads()
     seen = []
 

@@ -78,7 +78,7 @@ def test_the_summed_step_of_a_batch_may_be_one_but_no_more():
     model.set_params(batch_size=20).fit(X, X[:, 0])
 
 
-def test_shrinking_gradient_approaches_it_with_more_draws():
+def test_shrinking_gradient_approaches_the_kernel_gradient_with_more_draws():
     X = inputs(300, 2)
     y = np.sin(X[:, 0])
     options = {"batch_size": 1, "step_size": 0.3, "schedule": "constant", "average": False}
@@ -95,7 +95,7 @@ def test_shrinking_gradient_approaches_it_with_more_draws():
 
 
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "laplacian", RBF(1.0)])
-def test_kernels_go_by_scikit_learns_names_or_are_callables(kernel):
+def test_kernels_are_names_of_scikit_learn_or_callables(kernel):
     X = inputs(200, 3)
     y = X[:, 0] / 4
     model = KernelGradientRegressor(kernel, y_range=(-2, 2), random_state=0).fit(X, y)
@@ -140,7 +140,7 @@ def test_a_kernel_above_its_bound_is_refused():
         )
 
 
-def test_the_theorems_step_is_taken():
+def test_the_theorem_schedule_takes_the_step_of_the_theorem():
     X = inputs(30, 3)
     y = np.sin(2 * X[:, 0])
     model = gaussian(schedule="theorem", horizon=30, norm_bound=0.1).partial_fit(X, y)

@@ -105,7 +105,7 @@ def test_truncation_keeps_the_latest_terms(loss, most):
 
 
 @pytest.mark.parametrize("schedule", STEPS)
-def test_what_truncation_drops_is_bounded(schedule):
+def test_the_loss_by_truncation_is_bounded(schedule):
     """Proposition 1: the norm of terms older than τ rounds, for a loss of slopes up to 1."""
     X, tau = inputs(200, 3), 30
     y = np.sin(2 * X[:, 0])
@@ -133,7 +133,7 @@ def test_a_stream_gives_the_model_of_all_rows():
 
 
 @pytest.mark.parametrize("schedule", ["sqrt", "constant"])
-def test_without_regularisation_it_is_online_descent_with_the_exact_kernel(schedule):
+def test_norma_without_regularisation_is_online_descent_with_the_exact_kernel(schedule):
     X = inputs(80, 3)
     y = np.sin(2 * X[:, 0])
     y = (y - y.mean()) / 2
@@ -145,7 +145,7 @@ def test_without_regularisation_it_is_online_descent_with_the_exact_kernel(sched
         np.testing.assert_allclose(expansion(model, X), other.dual_coef_, atol=atol)
 
 
-def test_it_learns_and_approaches_the_optimum():
+def test_norma_learns_and_approaches_the_optimum():
     X = inputs(1500, 2)
     y = np.sin(2 * X[:, 0])
     K = rbf_kernel(X, gamma=GAMMA)

@@ -82,7 +82,7 @@ class TestFolders:
         assert "leading zeros" not in said
         assert (columns["code"]["kind"], columns["code"]["mean"]) == ("number", 7)
 
-    def test_numbers(self, ending, tmp_path, fit):
+    def test_numbers_in_folder_names_are_read_as_numbers(self, ending, tmp_path, fit):
         values = ["1", "2.5", str(2**40), "-3"]
         data = folders(tmp_path / "data", "code", values, ending)
         _, columns = fit(data)
@@ -98,14 +98,18 @@ class TestFolders:
             (["9999-12-31 00:00:00.000001", "9999-12-31"], "9999-12-31T00:00:00"),
         ],
     )
-    def test_days(self, values, mean, ending, tmp_path, fit, capsys):
+    def test_days_in_folder_names_are_read_as_dates(
+        self, values, mean, ending, tmp_path, fit, capsys
+    ):
         data = folders(tmp_path / "data", "dt", values, ending)
         _, columns = fit(data)
         kind = "zoned date" if mean.endswith("Z") else "date"
         assert (columns["dt"]["kind"], columns["dt"]["mean"]) == (kind, mean)
         call("predict", tmp_path / "model", data, "--out", tmp_path / "out.csv", capsys=capsys)
 
-    def test_days_that_are_written_in_another_way(self, ending, tmp_path, fit, capsys):
+    def test_days_in_folder_names_in_another_format_need_an_option(
+        self, ending, tmp_path, fit, capsys
+    ):
         values = [f"{day:02}.01.2024" for day in range(1, 13)]
         data = folders(tmp_path / "data", "dt", values, ending)
         said = fit(data, code=2)
@@ -116,7 +120,7 @@ class TestFolders:
         assert columns["dt"]["mean"] == "2024-01-06T12:00:00"
         call("evaluate", tmp_path / "model", data, capsys=capsys)
 
-    def test_names_with_signs_of_their_own_and_rows_without_one(self, ending, tmp_path, fit):
+    def test_folder_names_may_be_escaped_or_missing(self, ending, tmp_path, fit):
         values = ["a%2Fb", "NA", "null", "__HIVE_DEFAULT_PARTITION__", "Köln", "x=y"]
         data = folders(tmp_path / "data", "town%20name", values, ending)
         said, columns = fit(data)
@@ -126,7 +130,7 @@ class TestFolders:
         assert columns["town name"]["categories"] == ["Köln", "NA", "a/b", "null", "x=y"]
         assert columns["town name"]["has_missing"]
 
-    def test_a_column_that_is_in_the_file_as_well(self, ending, tmp_path, fit):
+    def test_a_column_in_both_folder_name_and_file_must_have_one_value(self, ending, tmp_path, fit):
         data = folders(tmp_path / "same", "dt", ["2024-01-01"], ending, dt="2024-01-01")
         _, columns = fit(data, "--task", "regression", "--date", "dt")
         assert columns["dt"]["mean"] == "2024-01-01T00:00:00"
@@ -135,13 +139,15 @@ class TestFolders:
         assert "column 'dt', row 1: the file has 2024-01-02" in said
         assert "the name of its folder 2024-01-01" in said
 
-    def test_names_that_are_no_text_or_name_a_column_twice(self, ending, tmp_path, fit):
+    def test_folder_names_that_are_no_text_or_repeat_a_column_are_refused(
+        self, ending, tmp_path, fit
+    ):
         data = folders(tmp_path / "bytes", "code", ["%FF", "2"], ending)
         assert "has bytes that are not valid UTF-8" in fit(data, code=2)
         data = folders(tmp_path / "twice" / "code=1", "code", ["2"], ending)
         assert "two of its folders name this column" in fit(data.parent, code=2)
 
-    def test_a_file_that_has_no_such_folder(self, ending, tmp_path, fit):
+    def test_a_file_without_the_folder_of_a_column_is_refused(self, ending, tmp_path, fit):
         data = folders(tmp_path / "data", "code", ["1", "2"], ending)
         write(pd.DataFrame({"x": [1.0], "label": [1.0]}), data / f"a{ending}")
         assert f"a{ending}, column 'code': there is no such column" in fit(data, code=2)
@@ -160,7 +166,7 @@ FAR = [
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])
 @pytest.mark.parametrize("as_category", [False, True])
 @pytest.mark.parametrize("encoded", [False, True])
-def test_dates_that_cannot_be_held(
+def test_dates_out_of_range_never_wrap(
     type_, far, ending, as_category, encoded, tmp_path, fit, monkeypatch
 ):
     """No wrapped date moves the mean of a column."""
@@ -226,7 +232,9 @@ class TestFirstParts:
     @pytest.mark.parametrize("first", ["names", "empty", "NA"])
     @pytest.mark.parametrize("kind", ["date", "truth", "number", "text"])
     @pytest.mark.parametrize("n_first", [1, 3])
-    def test_parts_without_values(self, n_first, kind, first, column, tmp_path, fit, capsys):
+    def test_columns_without_values_in_the_first_part_are_learned(
+        self, n_first, kind, first, column, tmp_path, fit, capsys
+    ):
         values, expected = column[kind]
         table = pd.DataFrame({"x": np.arange(60), "c": values, "label": ["a", "b"] * 30})
         folder = tmp_path / "data"
@@ -242,7 +250,9 @@ class TestFirstParts:
             call("predict", tmp_path / "model", part, "--out", tmp_path / "o.csv", capsys=capsys)
 
     @pytest.mark.parametrize("kind", ["date", "truth", "number", "text"])
-    def test_values_that_come_late(self, kind, column, tmp_path, fit, monkeypatch):
+    def test_columns_whose_values_come_late_have_the_type_of_the_values(
+        self, kind, column, tmp_path, fit, monkeypatch
+    ):
         monkeypatch.setattr(csv, "_BLOCK", 2**8)
         values, expected = column[kind]
         table = pd.DataFrame({"x": np.arange(260), "label": ["a", "b"] * 130})
@@ -261,7 +271,7 @@ class TestFirstParts:
         said, _ = fit(tmp_path / "data")
         assert "62 rows; 2 without a target. This is classification" in said
 
-    def test_parquet_files_of_no_type(self, tmp_path, fit):
+    def test_parquet_columns_of_type_null_take_the_type_of_other_parts(self, tmp_path, fit):
         """As pandas writes a column of objects in which all is missing."""
         (tmp_path / "data").mkdir()
         table = frame(60).assign(town=None)
@@ -283,7 +293,7 @@ class TestFirstParts:
 
     @pytest.mark.parametrize("ending", [".csv", ".parquet"])
     @pytest.mark.parametrize("without", ["a", "b"])
-    def test_a_column_that_one_part_lacks(self, without, ending, tmp_path, fit):
+    def test_a_column_that_one_part_lacks_is_refused(self, without, ending, tmp_path, fit):
         """Whichever part it is: no column is passed over."""
         (tmp_path / "data").mkdir()
         for name in ("a", "b"):
@@ -294,7 +304,7 @@ class TestFirstParts:
         _, columns = fit(tmp_path / "data", "--drop", "age")
         assert "age" not in columns
 
-    def test_truth_values_in_one_part_and_digits_in_another(self, tmp_path, fit):
+    def test_booleans_in_one_part_and_digits_in_another(self, tmp_path, fit):
         (tmp_path / "data").mkdir()
         for name, values in (("a", ["true", "false"]), ("b", ["1", "0"])):
             table = pd.DataFrame({"c": values * 30, "label": ["x", "y"] * 30})
@@ -337,14 +347,16 @@ class TestOptions:
         ],
     )
     @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-    def test_date_formats(self, ending, date_format, texts, days, tmp_path, fit):
+    def test_dates_are_read_in_the_given_format(
+        self, ending, date_format, texts, days, tmp_path, fit
+    ):
         table = pd.DataFrame({"x": 1.5, "d": texts * 30, "label": ["a", "b"] * 30})
         data = write(table, tmp_path / f"data{ending}")
         fit(data, "--date", "d", "--date-format", date_format)
         assert model_of(tmp_path).columns[1].mean == pytest.approx(np.mean(days))
 
     @pytest.mark.parametrize("whole", [np.int32, np.int64])
-    def test_days_in_digits(self, whole, tmp_path, fit):
+    def test_dates_in_digits_are_read_in_the_given_format(self, whole, tmp_path, fit):
         days = np.array([20240131, 20240202] * 30, dtype=whole)
         data = write(pd.DataFrame({"d": days, "label": ["a", "b"] * 30}), tmp_path / "data.parquet")
         _, columns = fit(data, "--date", "d", "--date-format", "%Y%m%d")
@@ -352,7 +364,7 @@ class TestOptions:
         assert "column 'd': its values have the type int" in fit(data, "--date", "d", code=2)
 
     @pytest.mark.parametrize("text", ["31.02.2024", "1.1.24", "01.01.2024x", "x", "now"])
-    def test_dates_that_are_none(self, text, tmp_path, fit):
+    def test_text_that_is_no_date_in_the_given_format_is_refused(self, text, tmp_path, fit):
         texts = ["01.02.2024"] * 59
         table = pd.DataFrame({"d": [*texts[:20], text, *texts[20:]], "label": ["a", "b"] * 30})
         data = write(table, tmp_path / "data.csv")
@@ -360,13 +372,13 @@ class TestOptions:
         assert f"{data}, column 'd', row 21: {text!r}" in said
 
     @pytest.mark.parametrize("date_format", ["d.m.Y", "%Q", "%d.%m.%", "mixed", "%Y %Z", "%Y %W"])
-    def test_formats_that_are_none(self, date_format, tmp_path, fit):
+    def test_invalid_date_formats_are_refused(self, date_format, tmp_path, fit):
         data = write(frame(60), tmp_path / "data.csv")
         said = fit(data, "--date", "day", "--date-format", date_format, code=2)
         assert "--date-format" in said
         assert "it cannot read dates" in said
 
-    def test_options_that_contradict_each_other(self, tmp_path, fit):
+    def test_options_that_contradict_each_other_are_refused(self, tmp_path, fit):
         data = write(frame(60), tmp_path / "data.csv")
         said = fit(data, "--date", "age", "--number", "age", code=2)
         assert "column 'age': --number and --date contradict each other" in said
@@ -375,7 +387,7 @@ class TestOptions:
         assert "--date names a column that is not there" in fit(data, "--date", "no", code=2)
 
     @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-    def test_numbers_and_dates_in_text(self, ending, tmp_path, fit):
+    def test_numbers_and_dates_in_text_are_read_if_an_option_says_so(self, ending, tmp_path, fit):
         texts = pd.DataFrame({"n": [" 07", "1e2"] * 30, "d": DAYS, "label": ["a", "b"] * 30})
         data = write(texts, tmp_path / f"data{ending}")
         _, columns = fit(data, "--number", "n", "--date", "d")
@@ -390,14 +402,14 @@ class TestOptions:
         assert columns["d"]["has_missing"]
 
     @pytest.mark.parametrize("option", ["--number", "--date"])
-    def test_a_type_that_an_option_does_not_fit(self, option, tmp_path, fit):
+    def test_an_option_that_does_not_fit_a_column_type_is_refused(self, option, tmp_path, fit):
         data = write(frame(60), tmp_path / "data.parquet")
         name = {"--number": "day", "--date": "height"}[option]
         assert f"{data}, column '{name}': its values have the type" in fit(
             data, option, name, code=2
         )
 
-    def test_dates_with_and_without_a_time_zone(self, tmp_path, fit):
+    def test_dates_with_and_without_a_time_zone_are_not_mixed(self, tmp_path, fit):
         texts = ["2024-01-01T01:00:00+01:00", "2024-01-02T00:00:00.123456789Z"] * 30
         table = pd.DataFrame({"d": texts, "label": ["a", "b"] * 30})
         for ending, options in (
@@ -414,7 +426,7 @@ class TestOptions:
         assert "is not a date with a time zone" in said
 
     @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-    def test_files_with_and_without_a_time_zone(self, ending, tmp_path, fit):
+    def test_files_with_and_without_a_time_zone_are_not_mixed(self, ending, tmp_path, fit):
         (tmp_path / "data").mkdir()
         times = pd.date_range("2024-01-01", periods=60, freq="h")
         for name, zone in (("a", None), ("b", "UTC"), ("c", "Europe/Berlin")):
@@ -442,7 +454,7 @@ class TestPostcodes:
         assert model_of(tmp_path).classes.tolist() == ["01234", "1234", "90210"]
 
     @pytest.mark.parametrize("files", [1, 3])
-    def test_they_may_come_late(self, files, tmp_path, fit, monkeypatch):
+    def test_leading_zeros_far_down_a_file_are_found(self, files, tmp_path, fit, monkeypatch):
         monkeypatch.setattr(csv, "_BLOCK", 2**8)
         (tmp_path / "data").mkdir()
         zips = [f"{90_000 - 300 * (i // 3):05}" for i in range(900)]
@@ -468,12 +480,12 @@ class TestPostcodes:
             (["-1", "10"], False),
         ],
     )
-    def test_what_has_leading_zeros(self, cells, is_padded, tmp_path):
+    def test_cells_with_leading_zeros_are_told_from_other_numbers(self, cells, is_padded, tmp_path):
         path = tmp_path / "data.csv"
         path.write_text("c,x\n" + "".join(f"{cell},1\n" for cell in cells))
         assert Dataset(path).padded(["c", "x"]) == (["c"] if is_padded else [])
 
-    def test_a_target_of_postcodes(self, tmp_path, fit):
+    def test_a_target_of_postcodes_has_classes(self, tmp_path, fit):
         (tmp_path / "data.csv").write_text("x,zip\n" + "1,01234\n2,90210\n" * 30)
         said, _ = fit(tmp_path / "data.csv", target="zip")
         assert "'zip' holds text" in said
@@ -486,7 +498,9 @@ class TestNames:
     """A name may be spelled as a missing value is."""
 
     @pytest.mark.parametrize("quote", ["", '"'])
-    def test_labels_and_categories(self, quote, tmp_path, fit, capsys):
+    def test_names_of_missing_values_are_labels_and_categories_on_request(
+        self, quote, tmp_path, fit, capsys
+    ):
         names = ["EU", "NA", "SA", ""]
         rows = "".join(f"{quote}{name}{quote},NA,{name}\n{i},4,NA\n" for i, name in
                        enumerate(names) for _ in range(15))  # fmt: skip
@@ -520,7 +534,9 @@ class TestNames:
 
     @pytest.mark.parametrize("name", ["NA", "null", ""])
     @pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow"])
-    def test_one_rule_for_all_formats(self, ending, name, tmp_path, fit, capsys):
+    def test_all_formats_share_one_rule_for_names_of_missing_values(
+        self, ending, name, tmp_path, fit, capsys
+    ):
         table = pd.DataFrame({"c": [name, "b"] * 30, "label": ["x", "y"] * 29 + ["x", name]})
         data = write(table, tmp_path / f"data{ending}")
         said, columns = fit(data)
@@ -537,13 +553,15 @@ class TestNames:
             assert scores["rows_without_target"] == 1
             assert model_of(tmp_path).score(table) == 1.0
 
-    def test_none_is_a_name(self, tmp_path, fit):
+    def test_the_text_none_is_a_category(self, tmp_path, fit):
         (tmp_path / "data.csv").write_text("c,label\n" + "None,a\nb,c\n" * 30)
         _, columns = fit(tmp_path / "data.csv")
         assert columns["c"]["categories"] == ["None", "b"]
 
     @pytest.mark.parametrize("name", ["NA", "null", ""])
-    def test_models_that_know_such_names(self, name, tmp_path, capsys):
+    def test_models_that_know_names_of_missing_values_read_them_as_categories(
+        self, name, tmp_path, capsys
+    ):
         """As those that are made in Python; only a CSV file cannot tell an empty name."""
         columns = [trickless.TableColumn("c", "category", categories=sorted([name, "b"]))]
         learner = trickless.KitchenSinksClassifier("tabular", n_neurons=50, random_state=0)
@@ -560,7 +578,7 @@ class TestNames:
             is_lost = ending == ".csv" and name == ""
             assert scores["rows_without_target"] == (30 if is_lost else 0)
 
-    def test_evaluation_says_it_as_well(self, tmp_path, fit, capsys):
+    def test_evaluation_warns_of_names_of_missing_values(self, tmp_path, fit, capsys):
         table = pd.DataFrame({"x": [1.0, 2.0] * 30, "label": ["a", "b"] * 30})
         fit(write(table, tmp_path / "data.csv"))
         table.loc[:9, "label"] = "NA"
@@ -570,7 +588,7 @@ class TestNames:
         assert "column 'label': read as missing values: 'NA' in 10 rows" in done.err
 
 
-def test_tables_in_odd_files():
+def test_tables_in_odd_files_are_read_or_refused():
     """A sample of those that ``make fuzz-inputs`` tries."""
     fuzz_tables.fuzz(100, derandomize=True)
 
@@ -587,7 +605,9 @@ class TestWeights:
         return pd.DataFrame({"x": x, "w": np.where(other, 0.25, 4.0), "label": label})
 
     @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-    def test_they_decide_what_is_learned_and_how_it_is_scored(self, ending, tmp_path, capsys):
+    def test_weights_of_rows_decide_what_is_learned_and_how_it_is_scored(
+        self, ending, tmp_path, capsys
+    ):
         data, out = write(self.table(), tmp_path / f"data{ending}"), tmp_path / "model"
         options = "--target", "label", "--out", out, "--validate", 0.3, "--json"
         done = call("fit", data, *options, "--weight", "w", capsys=capsys)

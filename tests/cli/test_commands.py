@@ -136,7 +136,7 @@ def test_moments_are_those_of_standard_scaler_whatever_a_batch_lacks():
     np.testing.assert_allclose(moments.deviation(), deviations, rtol=1e-9)
 
 
-def test_what_the_first_pass_sees(table, tmp_path, small_batches):
+def test_the_first_pass_finds_moments_and_categories(table, tmp_path, small_batches):
     table["empty"] = np.nan
     data = write(table, tmp_path / "data.parquet")
     model, _ = fit(data, tmp_path, "--drop", "price")
@@ -231,7 +231,7 @@ def test_other_families_get_standardised_numbers_and_ones_for_categories(table, 
     np.testing.assert_allclose(rows[:, 0].std(), 1, atol=1e-12)
 
 
-def test_regression(table, tmp_path):
+def test_a_regression_is_scored_and_predicts(table, tmp_path):
     data = write(table, tmp_path / "data.csv")
     model, about = fit(data, tmp_path, "--drop", "label", target="price")
     assert about["task"] == "regression"
@@ -292,7 +292,7 @@ def test_a_folder_is_one_table_and_its_names_are_columns(table, tmp_path):
     assert model.score(table) > 0.9
 
 
-def test_csv_files_as_they_come(tmp_path):
+def test_csv_files_of_many_dialects_are_read(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text('\ufeffx;town;y\n1;"Ulm; old";0,5\n;NA;1,5\n3;"two\nlines";2,5\n')
     read = dataset.Dataset(path)
@@ -304,7 +304,7 @@ def test_csv_files_as_they_come(tmp_path):
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
-def test_decimal_commas(ending, table, tmp_path):
+def test_decimal_commas_are_read_as_numbers(ending, table, tmp_path):
     """As spreadsheets write them where a comma parts no columns."""
     comma, point = tmp_path / f"comma{ending}", tmp_path / "point.csv"
     table.to_csv(comma, index=False, sep="\t" if ending == ".tsv" else ";", decimal=",")
@@ -345,7 +345,7 @@ def test_empty_cells_of_a_single_column_are_rows(tmp_path):
     assert batch.data["x"].to_pylist() == [1.0, None, 3.0]
 
 
-def test_signs_inside_names_part_no_columns(tmp_path):
+def test_delimiters_inside_quoted_names_separate_no_columns(tmp_path):
     (tmp_path / "data.csv").write_text('"Price, EUR";"Size, m2"\n1;2\n')
     assert list(dataset.Dataset(tmp_path / "data.csv").types) == ["Price, EUR", "Size, m2"]
 
@@ -377,13 +377,13 @@ def test_the_numbers_of_rows_that_pandas_writes_are_no_column(table, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "describe", "demo"])
-def test_help_is_no_error(command):
+def test_help_exits_without_an_error(command):
     done = run(command, "--help")
     assert f"Usage: trickless {command}" in done.stdout.replace("root", "trickless")
     assert done.stderr == ""
 
 
-def test_compressed_and_empty_files(table, tmp_path):
+def test_compressed_files_and_tables_without_rows_are_read(table, tmp_path):
     table.to_csv(tmp_path / "data.csv.gz", index=False)
     _, about = fit(tmp_path / "data.csv.gz", tmp_path)
     assert about["rows"] == len(table)
@@ -429,7 +429,7 @@ def test_evaluation_counts_labels_that_are_no_classes(table, tmp_path):
     assert "error of always guessing the largest class" in shown
 
 
-def test_describe(table, tmp_path):
+def test_describe_shows_what_a_model_is(table, tmp_path):
     fit(write(table, tmp_path / "data.csv"), tmp_path)
     path = tmp_path / "model.trickless"
     about = json.loads(run("describe", path, "--json").stdout)
@@ -450,7 +450,7 @@ def test_describe(table, tmp_path):
     assert chosen.startswith("Gaussian(length_scale='relevance'), length scales from 0.")
 
 
-def test_it_runs_as_a_command(table, tmp_path):
+def test_the_package_runs_as_a_command(table, tmp_path):
     data = write(table, tmp_path / "data.csv")
     command = [sys.executable, "-m", "trickless.cli"]
     out = tmp_path / "model.trickless"
@@ -503,7 +503,7 @@ def test_histograms_are_not_standardised(tmp_path):
     assert model.score(table) > 0.8
 
 
-def test_many_categories_are_sparse(tmp_path, small_batches, monkeypatch):
+def test_rows_of_many_categories_are_sparse(tmp_path, small_batches, monkeypatch):
     names = [f"n{i}" for i in range(700)]
     table = frame(700).assign(town=names)[["age", "town", "label"]]
     table.loc[::5, "town"] = None

@@ -95,7 +95,7 @@ def test_a_registry_that_hangs_is_given_up(offline, monkeypatch):
         download.fetch(download.MGLEARN)
 
 
-def test_command_line_errors(tmp_path, capsys):
+def test_wrong_options_of_the_demo_are_refused(tmp_path, capsys):
     assert cli.main(["demo", "--out", str(tmp_path / "missing")]) == 2
     assert "there is no such folder" in capsys.readouterr().err
     assert cli.main(["demo", "--repeats", "0"]) == 2

@@ -82,7 +82,7 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(folder, model, monkeypatc
     assert re.search(r"new.trickless' cannot be written \(No space.*Remedy: free some space", said)
 
 
-def test_names_of_columns(folder):
+def test_wrong_names_of_columns_are_refused(folder):
     data = folder / "data.csv"
     said = fit(data, target="lable")
     assert f"{data}, column 'lable': --target names a column that is not there" in said
@@ -96,7 +96,7 @@ def test_names_of_columns(folder):
     assert "two.csv, column 'x': there are two columns of this name. Remedy" in said
 
 
-def test_files_that_cannot_be_read(folder):
+def test_unreadable_files_are_refused_by_name(folder):
     assert "no such file or folder" in fit(folder / "nothing.csv")
     (folder / "data.xlsx").touch()
     assert "this ending is not a format of tables" in fit(folder / "data.xlsx")
@@ -122,7 +122,7 @@ def test_tables_that_are_packed_in_other_ways_are_not_passed_over(folder):
     assert f"{folder / 'inside/b.csv.zst'}: this table is compressed in a way that" in said
 
 
-def test_labels_that_are_the_same_in_double_precision(folder):
+def test_labels_that_double_precision_makes_equal_are_refused_unless_categories(folder):
     values = 2**53 + np.arange(30) % 3
     path = folder / "large.parquet"
     pd.DataFrame({"x": np.arange(30.0), "label": values}).to_parquet(path)
@@ -139,14 +139,14 @@ def test_a_target_that_never_changes_can_be_regressed_on(folder):
     assert done.exit_code == 0, done.output
 
 
-def test_memory_that_is_too_small(folder):
+def test_models_too_large_for_the_memory_are_refused(folder):
     many = "--n-neurons", str(10**8), "--learner"
     assert "memory is too small" in fit(folder / "data.csv", *many, "kitchen-sinks")
     many = "--n-neurons", str(10**9), "--learner"
     assert "GiB of coefficients" in fit(folder / "data.csv", *many, "doubly-stochastic")
 
 
-def test_no_rows(folder):
+def test_tables_without_rows_or_classes_are_refused(folder):
     (folder / "names.csv").write_text("x,label\n")
     assert "there are no rows" in fit(folder / "names.csv")
     (folder / "gaps.csv").write_text("x,label\n1,\n2,\n")
@@ -166,7 +166,7 @@ def test_a_cell_of_another_type_is_named(folder, file, monkeypatch):
     assert f"{folder / file}, column 'height', row 1,501: 'tall' is not a number" in said
 
 
-def test_a_few_texts_among_numbers_are_no_categories(folder):
+def test_a_few_strings_among_numbers_are_no_categories(folder):
     """However early they come, in the target as well, and unless they are said to be names."""
     table, path = frame(), folder / "some.csv"
     table["height"] = table["height"].astype(object)
@@ -207,7 +207,7 @@ def test_names_with_digits_are_categories(folder):
     assert done.exit_code == 0, done.output
 
 
-def test_lines_of_another_length_and_bytes_that_are_no_text(folder):
+def test_lines_of_another_length_and_bytes_that_are_no_text_are_refused(folder):
     path = folder / "long.csv"
     path.write_text("x,label\n1,a\n2,b,c\n")
     assert f"{path}, row 2: Expected 2 columns, got 3" in fit(path)
@@ -219,7 +219,7 @@ def test_lines_of_another_length_and_bytes_that_are_no_text(folder):
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_infinite_numbers(folder, ending, monkeypatch):
+def test_infinite_numbers_are_refused_by_row(folder, ending, monkeypatch):
     monkeypatch.setattr(dataset, "_BATCH_ROWS", 10)
     table = frame()
     table.loc[41, "height"] = -np.inf
@@ -227,7 +227,7 @@ def test_infinite_numbers(folder, ending, monkeypatch):
     assert f"{data}, column 'height', row 42: the number -inf is too large" in fit(data)
 
 
-def test_more_categories_than_a_model_holds(folder, monkeypatch):
+def test_more_categories_than_a_model_holds_are_refused(folder, monkeypatch):
     table = frame(3000).assign(town=[f"n{i}" for i in range(3000)])
     data = write(table, folder / "many.parquet")
     monkeypatch.setattr(learn, "_MOST_TEXT", 2**14)
@@ -236,7 +236,7 @@ def test_more_categories_than_a_model_holds(folder, monkeypatch):
     assert "Remedy: leave this column out with --drop 'town'" in said
 
 
-def test_files_of_different_delimiters(folder):
+def test_files_of_different_delimiters_are_refused(folder):
     inside = folder / "inside"
     inside.mkdir()
     write(frame(), inside / "a.csv")
@@ -254,7 +254,7 @@ def test_a_pipe_is_no_place_for_an_output(folder):
     assert pipe.is_fifo()
 
 
-def test_a_column_of_another_type_in_the_second_file(folder):
+def test_a_column_of_another_type_in_the_second_file_is_refused(folder):
     inside = folder / "inside"
     inside.mkdir()
     write(frame(), inside / "a.parquet")
@@ -284,7 +284,7 @@ def test_numbers_of_one_kind_may_have_several_types(folder):
     assert json.loads(done.stdout)["rows"] == 1800
 
 
-def test_types_that_nothing_can_be_learned_from(folder, monkeypatch):
+def test_column_types_that_nothing_can_be_learned_from_are_refused(folder, monkeypatch):
     path = folder / "lists.parquet"
     pa.parquet.write_table(pa.table({"x": [1, 2], "l": [[1], [2]], "label": ["a", "b"]}), path)
     assert "column 'l': its values have the type list" in fit(path)
@@ -295,7 +295,7 @@ def test_types_that_nothing_can_be_learned_from(folder, monkeypatch):
     assert "--drop 'town'" in said
 
 
-def test_targets_that_are_not_what_was_asked_for(folder, monkeypatch):
+def test_targets_that_do_not_suit_the_task_are_refused(folder, monkeypatch):
     data = folder / "data.csv"
     assert "the target has the type date32" in fit(data, target="day")
     assert "'label' holds text" in fit(data, "--task", "regression")
@@ -304,7 +304,7 @@ def test_targets_that_are_not_what_was_asked_for(folder, monkeypatch):
     assert "too many for classes" in fit(data)
 
 
-def test_options(folder):
+def test_wrong_options_are_refused_with_a_remedy(folder):
     data = folder / "data.csv"
     assert "neurons='gausian' is not the name of a family. Remedy: 'gaussian'" in fit(
         data, "--neurons", "gausian"
@@ -316,7 +316,7 @@ def test_options(folder):
 
 
 @pytest.mark.parametrize("place", ["missing/out.csv", "folder.csv", "model.trickless", "data.csv"])
-def test_places_that_cannot_be_written_to(model, place):
+def test_outputs_that_cannot_be_written_are_refused(model, place):
     folder = model.parent
     (folder / "folder.csv").mkdir()
     before = (folder / "data.csv").read_bytes(), model.read_bytes()
@@ -334,7 +334,7 @@ def test_places_that_cannot_be_written_to(model, place):
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate", "describe"])
-def test_files_that_are_no_models(command, folder):
+def test_files_that_are_no_models_are_refused(command, folder):
     rest = [] if command == "describe" else [folder / "data.csv"]
     rest += ["--out", folder / "out.csv"] if command == "predict" else []
     assert "there is no such file" in refused(command, folder / "nothing", *rest)
@@ -344,7 +344,7 @@ def test_files_that_are_no_models(command, folder):
         assert "it holds a KitchenSinksRegressor" in refused(command, folder / "bare", *rest)
 
 
-def test_tables_that_do_not_suit_the_model(model):
+def test_tables_that_do_not_suit_the_model_are_refused(model):
     folder = model.parent
     out = folder / "out.csv"
     data = write(frame().drop(columns="town"), folder / "other.csv")
@@ -394,7 +394,7 @@ def test_an_output_that_is_half_written_replaces_nothing(model, ending, interrup
     assert "Traceback" not in done.stderr
 
 
-def test_warnings_are_lines(model, monkeypatch):
+def test_each_warning_is_one_line(model, monkeypatch):
     folder = model.parent
 
     def warn(*arguments):
@@ -438,7 +438,7 @@ def test_without_the_extra_it_says_what_to_install(missing, capsys, monkeypatch)
     assert "pip install 'trickless[cli]'" in said
 
 
-def test_compressed_files_that_are_damaged(folder):
+def test_damaged_compressed_files_are_refused(folder):
     text = (folder / "data.csv").read_bytes()
     whole = gzip.compress(text, mtime=0)
     for torn in (whole[:12] + b"\xff" * 40 + whole[52:], whole[:40]):
@@ -446,7 +446,7 @@ def test_compressed_files_that_are_damaged(folder):
         assert "data.csv.gz: it cannot be read" in fit(folder / "data.csv.gz")
 
 
-def test_neurons_that_do_not_come_back(folder, monkeypatch):
+def test_a_model_whose_neurons_cannot_be_drawn_again_is_refused(folder, monkeypatch):
     model = folder / "drawn.trickless"
     options = [
         "--target",

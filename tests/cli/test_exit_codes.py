@@ -42,7 +42,7 @@ def test_an_interrupt_at_any_moment_is_one_line(milliseconds, model):
         assert said in ("trickless: interrupted.\n", "trickless describe: interrupted.\n")
 
 
-def test_interrupts_while_modules_are_imported(tmp_path):
+def test_interrupts_while_modules_are_imported_end_the_command_quietly(tmp_path):
     """Before NumPy is there; a module that ends with an interrupt is in its place."""
     (tmp_path / "pandas.py").write_text(
         "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(10**9): pass\n"
@@ -60,7 +60,7 @@ def test_main_leaves_the_handler_of_interrupts_as_it_was():
 
 
 @pytest.mark.parametrize("command", ["describe --json", "describe", "--version", "fit --help"])
-def test_a_reader_that_goes_away(command, model):
+def test_a_reader_that_goes_away_ends_the_command_quietly(command, model):
     arguments = [*command.split(), *([str(model)] if "describe" in command else [])]
     reader, writer = os.pipe()
     os.close(reader)
@@ -69,7 +69,7 @@ def test_a_reader_that_goes_away(command, model):
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-def test_an_output_that_cannot_be_written(model):
+def test_an_output_that_cannot_be_written_is_one_line(model):
     if not Path("/dev/full").exists():
         pytest.skip("no such device")
     with Path("/dev/full").open("wb") as full:
@@ -86,7 +86,7 @@ def test_an_output_that_cannot_be_written(model):
 
 
 @pytest.mark.parametrize(("closed", "code"), [("1", 2), ("2", 0)])
-def test_streams_that_are_closed(closed, code, model):
+def test_closed_streams_decide_the_exit_code(closed, code, model):
     command = f'exec "$@" {closed}>&-'
     arguments = ["sh", "-c", command, "sh", *RUN, "describe", str(model)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
@@ -98,7 +98,7 @@ def test_streams_that_are_closed(closed, code, model):
         assert "DoublyStochasticClassifier" in done.stdout
 
 
-def test_messages_that_nobody_reads_end_nothing(model):
+def test_a_closed_error_stream_does_not_end_a_fit(model):
     reader, writer = os.pipe()
     os.close(reader)
     data, out = model.parent / "data.csv", model.parent / "again"
@@ -114,7 +114,7 @@ def test_messages_that_nobody_reads_end_nothing(model):
 @pytest.mark.parametrize(
     "fault", [IndexError("7"), AssertionError(), KeyError("x\n\x1b[31m"), TypeError("no")]
 )
-def test_a_fault_of_ours_says_what_to_report(fault, model, tmp_path, capsys, monkeypatch):
+def test_an_unexpected_error_says_what_to_report(fault, model, tmp_path, capsys, monkeypatch):
     def fail(*_):
         raise fault
 
@@ -153,7 +153,7 @@ def test_an_output_is_tested_before_anything_is_read(model, monkeypatch, capsys)
         assert "Remedy: create it first" in capsys.readouterr().err
 
 
-def test_labels_that_a_spreadsheet_runs(tmp_path, capsys):
+def test_labels_that_a_spreadsheet_would_run_are_warned_of(tmp_path, capsys):
     table = frame(60).replace({"label": {"yes": "=1+1", "no": "-3"}})
     data, model = write(table, tmp_path / "data.parquet"), str(tmp_path / "model")
     options = ["--target", "label", "--n-neurons", "9", "--out", model]
@@ -198,7 +198,7 @@ def test_a_module_that_cannot_be_loaded_is_one_line(error, tmp_path):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_module_that_cannot_be_loaded_later_is_no_bug_of_ours(capsys):
+def test_a_module_that_cannot_be_loaded_later_is_not_reported_as_a_bug(capsys):
     def command():
         raise ImportError("libscipy.so: failed to map segment from shared object")
 

@@ -53,7 +53,7 @@ def attacked(folder, model, capsys):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.filterwarnings("default")
-def test_mutated_files_end_with_a_line(folder, seed, capsys, monkeypatch):
+def test_mutated_model_files_end_with_a_one_line_error(folder, seed, capsys, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     models = sorted(path for path in folder.iterdir() if "-" in path.name and not path.suffix)
     rng, path = np.random.default_rng(seed), folder / "mutated"
@@ -105,13 +105,13 @@ def rebuilt(folder, name, change):
         ("TableColumn", {"categories": {"$tuple": ["a"]}}),
     ],
 )
-def test_descriptions_of_tables_that_are_none(folder, name, change, capsys):
+def test_invalid_table_descriptions_in_files_are_refused(folder, name, change, capsys):
     path = rebuilt(folder, name, lambda attributes: attributes.update(change))
     assert attacked(folder, path, capsys) == [2] * 5
 
 
 @pytest.mark.parametrize("attribute", ["learner", "columns", "target", "classes"])
-def test_attributes_that_are_missing(folder, attribute, capsys):
+def test_model_files_that_lack_attributes_are_refused(folder, attribute, capsys):
     path = rebuilt(folder, "TableModel", lambda attributes: attributes.pop(attribute))
     assert attacked(folder, path, capsys) == [2] * 5
 
@@ -129,7 +129,7 @@ def test_attributes_that_are_missing(folder, attribute, capsys):
         lambda model: setattr(model, "columns", tuple(model.columns)),
     ],
 )
-def test_models_that_do_not_suit_their_learner(folder, change, capsys):
+def test_table_models_that_do_not_suit_their_learner_are_refused(folder, change, capsys):
     model = trickless.load(folder / "label-tabular")
     model.folder = folder
     change(model)
@@ -138,7 +138,7 @@ def test_models_that_do_not_suit_their_learner(folder, change, capsys):
     assert attacked(folder, folder / "changed", capsys) == [2] * 5
 
 
-def test_learners_that_have_learned_nothing_or_fewer_columns(folder, capsys, monkeypatch):
+def test_table_models_of_unfitted_or_narrower_learners_are_refused(folder, capsys, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     bare = trickless.KitchenSinksRegressor(n_neurons=5)
     trickless.save(TableModel(bare, [TableColumn("age", "number")], "price"), folder / "bare")

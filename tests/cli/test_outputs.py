@@ -78,7 +78,7 @@ def test_kept_columns_are_as_they_were(data, ending, folder, tmp_path, run):
         assert found.member.dtype == bool
 
 
-def test_kept_columns_of_odd_kinds(folder, tmp_path, run):
+def test_kept_columns_of_odd_types_are_written(folder, tmp_path, run):
     """Decimal commas, spellings of missing values, names of folders, dictionaries, nulls."""
     inside = tmp_path / "data" / "place=007"
     inside.mkdir(parents=True)
@@ -100,7 +100,7 @@ def test_kept_columns_of_odd_kinds(folder, tmp_path, run):
     assert pd.read_csv(tmp_path / "o.csv").town[1] == frame(60).town[1]
 
 
-def test_columns_that_cannot_be_kept(folder, tmp_path, run):
+def test_columns_that_cannot_be_kept_are_refused(folder, tmp_path, run):
     data, out = folder / "data.csv", tmp_path / "out.csv"
     said = run("predict", folder / "trees", data, "--out", out, "--keep", "no", code=2).err
     assert f"{data}, column 'no': there is no such column to keep" in said
@@ -115,7 +115,7 @@ def test_columns_that_cannot_be_kept(folder, tmp_path, run):
     assert pd.read_parquet(tmp_path / "o.parquet").list[3].tolist() == [1]
 
 
-def test_kept_cells_that_a_spreadsheet_runs(folder, tmp_path, run):
+def test_kept_cells_that_a_spreadsheet_would_run_are_warned_of(folder, tmp_path, run):
     data = write(frame(60).assign(id=["-1.5", "=1+1"] * 30), tmp_path / "data.parquet")
     for ending, is_said in ((".csv", True), (".parquet", False)):
         out = tmp_path / f"out{ending}"
@@ -123,7 +123,7 @@ def test_kept_cells_that_a_spreadsheet_runs(folder, tmp_path, run):
         assert said.count("a cell of 'id' as a formula: '=1+1'") == is_said
 
 
-def test_standard_deviations_and_intervals(folder, tmp_path, run):
+def test_predictions_may_have_standard_deviations_and_intervals(folder, tmp_path, run):
     data, out = folder / "data.csv", tmp_path / "out.parquet"
     options = "--std", "--interval", 0.9
     run("predict", folder / "numbers", data, "--out", out, *options)
@@ -144,7 +144,7 @@ def test_standard_deviations_and_intervals(folder, tmp_path, run):
 
 @pytest.mark.parametrize("model", ["classes", "trees", "points"])
 @pytest.mark.parametrize("option", [["--std"], ["--interval", "0.5"]])
-def test_models_without_standard_deviations(option, model, folder, tmp_path, run):
+def test_models_without_standard_deviations_refuse_intervals(option, model, folder, tmp_path, run):
     arguments = folder / model, folder / "data.csv", "--out", tmp_path / "out.csv"
     said = run("predict", *arguments, *option, code=2).err
     assert f"{option[0]}: {folder / model} holds a " in said
@@ -152,7 +152,7 @@ def test_models_without_standard_deviations(option, model, folder, tmp_path, run
 
 
 @pytest.mark.parametrize("share", ["0", "1", "-0.1", "1.5", "nan"])
-def test_shares_that_are_none(share, folder, tmp_path, run):
+def test_invalid_shares_of_held_out_rows_are_refused(share, folder, tmp_path, run):
     data = folder / "data.csv"
     said = run("predict", folder / "numbers", data, "--out", tmp_path / "o.csv", "--interval",
                share, code=2).err  # fmt: skip
@@ -162,7 +162,7 @@ def test_shares_that_are_none(share, folder, tmp_path, run):
     assert f"--validate {float(share)}: it must be a share of the rows" in said
 
 
-def test_the_standard_output(folder, tmp_path, run):
+def test_predictions_go_to_the_standard_output(folder, tmp_path, run):
     data, out = folder / "data.csv", tmp_path / "out.csv"
     options = "--keep", "id", "--probabilities"
     run("predict", folder / "classes", data, "--out", out, *options)
@@ -196,7 +196,7 @@ def test_a_terminal_is_shown_nothing_that_it_obeys(tmp_path, run, monkeypatch):
 
 @pytest.mark.parametrize("target", ["label", "price"])
 @pytest.mark.parametrize("options", [(), ("--learner", "kitchen-sinks"), ("--neurons", "stumps")])
-def test_scores_on_rows_that_were_held_out(target, options, tmp_path, run):
+def test_fits_are_scored_on_held_out_rows(target, options, tmp_path, run):
     """The model is that of the other rows, and the score that of evaluate on these."""
     table = frame(600).assign(row=np.arange(600.0))
     table.loc[5, target] = None
@@ -246,7 +246,7 @@ def test_dates_are_described_as_dates(tmp_path, run):
 
 
 @pytest.mark.parametrize("neurons", ["auto", "gaussian", "trees"])
-def test_the_neurons_that_were_chosen(neurons, tmp_path, run):
+def test_the_chosen_neurons_are_reported(neurons, tmp_path, run):
     data = write(frame(200), tmp_path / "data.csv")
     options = "--neurons", neurons, "--learner", "doubly-stochastic", "--out", tmp_path / "m"
     run("fit", data, "--target", "price", "--drop", "label", *options)

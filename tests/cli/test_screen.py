@@ -112,7 +112,7 @@ def test_errors_and_warnings_show_no_escapes(nasty, capsys):
         assert is_safe(said.err), command
 
 
-def test_names_of_files_that_are_no_text(tmp_path, capsys):
+def test_file_names_that_are_no_text_are_shown_escaped(tmp_path, capsys):
     """Models may have them; Arrow reads no tables that do."""
     data = write(frame(60), tmp_path / "data.csv")
     model = tmp_path / os.fsdecode(b"\xff\xfe")

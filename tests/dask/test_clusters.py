@@ -96,7 +96,7 @@ MODELS = {
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", MODELS)
-def test_the_answer_is_that_of_a_local_fit(name, weighted):
+def test_a_cluster_fit_answers_as_a_local_fit(name, weighted):
     model = clone(MODELS[name])
     X, y, weight = data(labels=hasattr(model, "class_weight"))
     weight = weight if weighted else None
@@ -202,7 +202,7 @@ def test_trees_of_many_rows_take_the_thresholds_and_the_depth_of_a_local_fit():
         assert_same_trees(model, local)
 
 
-def test_trees_of_outputs_go_on_from_a_warm_start():
+def test_trees_of_outputs_continue_from_a_warm_start():
     X, y, weight = data()
     y = np.column_stack([y, X[:, 0] ** 2])
     model, local = trees(warm_start=True), trees(warm_start=True)
@@ -225,14 +225,14 @@ def test_neurons_are_chosen_by_the_sample_of_a_local_fit():
     np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=5e-6)
 
 
-def test_some_models_stop_early():
+def test_cluster_fits_may_stop_early():
     X, y, _ = data()
     model = fit(clone(MODELS["Doubly Stochastic, stopped early"]), cut(X), cut(y))
     assert len(model.neuron_coef_) < 640
 
 
 @pytest.mark.parametrize("model", [sinks(), descent()], ids=["sinks", "descent"])
-def test_outputs_sparse_rows_and_chunks_of_columns(model):
+def test_several_outputs_sparse_rows_and_chunks_of_columns_are_learned(model):
     X, y, _ = data()
     y = np.column_stack([y, X[:, 0]])
     local = clone(model).fit(X, y)
@@ -330,7 +330,7 @@ def test_predictions_are_lazy_and_those_of_the_model():
         predict(model, cut(X), "predict_log_proba")
 
 
-def test_the_schedulers_of_one_process_will_do_for_kitchen_sinks(monkeypatch):
+def test_kitchen_sinks_learn_on_schedulers_of_one_process(monkeypatch):
     X, y, _ = data()
     local = sinks().fit(X, y)
     monkeypatch.setattr("trickless.dask.pieces.default_client", no_client)
@@ -346,7 +346,7 @@ def no_client():
 
 
 @pytest.mark.parametrize("model", [sinks(), descent()], ids=["sinks", "descent"])
-def test_the_model_is_an_ordinary_one(model, tmp_path):
+def test_a_model_of_a_cluster_is_an_ordinary_model(model, tmp_path):
     X, y, _ = data()
     model.set_params(random_state=np.random.RandomState(0))
     given = model.get_params()
@@ -378,7 +378,7 @@ def test_kitchen_sinks_may_have_a_bound_and_no_intercept():
         np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-6)
 
 
-def test_a_warm_start_goes_on():
+def test_a_warm_start_on_a_cluster_continues_the_model():
     X, y, weight = data()
     model, local = descent(warm_start=True, alpha=0.01), descent(warm_start=True, alpha=0.01)
     for n_neurons in (300, 700):
@@ -435,7 +435,7 @@ def test_tasks_change_nothing_that_they_are_given():
     assert pickle.dumps(few) == before
 
 
-def test_what_does_not_go_is_refused():
+def test_options_that_clusters_do_not_support_are_refused():
     X, y, _ = data()
     before = vars(model := sinks()).copy()
     for wrong in (X, X.tolist()):

@@ -103,7 +103,7 @@ def everything(model):
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_a_fit_that_goes_on_gives_the_same_model(name, path, ending):
+def test_a_resumed_fit_gives_the_same_model(name, path, ending):
     X, y = rows(name)
     whole = fresh(name).fit(X, y)
     assert everything(fresh(name).fit(X, y, checkpoint=path)) == everything(whole)
@@ -135,7 +135,7 @@ def test_f_at_the_rows_by_which_trees_are_chosen_is_kept(path, monkeypatch):
 
 
 @pytest.mark.parametrize("size", [2**20, 8 * 60 * 512])
-def test_a_fit_goes_on_where_it_was_in_panels_of_another_size(size, path, ending, monkeypatch):
+def test_a_fit_resumes_in_panels_of_another_size(size, path, ending, monkeypatch):
     X, y = rows("sums")
     whole = fresh("sums").fit(X, y)
     assert ending(1, fresh("sums").fit, X, y, checkpoint=path)  # after 256 rows
@@ -146,7 +146,7 @@ def test_a_fit_goes_on_where_it_was_in_panels_of_another_size(size, path, ending
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
-def test_weights_and_sparse_rows(learner, path, ending):
+def test_a_resumed_fit_takes_weights_and_sparse_rows(learner, path, ending):
     X, y = problem(learner, 400)
     X = scipy.sparse.csr_matrix(X * (X > 0))
     weight = np.arange(400) % 4 + 0.5
@@ -161,7 +161,7 @@ def test_weights_and_sparse_rows(learner, path, ending):
     assert everything(again) == everything(whole)
 
 
-def test_a_stream_goes_on_after_its_last_batch(path, ending):
+def test_a_stream_continues_after_its_last_batch(path, ending):
     X, y = problem(KitchenSinksClassifier(), 300)
     batches = [(X[i : i + 60], y[i : i + 60], 1.0 + (y[i : i + 60] > 1)) for i in range(0, 300, 60)]
     model = KitchenSinksClassifier(n_neurons=20, random_state=0)
@@ -181,7 +181,7 @@ def test_a_stream_goes_on_after_its_last_batch(path, ending):
         clone(model).fit(X, y, checkpoint=path)
 
 
-def test_a_warm_start_goes_on_from_the_same_model(path, ending):
+def test_a_warm_start_continues_from_the_same_model(path, ending):
     X, y = problem(DoublyStochasticRegressor(), 200)
     begun = DoublyStochasticRegressor(n_neurons=40, warm_start=True, random_state=0, **STEPS)
     begun.fit(X, y)
@@ -235,7 +235,7 @@ def test_another_fit_is_refused_and_told_what_differs(path, ending):
     assert everything(clone(model).fit(X, y, checkpoint=path)) == everything(model.fit(X, y))
 
 
-def test_other_versions_are_refused(path, ending, monkeypatch):
+def test_checkpoints_of_other_versions_are_refused(path, ending, monkeypatch):
     X, y = rows("steps")
     assert ending(3, fresh("steps").fit, X, y, checkpoint=path)
     monkeypatch.setattr(np, "__version__", "9.9")
@@ -489,7 +489,7 @@ def writable(path, how):
 @pytest.mark.parametrize("how", ["read-only", "folder", "pipe"])
 @pytest.mark.parametrize("name", ["steps", "rounds", "sums"])
 @pytest.mark.parametrize("mended", [False, True])
-def test_a_fit_goes_on_if_its_checkpoint_becomes_unwritable(name, how, mended, path, monkeypatch):
+def test_a_fit_continues_if_its_checkpoint_becomes_unwritable(name, how, mended, path, monkeypatch):
     X, y = rows(name)
     expected = everything(fresh(name).fit(X, y))
     tries = []
@@ -586,7 +586,7 @@ def test_a_fit_without_a_checkpoint_writes_nothing(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "name", ["kitchen-sinks", "doubly-stochastic-held-out", "shrinking-gradient-sparse"]
 )
-def test_a_fit_that_is_killed_goes_on_to_the_same_model(name, tmp_path):
+def test_a_fit_that_is_killed_continues_to_the_same_model(name, tmp_path):
     share = 0.05
     expected = killed_fits.fit(name, share)
     points = [("array", 8), ("flush", 2), ("replace", 3), ("replace", 4), ("unlink", 3)]

@@ -182,7 +182,7 @@ def test_families_come_back_with_what_they_took_from_the_data(family, again, pat
 
 
 @every_learner
-def test_batches_and_parts_go_on_as_for_the_original(learner, again):
+def test_a_loaded_model_learns_and_merges_like_the_original(learner, again):
     if not hasattr(learner, "partial_fit"):
         pytest.skip("learns from all rows at once")
     X, y = problem(learner)
@@ -199,7 +199,7 @@ def test_batches_and_parts_go_on_as_for_the_original(learner, again):
 
 
 @pytest.mark.parametrize("learner", [m for m in LEARNERS if hasattr(m, "warm_start")], ids=name_of)
-def test_a_warm_start_goes_on_as_for_the_original(learner, again):
+def test_a_loaded_model_warm_starts_like_the_original(learner, again):
     X, y = problem(learner)
     model = clone(learner).set_params(random_state=0, warm_start=True).fit(X, y)
     for one in (copy := again(model), model):
@@ -232,7 +232,7 @@ OPTIONS = {
 @pytest.mark.parametrize(
     ("learner", "options"), [(name, options) for name in OPTIONS for options in OPTIONS[name]]
 )
-def test_options_change_nothing(learner, options, again, path):
+def test_models_with_any_options_predict_the_same_after_loading(learner, options, again, path):
     (regressor,) = (m for m in LEARNERS if name_of(m) == f"{learner}Regressor")
     X, y = problem(regressor)
     model = clone(regressor).set_params(random_state=0, **options).fit(X, y)
@@ -250,7 +250,7 @@ def test_options_change_nothing(learner, options, again, path):
         ),
     ],
 )
-def test_generators_go_on_where_they_were(random, again):
+def test_loaded_random_generators_continue_where_they_were(random, again):
     random.normal(size=7)
     copy = again(KitchenSinksRegressor(random_state=random)).random_state
     assert type(copy) is type(random)
@@ -267,14 +267,14 @@ def test_generators_go_on_where_they_were(random, again):
     ],
     ids=repr,
 )  # fmt: skip
-def test_plain_data_come_back(value, again):
+def test_plain_python_data_are_loaded_as_they_were_saved(value, again):
     [copy] = again(KitchenSinksClassifier(class_weight=[value])).class_weight
     assert repr(copy) == repr(value)
     assert type(copy) is type(value)
     assert copy == value
 
 
-def test_not_a_number_comes_back(again):
+def test_nan_is_loaded_as_nan(again):
     assert np.isnan(again(Gaussian(length_scale=float("nan"))).length_scale)
 
 
@@ -295,7 +295,7 @@ def test_not_a_number_comes_back(again):
     ],
     ids=lambda array: f"{array.dtype}{array.shape}",
 )
-def test_arrays_come_back(array, again):
+def test_arrays_are_loaded_with_their_types_and_shapes(array, again):
     copy = again(Gaussian(length_scale=array)).length_scale
     np.testing.assert_array_equal(copy, array)
     assert copy.dtype == array.dtype.newbyteorder("=")
@@ -318,7 +318,7 @@ def test_networks_and_expansions_come_back(kind, again):
     np.testing.assert_array_equal(again(network)(X), network(X))
 
 
-def test_what_was_one_object_is_one_again(again):
+def test_shared_objects_are_shared_after_loading(again):
     X, y = problem(KitchenSinksRegressor())
     copy = again(KitchenSinksRegressor(n_neurons=5, random_state=0).fit(X, y))
     assert copy.stream_.neurons is copy.neurons_
@@ -441,7 +441,7 @@ def test_a_class_of_a_script_may_have_moved_to_a_module(again, path):
 
 
 @pytest.mark.parametrize("trusted", ["Halfspaces", ["Halfspaces"], [Halfspaces()], [3]])
-def test_what_is_trusted_must_be_classes_and_functions(trusted, path):
+def test_trusted_must_list_classes_and_functions(trusted, path):
     trickless.save(Halfspaces(), path)
     with pytest.raises(TypeError, match=r"load: trusted=.*Remedy: trusted=\[MyNeurons\]"):
         trickless.load(path, trusted)
@@ -459,14 +459,14 @@ def test_what_is_trusted_must_be_classes_and_functions(trusted, path):
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
-def test_what_a_file_cannot_hold_is_refused_when_it_is_saved(value, path):
+def test_an_object_that_a_file_cannot_hold_is_refused_when_saved(value, path):
     path.write_bytes(b"what was there before")
     with pytest.raises(TypeError, match=r"save: Gaussian\.length_scale is or holds.*Remedy"):
         trickless.save(Gaussian(length_scale=[value]), path)
     assert path.read_bytes() == b"what was there before"
 
 
-def test_what_holds_itself_is_refused(path):
+def test_an_object_that_holds_itself_is_refused(path):
     family = Halfspaces()
     family.scale = Helper(family)
     with pytest.raises(TypeError, match="contains itself"):
@@ -592,7 +592,7 @@ def test_every_public_learner_and_family_is_registered():
 # Damage and hostility.
 
 
-def test_other_files_are_refused(path):
+def test_files_of_other_formats_are_refused(path):
     for content in (b"", b"PK\x03\x04", pickle.dumps(Gaussian()), b"\x89TRKLS\r\n", b"\x00" * 100):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=r"model\.trickless.*not a file of.*Remedy"):
@@ -794,7 +794,7 @@ def test_keys_whose_hashes_can_be_chosen_are_refused(keys, path):
             trickless.load(path)
 
 
-def test_what_is_verified_is_what_is_used(path, monkeypatch):
+def test_the_verified_bytes_are_the_bytes_used(path, monkeypatch):
     """Somebody who changes the file after its checksum was compared changes nothing."""
     trickless.save(Gaussian(length_scale=np.ones(100_000)), path)  # more than is read ahead
     content = path.read_bytes()
@@ -1089,7 +1089,7 @@ def test_a_buffer_or_array_has_one_owner(path):
         trickless.load(path)
 
 
-def test_what_is_there_but_no_file_is_left_as_it_is(tmp_path):
+def test_a_path_that_is_no_regular_file_is_refused(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     X = np.random.default_rng(0).standard_normal((20, 2))

@@ -125,7 +125,7 @@ def test_pipes_are_refused_at_once(tmp_path):
         trickless.load(tmp_path)
 
 
-def test_an_error_leaves_what_was_there(tmp_path):
+def test_a_failed_write_leaves_the_earlier_file(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
     with pytest.raises(KeyboardInterrupt), written_whole("save", path) as file:
@@ -135,7 +135,7 @@ def test_an_error_leaves_what_was_there(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_file_before_is_kept_if_that_is_asked(tmp_path):
+def test_the_earlier_file_is_kept_on_request(tmp_path):
     path, previous = tmp_path / "file", tmp_path / "previous"
     for content in (b"one", b"two", b"three"):
         with written_whole("save", path, previous) as file:
@@ -253,7 +253,7 @@ def test_what_a_killed_process_left_is_removed_and_what_another_writes_is_not(tm
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_files_of_others_stay(tmp_path):
+def test_temporary_files_of_other_writers_are_kept(tmp_path):
     others = [tmp_path / ".model.tmp", tmp_path / ".other.0123456789abcdef.tmp"]
     for other in others:
         other.touch()

@@ -55,7 +55,7 @@ def test_radii_cover_the_mean_of_coin_flips(radius_of, p):
         assert binom.pmf(heads, n, p)[np.abs(mean) > radius / 2].sum() > delta
 
 
-def test_radii_by_hand():
+def test_radii_are_those_computed_by_hand():
     assert hoeffding_radius(200, 3.0, 0.1) == pytest.approx(3 * math.sqrt(2 * math.log(20) / 200))
     L = math.log(30)
     expected = math.sqrt(2 * 0.25 * L / 200) + 7 * 6 * L / (3 * 199)
@@ -73,7 +73,7 @@ def test_radii_name_their_wrong_arguments():
         hoeffding_radius(5, 1.0, 1.5)
 
 
-def test_a_small_variance_is_made_use_of():
+def test_a_small_variance_shortens_the_certificate():
     """f has a norm far below |α|₁: Hoeffding alone would draw some ten times as many neurons."""
     rng = np.random.default_rng(0)
     X = inputs(3000, 3)

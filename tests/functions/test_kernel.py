@@ -15,7 +15,7 @@ X, Y = inputs(7, 4), inputs(4, 4, seed=1)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_it_is_the_mean_of_products_and_its_standard_error(name):
+def test_the_kernel_estimate_is_a_mean_of_products_with_its_standard_error(name):
     neurons, x, y = FAMILIES[name], suited(name, X), suited(name, Y)
     mean, error = estimate_kernel(neurons, x, y, 512, random_state=0)
     assert mean.shape == error.shape == (7, 4)
@@ -34,7 +34,7 @@ def test_it_is_the_mean_of_products_and_its_standard_error(name):
 
 
 @pytest.mark.parametrize("sampling", ["iid", "orthogonal"])
-def test_its_standard_errors_are_honest(sampling):
+def test_standard_errors_of_the_kernel_estimate_match_its_spread(sampling):
     """Over 200 seeds, (mean - truth) / error has the moments of Student's t to 5 errors."""
     x, y = np.zeros((1, 16)), np.full((1, 16), 0.3)
     truth = rbf_kernel(x, y, gamma=0.5)
@@ -60,7 +60,7 @@ def test_how_products_are_grouped_changes_nothing(monkeypatch):
     np.testing.assert_allclose(again, expected, atol=1e-12)
 
 
-def test_a_fitted_family_is_used_as_it_is_and_another_left_alone():
+def test_a_fitted_family_is_used_and_an_unfitted_one_stays_unfitted():
     neurons = Gaussian()
     both = estimate_kernel(neurons, X, random_state=0)[0]
     assert not hasattr(neurons, "length_scale_")
@@ -70,7 +70,7 @@ def test_a_fitted_family_is_used_as_it_is_and_another_left_alone():
     assert np.isinf(estimate_kernel("stumps", X, n_neurons=1, random_state=0)[1]).all()
 
 
-def test_bad_input_is_refused():
+def test_invalid_input_of_estimate_kernel_is_refused():
     with pytest.raises(ValueError, match=r"n_neurons=0.*Remedy"):
         estimate_kernel("gaussian", X, n_neurons=0)
     with pytest.raises(ValueError, match=r"neurons='cosine'.*Remedy"):

@@ -149,7 +149,7 @@ def test_a_stream_of_fewer_or_more_arrays_is_refused(now):
         changed.block(0)
 
 
-def test_seeds():
+def test_seeds_come_from_any_random_state():
     assert as_seed(7) == 7
     assert as_seed(None) != as_seed(None)
     assert as_seed(np.random.default_rng(3)) == as_seed(np.random.default_rng(3))

@@ -23,7 +23,7 @@ def test_unequal_weights_give_what_sums_of_draws_have():
         assert found == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 1e5) + 0.02 * p)
 
 
-def test_it_goes_down_from_1_to_0_without_a_step():
+def test_the_survival_function_falls_from_1_to_0_without_a_step():
     w, values = 0.5 ** np.arange(20), np.linspace(-3, 3, 6001)
     tail = [upper_tail(w, 2 * (w**2).sum(), value) for value in values]
     steps = -np.diff(tail)

@@ -65,7 +65,7 @@ def test_the_variance_is_that_of_all_permutations(monkeypatch):
     assert result.pvalue == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 9999))
 
 
-def test_with_more_neurons_it_becomes_that_of_the_exact_kernels():
+def test_with_more_neurons_the_statistic_approaches_that_of_the_exact_kernels():
     X = inputs(60, 2)
     Y = X[:, :1] ** 2 + 0.5 * inputs(60, 1, seed=1)
     kernels = [SMOOTH.fit(rows, np.random.default_rng(0)).kernel(rows) for rows in (X, Y)]
@@ -83,7 +83,7 @@ def test_with_more_neurons_it_becomes_that_of_the_exact_kernels():
 
 
 @pytest.mark.parametrize("method", ["permutation", "asymptotic"])
-def test_the_level_holds(method, n_nulls=1000):
+def test_hsic_test_rejects_as_often_as_its_level(method, n_nulls=1000):
     """Within two standard errors, on few rows."""
     found = []
     for seed in range(n_nulls):
@@ -109,7 +109,7 @@ def circle(n, rng):
     return 2 * np.cos(angle) + noise[0], 2 * np.sin(angle) + noise[1]
 
 
-def test_its_power_is_that_of_the_quadratic_test():
+def test_the_power_of_hsic_test_is_that_of_the_quadratic_test():
     rejected = {"neurons": 0, "asymptotic": 0, "exact": 0}
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -126,7 +126,7 @@ def test_its_power_is_that_of_the_quadratic_test():
     assert min(rejected.values()) >= rejected["exact"] - 4
 
 
-def test_its_error_is_that_of_samples():
+def test_the_standard_error_is_the_spread_over_samples():
     found = []
     for seed in range(250):
         X, Y = circle(200, np.random.default_rng(seed))
@@ -171,7 +171,7 @@ def test_neurons_of_x_and_y_are_drawn_apart(family, monkeypatch):
     assert not np.allclose(x, y)
 
 
-def test_few_columns_stay_as_they_are():
+def test_few_columns_are_not_reduced():
     Z = inputs(50, 100)
     np.testing.assert_array_equal(sketch.directions(Z.T @ Z, np.random.default_rng(0)), np.eye(100))
 
@@ -199,7 +199,7 @@ def test_dependence_that_principal_directions_miss_is_found(monkeypatch):
     assert hsic_test(X, Y, Columns(), n_neurons=600, **options).pvalue > 0.05
 
 
-def test_both_methods_agree():
+def test_permutation_and_asymptotic_p_values_agree():
     rng = np.random.default_rng(3)
     X = rng.standard_normal((400, 3))
     Y = 0.1 * X[:, :1] + rng.standard_normal((400, 1))
@@ -226,12 +226,12 @@ def test_panels_threads_and_memory_change_nothing(method, monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["permutation", "asymptotic"])
-def test_what_does_not_vary_is_independent(method):
+def test_constant_columns_are_independent(method):
     result = hsic_test(inputs(20, 2), np.full((20, 1), 7.0), method=method, random_state=0)
     assert (result.statistic, result.standard_error, result.pvalue) == (0, 0, 1)
 
 
-def test_what_it_returns_reads_well():
+def test_the_result_of_hsic_test_has_a_readable_repr():
     X = inputs(1200, 1)
     assert repr(hsic_test(X, X, n_neurons=50, method="asymptotic", random_state=0)).endswith(
         "(asymptotic); 1,200 rows, 50 neurons>"

@@ -112,7 +112,7 @@ def test_sparse_rows_are_as_dense_ones():
     assert sparse.statistic == pytest.approx(dense.statistic, rel=1e-10)
 
 
-def test_a_neuron_of_ones_own_and_any_output_that_scikit_learn_is_set_to():
+def test_a_neuron_of_a_user_and_any_output_that_scikit_learn_is_set_to():
     expected = mmd_test(X, Y + 1, Signs(), 50, random_state=0)
     assert expected.pvalue == 0.001
     with sklearn.config_context(transform_output="pandas"):
@@ -161,7 +161,7 @@ def test_random_states_give_the_same_answer_again(test):
         ((X, Y), {"neurons": Huge()}, "squares of the activations are too large"),
     ],
 )
-def test_two_samples_that_are_refused(arguments, options, message):
+def test_invalid_samples_are_refused_by_mmd_test(arguments, options, message):
     with pytest.raises(ValueError, match=f"^mmd_test: .*{message}.*") as error:
         mmd_test(*arguments, **options)
     assert str(error.value).count("Remedy: ") == 1
@@ -182,7 +182,7 @@ def test_two_samples_that_are_refused(arguments, options, message):
         ((X, X), {"n_permutations": 0}, "hsic_test: n_permutations=0"),
     ],
 )
-def test_pairs_that_are_refused(arguments, options, message):
+def test_invalid_pairs_of_samples_are_refused_by_hsic_test(arguments, options, message):
     with pytest.raises(ValueError, match=f"{message}.*") as error:
         hsic_test(*arguments, **options)
     assert "Remedy: " in str(error.value)
@@ -204,7 +204,7 @@ def test_pairs_that_are_refused(arguments, options, message):
         ((X, X), {"method": None}, "method=None"),
     ],
 )
-def test_what_has_another_type_is_refused(arguments, options, message):
+def test_arguments_of_another_type_are_refused(arguments, options, message):
     with pytest.raises(TypeError, match=f"mmd_test: .*{message}.*"):
         mmd_test(*arguments, **options)
 

@@ -40,7 +40,7 @@ def test_the_statistic_is_that_of_the_estimated_kernel(family, m, monkeypatch):
     assert result.n_rows == (m, 50 - m)
 
 
-def test_with_more_neurons_it_becomes_that_of_the_exact_kernel():
+def test_with_more_neurons_the_statistic_approaches_that_of_the_exact_kernel():
     X = inputs(80, 2)
     X[50:] += 0.5
     exact = naive.mmd(Gaussian(1.0).fit(X, np.random.default_rng(0)).kernel(X), np.arange(80) < 50)
@@ -57,7 +57,7 @@ def test_with_more_neurons_it_becomes_that_of_the_exact_kernel():
     assert spread[1] == pytest.approx(spread[0] / 8, rel=0.6)
 
 
-def test_it_is_unbiased_and_its_error_is_told():
+def test_the_statistic_is_unbiased_with_a_standard_error():
     """The means of waves of normal numbers are known."""
     model = RandomFeatures(SMOOTH, 20, random_state=0, dtype="float64").fit(inputs(5, 2))
     w = model.source_.between(0, 20)[0]
@@ -100,7 +100,7 @@ def test_the_variance_is_that_of_all_permutations():
         ("permutation", "tabular", 200),
     ],
 )
-def test_the_level_holds(method, family, n_nulls):
+def test_mmd_test_rejects_as_often_as_its_level(method, family, n_nulls):
     """Within two standard errors, on few rows of samples of different sizes."""
     found = []
     for seed in range(n_nulls):
@@ -123,7 +123,7 @@ def test_the_level_holds(method, family, n_nulls):
 
 
 @pytest.mark.parametrize("change", ["mean", "variance"])
-def test_its_power_is_that_of_the_quadratic_test(change):
+def test_the_power_of_mmd_test_is_that_of_the_quadratic_test(change):
     rejected = {"neurons": 0, "asymptotic": 0, "exact": 0}
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -153,7 +153,7 @@ def test_swapping_the_samples_changes_nothing_but_the_draws():
         assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-8)
 
 
-def test_both_methods_agree():
+def test_permutation_and_asymptotic_p_values_agree():
     X, Y = inputs(300, 3), inputs(200, 3, seed=1) + 0.05
     permuted = mmd_test(X, Y, n_neurons=50, n_permutations=4999, random_state=0)
     asymptotic = mmd_test(X, Y, n_neurons=50, method="asymptotic", random_state=0)
@@ -214,7 +214,7 @@ def test_rows_that_are_all_equal_do_not_differ(method):
         assert (result.statistic, result.standard_error, result.pvalue) == (0, 0, 1)
 
 
-def test_what_it_returns_reads_well():
+def test_the_result_of_mmd_test_has_a_readable_repr():
     result = mmd_test(inputs(1500, 1), inputs(40, 1, seed=1) + 1, random_state=0)
     assert repr(result).startswith("<mmd_test: statistic 0.2369 ± 0.066")
     assert repr(result).endswith("pvalue 0.001 (999 permutations); 1,500 and 40 rows, 500 neurons>")

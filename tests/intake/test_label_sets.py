@@ -36,7 +36,7 @@ def test_each_label_is_learned_as_by_itself(options):
     )
 
 
-def test_streams_parts_and_files_of_label_sets(tmp_path):
+def test_label_sets_are_learned_in_streams_merged_and_saved(tmp_path):
     whole = clone(MODEL).fit(X, Y)
     streamed = clone(MODEL).partial_fit(X[:100], Y[:100]).partial_fit(X[100:], Y[100:])
     parts = [clone(MODEL).fit(X[rows], Y[rows]) for rows in (slice(100), slice(100, None))]

@@ -44,12 +44,12 @@ LOST = {
 
 
 @pytest.mark.parametrize("values", NOISE.values(), ids=NOISE)
-def test_rounding_noise_is_no_loss(values):
+def test_rounding_noise_is_not_warned_of(values):
     assert not warn_of_resolution("", values.reshape(len(values), -1), "float32", True, True)
 
 
 @pytest.mark.parametrize("values", LOST.values(), ids=LOST)
-def test_real_losses_are_told(values):
+def test_losses_of_resolution_are_warned_of(values):
     with pytest.warns(UserWarning, match="Remedy"):
         assert warn_of_resolution("", values[:, None], "float32", True, True)
 

@@ -92,7 +92,7 @@ def test_alpha_is_as_good_as_by_leaving_out_every_row(rows):
 
 
 @pytest.mark.parametrize("name", IMBALANCED)
-def test_balanced_classes_cost_nothing(name):
+def test_balanced_classes_cost_no_area_under_the_curve(name):
     """No more than a standard error of the area under the curve, over five folds."""
     X, y = IMBALANCED[name]
     plain, balanced = (
@@ -109,7 +109,7 @@ def test_balanced_classes_cost_nothing(name):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_bagging_costs_nothing(name):
+def test_bagging_costs_no_accuracy(name):
     """Weights of bootstraps lose no more than a standard error of the accuracy."""
     X, y = (part[:200] for part in TABLES[name])
     model = KitchenSinksClassifier(n_neurons=100, random_state=0)

@@ -111,6 +111,6 @@ def test_models_of_tables_are_compact_too(tmp_path):
         again.partial_fit(frame)
 
 
-def test_what_has_no_compact_form_says_so(tmp_path):
+def test_learners_without_a_compact_form_say_so(tmp_path):
     with pytest.raises(TypeError, match=r"a Gaussian has no compact.*Remedy"):
         trickless.save(Gaussian(), tmp_path / "model", for_prediction=True)

@@ -124,7 +124,7 @@ def test_first_step_is_stable_for_every_loss(loss):
     assert model.loss_curve_[-1] < model.loss_curve_[0]
 
 
-def test_first_step_goes_by_the_largest_eigenvalue():
+def test_the_first_step_depends_on_the_largest_eigenvalue():
     """Wide neurons make the kernel nearly constant, its eigenvalue 1; narrow ones allow more."""
     X = inputs(1000, 2)
     options = {"neurons_per_step": 256, "alpha": 0.5, "random_state": 0}
@@ -359,7 +359,7 @@ def test_early_stopping_needs_rows():
         model.fit(inputs(9, 2), np.arange(9.0))
 
 
-def test_a_warm_start_goes_on_where_fit_stopped():
+def test_a_warm_start_continues_where_fit_stopped():
     X = inputs(60, 2)
     y = np.sin(X[:, 0])
     options = {"batch_size": 20, "step_size": 0.5, "alpha": 0.01, "random_state": 0}
@@ -431,7 +431,7 @@ def test_a_model_is_its_coefficients_and_a_seed():
     np.testing.assert_allclose(again.predict(X), model.predict(X), rtol=1e-6)
 
 
-def test_it_converges_to_kernel_ridge_regression():
+def test_descent_converges_to_kernel_ridge_regression():
     """On a problem with strong regularisation the known minimiser is reached."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 2))
@@ -640,7 +640,7 @@ def test_the_order_of_rows_follows_the_seed():
     assert orders[0] == orders[2] != orders[1]
 
 
-def test_probabilities_go_by_the_loss_that_was_minimised():
+def test_probabilities_follow_from_the_minimised_loss():
     X = inputs(60, 2)
     model = DoublyStochasticClassifier(Gaussian(1.0), 640, random_state=0).fit(X, X[:, 0] > 0)
     before = model.predict_proba(X)
@@ -708,7 +708,7 @@ def test_trees_learn_by_steps_that_are_no_newton_steps(options):
     assert model.score(X, y) > 0.3
 
 
-def test_the_first_step_goes_by_the_bound():
+def test_the_first_step_depends_on_the_bound_of_the_family():
     X = inputs(30, 2)
     one = DoublyStochasticRegressor(Gaussian(1.0), 64, random_state=0).fit(X, X[:, 0])
     three = DoublyStochasticRegressor(Tripled(1.0), 64, random_state=0).fit(X, X[:, 0])
@@ -759,7 +759,7 @@ def noisy_targets():
     return X, X[:, 0] + np.random.default_rng(1).standard_normal(600)
 
 
-def test_a_warm_start_looks_anew():
+def test_a_warm_start_stops_early_by_scores_of_its_own():
     X, y = noisy_targets()
     model = DoublyStochasticRegressor(
         Gaussian("median"), n_neurons=5000, early_stopping=True, warm_start=True, random_state=0
@@ -969,7 +969,7 @@ def test_a_common_factor_of_weights_changes_no_block():
         ("log_loss", None),
     ],
 )
-def test_what_the_theorem_assumes_is_said(loss, missing):
+def test_assumptions_of_the_theorem_are_checked(loss, missing):
     X = inputs(60, 2)
     model = DoublyStochasticClassifier(
         Gaussian(1.0), 64, loss=loss, alpha=1.0, schedule="theorem", random_state=0

@@ -46,7 +46,7 @@ def test_equal_parameters_are_alike(mine, theirs):
         (scipy.sparse.eye_array(3, format="csr"), 2 * scipy.sparse.eye_array(3, format="csr")),
     ],
 )
-def test_other_parameters_are_not(mine, theirs):
+def test_different_parameters_are_told_apart(mine, theirs):
     assert not same(mine, theirs)
 
 

@@ -53,7 +53,7 @@ def test_importances_are_those_of_the_derivatives():
         np.testing.assert_allclose(shares[[1, 4]], [2 / 3, 1 / 3], atol=0.03)
 
 
-def test_many_outputs_are_mixed():
+def test_importances_average_over_many_outputs():
     model = KitchenSinksRegressor(Gaussian("relevance"), 50, random_state=0)
     Y = np.empty((600, 200))
     Y[:, :100] = np.asarray(X)[:, [1]] * np.arange(1, 101)
@@ -62,7 +62,7 @@ def test_many_outputs_are_mixed():
     np.testing.assert_allclose(shares, [0, 0.5, 0, 0, 0.5, 0], atol=0.2)
 
 
-def test_selectors_of_scikit_learn_go_by_the_importances():
+def test_selectors_of_scikit_learn_keep_the_most_important_features():
     model = KitchenSinksRegressor(Gaussian("relevance"), 200, random_state=0)
     recursive = RFE(model, n_features_to_select=2, step=2)
     for selector in (recursive, SelectFromModel(model, max_features=2)):
@@ -70,7 +70,7 @@ def test_selectors_of_scikit_learn_go_by_the_importances():
         assert list(selector.get_feature_names_out()) == ["b", "e"]
 
 
-def test_models_that_do_not_know_say_so():
+def test_models_without_importances_say_so():
     model = KitchenSinksRegressor("gaussian", 50, random_state=0).fit(X, y)
     assert not hasattr(model, "feature_importances_")
     assert not hasattr(model, "coef_")

@@ -27,7 +27,7 @@ def test_odd_inputs_are_answered_or_refused():
     fuzz_inputs.fuzz(60, derandomize=True)
 
 
-def test_the_search_would_find_a_defect(monkeypatch):
+def test_the_search_over_odd_inputs_finds_a_planted_defect(monkeypatch):
     """A learner that takes rows for others is found, and so is an error that says nothing."""
     case = fuzz_inputs.Case(
         "KitchenSinksRegressor", {"dtype": "float64"}, 9, 2, "normal", "int8", "floats", "none",
@@ -54,7 +54,7 @@ def test_the_search_would_find_a_defect(monkeypatch):
 
 
 @by_name("Kitchen", "Doubly", "Shrinking", "Kernel", "NORMA", "Pegasos", "SDCA")
-def test_a_hundred_thousand_columns(learner):
+def test_constant_columns_among_a_hundred_thousand_change_nothing(learner):
     """Rows that differ in 3 of 100,000 columns are those with these 3 alone."""
     X, y = problem(learner, rows=12, columns=3)
     wide = np.zeros((12, 100_000))

@@ -23,7 +23,7 @@ def broken(x, y):
     return np.nan if x[0] > 0 > y[0] else float(x @ y)
 
 
-def test_the_names_are_those_of_scikit_learn():
+def test_kernel_names_are_those_of_scikit_learn():
     assert sorted(KERNELS) == sorted(PAIRWISE_KERNEL_FUNCTIONS)
 
 
@@ -62,7 +62,7 @@ def test_predictions_are_sums_over_the_support(learner):
 
 
 @every_learner
-def test_blocks_threads_and_cache_change_nothing(learner, monkeypatch):
+def test_blocks_threads_and_cache_change_no_prediction(learner, monkeypatch):
     X, y = problem(learner)
     learner = clone(learner).set_params(random_state=0)
     if "tol" in learner.get_params():

@@ -91,7 +91,7 @@ def test_more_neurons_approach_kernel_ridge_regression():
 
 
 @pytest.mark.parametrize("alpha", ["auto", 1e-3])
-def test_any_grouping_is_the_same_model(alpha):
+def test_batches_of_any_grouping_give_the_same_model(alpha):
     X = inputs(700, 3)
     y = target(X)
     options = {"n_neurons": 100, "alpha": alpha, "random_state": 0}
@@ -106,7 +106,7 @@ def test_any_grouping_is_the_same_model(alpha):
         assert model.alpha_ == pytest.approx(whole.alpha_)
 
 
-def test_partial_fit_goes_on_after_fit_and_predictions_between_change_nothing():
+def test_partial_fit_continues_after_fit_and_predictions_between_change_nothing():
     X = inputs(400, 3)
     y = target(X)
     whole = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X, y)
@@ -222,7 +222,7 @@ def test_the_alpha_that_was_chosen_gives_the_model_again():
     np.testing.assert_allclose(again.predict(X), auto.predict(X), atol=1e-8)
 
 
-def test_a_solve_put_off_goes_by_what_the_model_was_begun_with():
+def test_a_deferred_solve_uses_the_parameters_of_the_fit():
     X = inputs(300, 3)
     y = target(X)
     options = {"n_neurons": 40, "alpha": 1e-2, "random_state": 0}
@@ -249,7 +249,7 @@ def smooth_problem(n=150, columns=2, seed=0):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_loo_is_brute_force(weighted):
+def test_leave_one_out_errors_are_those_of_brute_force(weighted):
     X, y = smooth_problem(40)
     weight = np.linspace(0.5, 1.5, 40) if weighted else None
     model = KitchenSinksRegressor(
@@ -348,7 +348,7 @@ def test_merged_parts_are_one_model():
         np.testing.assert_array_equal(b.predict(X), parts[order[1]].predict(X))
 
 
-def test_what_cannot_be_merged():
+def test_models_that_cannot_be_merged_are_refused():
     X, y = smooth_problem(60)
 
     def fitted(neurons=None, X=X, y=y, **options):
@@ -689,7 +689,7 @@ def test_alpha_is_lowered_for_flat_losses_and_not_raised_for_curved_ones():
         ([(np.eye(3), np.arange(3.0)), (1, 2, 3, 4)], "batch 1 is a tuple of length 4"),
     ],
 )
-def test_what_is_no_stream_of_batches_is_refused(batches, message):
+def test_arguments_that_are_no_stream_of_batches_are_refused(batches, message):
     with pytest.raises(TypeError, match=rf"{message}.*\(X, y, sample_weight\). Remedy"):
         KitchenSinksRegressor(n_neurons=20).fit_stream(batches)
 
@@ -998,7 +998,7 @@ def test_the_end_of_the_grid_is_said_and_the_remedy_helps(how):
 
 @pytest.mark.parametrize("n", [50, 200])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_targets_without_noise_are_met(n, dtype):
+def test_targets_without_noise_are_learned_almost_exactly(n, dtype):
     """To errors that no alpha of at least 1e-7 reaches, in both precisions."""
     X, new = inputs(n, 1), inputs(100, 1, seed=1)
     f = lambda X: 5 + X[:, 0] + 0.3 * X[:, 0] ** 3  # noqa: E731

@@ -98,7 +98,9 @@ def test_the_first_steps_are_a_ridge_fit_and_a_newton_step_on_what_it_leaves(wei
 
 @pytest.mark.parametrize("options", [{}, {"batch_size": 150}, {"alpha": 1e-2}])
 @pytest.mark.parametrize("most_rows", [100, 16_384])
-def test_f_is_kept_up_to_date_though_blocks_go_by_some_rows(options, most_rows, monkeypatch):
+def test_f_is_kept_up_to_date_though_blocks_are_solved_on_some_rows(
+    options, most_rows, monkeypatch
+):
     monkeypatch.setattr(next_family, "MOST_ROWS", most_rows)
     X, y = smooth_and_steps(600, outputs=2)
     seen = []
@@ -117,7 +119,7 @@ def test_f_is_kept_up_to_date_though_blocks_go_by_some_rows(options, most_rows, 
     assert max(seen) < 1e-7
 
 
-def test_it_is_better_than_either_family_alone():
+def test_a_mixture_is_better_than_either_family_alone():
     X, y = smooth_and_steps(2000)
     X_test, y_test = smooth_and_steps(2000, seed=1)
     scores = [
@@ -174,7 +176,7 @@ def test_a_common_factor_of_weights_and_of_targets_changes_nothing():
     np.testing.assert_allclose(other.predict(X), 1024 * model.predict(X), rtol=1e-6)
 
 
-def test_streams_learn_and_go_on():
+def test_streams_learn_and_continue():
     X, y = smooth_and_steps(6000)
     model = regressor(early_stopping=False)
     for some in np.split(np.arange(5000), 5):
@@ -188,7 +190,7 @@ def test_streams_learn_and_go_on():
     assert small.score(X[5000:], y[5000:]) > 0.9
 
 
-def test_a_warm_start_goes_on_with_the_next_turn():
+def test_a_warm_start_continues_with_the_next_turn():
     X, y = smooth_and_steps(600)
     whole = regressor(30, early_stopping=False, step_size=0.1).fit(X, y)
     part = regressor(11, early_stopping=False, step_size=0.1, warm_start=True).fit(X, y)
@@ -220,7 +222,7 @@ def test_a_block_takes_next_to_nothing_in_a_file(tmp_path):
     assert size[0] < size[1] + 10_000  # 32 frequencies of 300 numbers a block would take 38,400
 
 
-def test_a_checkpoint_goes_on_to_the_same_model(tmp_path, monkeypatch):
+def test_a_checkpoint_continues_to_the_same_model(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
     monkeypatch.setattr(checkpoint, "SHARE", np.inf)
     X, y = smooth_and_steps(300)
@@ -302,7 +304,7 @@ def test_tables_need_families_that_take_them():
         regressor().fit(X[["town"]].fillna("A"), y)
 
 
-def test_other_steps_draw_the_mixture_as_it_is():
+def test_steps_other_than_turns_draw_the_mixture_as_given():
     X, y = smooth_and_steps(300)
     mixture = Mixture([Gaussian(1.5), Trees(3)])
     for options in (

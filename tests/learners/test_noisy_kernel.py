@@ -26,7 +26,7 @@ def learner(estimate, **options):
     return NoisyKernelRegressor(estimate, **options)
 
 
-def test_without_noise_it_is_descent_with_the_exact_kernel():
+def test_noisy_kernel_without_noise_is_descent_with_the_exact_kernel():
     X = inputs(200, 2)
     y = np.sin(X[:, 0])
     noisy = learner(exactly).partial_fit(X, y)
@@ -163,7 +163,7 @@ def test_noise_averages_out_over_the_rounds():
 
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("n_samples", [50, 512])
-def test_much_noise_does_not_feed_itself(n, n_samples):
+def test_much_noise_does_not_make_rounds_diverge(n, n_samples):
     """One or two yes-or-no measurements an estimate: the online error falls and stays low."""
 
     def few(X, Y, rng):
@@ -260,7 +260,7 @@ def test_noise_is_found_in_streams_that_begin_with_rows_that_are_alike():
     )
 
 
-def test_predictions_repeat():
+def test_predictions_are_the_same_each_time():
     X = inputs(100, 2)
     model = NoisyKernelClassifier(shots, random_state=0).fit(X, X[:, 0] > 0)
     np.testing.assert_array_equal(model.decision_function(X), model.decision_function(X))

@@ -197,7 +197,7 @@ def test_weights_count_as_rows():
     np.testing.assert_allclose(got, expected, atol=1e-12)
 
 
-def test_tables_images_and_a_neuron_of_ones_own():
+def test_tables_images_and_a_user_defined_neuron_are_transformed():
     frame = pd.DataFrame({"a": X[:, 0], "town": np.where(X[:, 1] > 0, "Paris", "Rome")})
     frame.loc[3, "a"] = np.nan
     for family in ("tabular", "trees"):
@@ -221,7 +221,7 @@ def test_tables_images_and_a_neuron_of_ones_own():
     np.testing.assert_allclose(np.abs(model.transform(X)), 40**-0.5)
 
 
-def test_it_goes_in_pipelines_and_searches():
+def test_random_features_work_in_pipelines_and_searches():
     pipeline = make_pipeline(RandomFeatures(random_state=0), PCA(3), LogisticRegression())
     grid = {"randomfeatures__neurons": ["gaussian", "stumps"]}
     search = GridSearchCV(pipeline, grid, cv=3).fit(X, Y > 0)

@@ -73,7 +73,7 @@ def test_trees_have_the_rate_of_a_rare_class_on_new_rows():
 
 
 @pytest.mark.parametrize("neurons", ["gaussian", "trees"])
-def test_weights_and_several_classes_count(neurons):
+def test_rates_of_rare_classes_hold_with_weights_and_several_classes(neurons):
     X, y, X_test, y_test = rare(0.03)
     y, y_test = (np.where(c, 2, x[:, 0] > 0) for c, x in ((y, X), (y_test, X_test)))
     weight = np.where(y == 2, 0.5, 1.0)

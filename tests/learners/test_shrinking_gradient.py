@@ -193,7 +193,7 @@ def test_faithful_mode_needs_a_horizon_long_enough():
         learned(X, y, schedule="theorem", horizon=30, norm_bound=0.1, neurons=Doubled(1.0))
 
 
-def test_the_step_descends():
+def test_the_step_descends_the_loss():
     """The printed sign of Algorithm 1 ascends the loss: the online error would not fall."""
     X = inputs(300, 2)
     model = learned(X, np.sin(X[:, 0]), 300, neurons=Gaussian(1.0))
@@ -201,7 +201,7 @@ def test_the_step_descends():
     assert error[-100:].mean() < 0.5 * error[:50].mean()
 
 
-def test_it_stays_close_to_descent_with_the_exact_kernel():
+def test_shrinking_gradient_stays_close_to_descent_with_the_exact_kernel():
     X = inputs(500, 2)
     y = np.sin(X[:, 0]) * np.cos(X[:, 1])
     m = 300
@@ -344,7 +344,7 @@ def test_batches_may_be_dense_or_sparse():
         np.testing.assert_allclose(mixed.predict(X), dense.predict(X), atol=1e-9)
 
 
-def test_a_stream_goes_on_after_a_pickle():
+def test_a_stream_continues_after_a_pickle():
     X = inputs(300, 2)
     y = np.sin(X[:, 0])
     options = {"y_range": (-1, 1), "batch_size": 1, "random_state": 0, "n_samples": 30}
@@ -362,7 +362,7 @@ class Tripled(Gaussian):
         return 3 * super().activate(X, weights)
 
 
-def test_steps_and_batches_go_by_the_bound():
+def test_steps_and_batches_depend_on_the_bound_of_the_family():
     X = inputs(3000, 2)
     model = ShrinkingGradientRegressor(Tripled(1.0), 100, n_samples=10, random_state=0)
     model.fit(X, np.sin(X[:, 0]))

@@ -49,7 +49,7 @@ def test_columns_are_found_by_name_in_any_order_among_others(neurons):
     np.testing.assert_array_equal(probabilities[:, 1] > 0.5, model.predict(table) == "yes")
 
 
-def test_what_other_families_see_of_a_table():
+def test_other_families_get_scaled_numbers_and_indicators_of_a_table():
     rows = pd.DataFrame(
         {
             "age": [66, 48],
@@ -110,7 +110,7 @@ def test_labels_keep_their_type(labels):
     assert model.score(table) > 0.9
 
 
-def test_numbers_that_are_categories_have_one_text():
+def test_numbers_that_are_categories_have_one_spelling():
     column = TableColumn("zip", "category", categories=["7", "12"])
     learner = KitchenSinksRegressor("gaussian", n_neurons=10, random_state=0)
     model = TableModel(learner, [column], "price")
@@ -119,7 +119,7 @@ def test_numbers_that_are_categories_have_one_text():
         np.testing.assert_array_equal(rows, [[1, 0], [0, 1]])
 
 
-def test_it_is_saved_and_goes_on_learning(tmp_path):
+def test_a_saved_table_model_continues_learning(tmp_path):
     table = frame()
     model = classifier().fit(table[:300])
     trickless.save(model, tmp_path / "model")
@@ -130,7 +130,7 @@ def test_it_is_saved_and_goes_on_learning(tmp_path):
     np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
 
 
-def test_bad_tables_are_explained():
+def test_invalid_tables_are_refused_with_an_explanation():
     model = classifier().fit(frame())
     with pytest.raises(TypeError, match=r"X is a ndarray.* Remedy: pass a pandas data"):
         model.predict(np.zeros((2, 4)))
@@ -354,7 +354,7 @@ def test_predictions_have_the_deviations_and_errors_of_the_learner(monkeypatch):
     assert mean.shape == error.shape == (600,) and (error > 0).any()
 
 
-def test_it_is_an_estimator_of_scikit_learn():
+def test_a_table_model_is_an_estimator_of_scikit_learn():
     table = frame()
     columns = ["age", "height", "town", "day", "member"]
     rows, model = table[columns], classifier().fit(table)

@@ -357,14 +357,14 @@ def test_importances_need_trees_that_were_chosen():
     ],
     ids=lambda value: str(value)[:50],
 )
-def test_bad_parameters_are_told(options, message):
+def test_invalid_parameters_of_trees_are_refused(options, message):
     X = inputs(40, 2)
     with pytest.raises((TypeError, ValueError), match=message):
         make(REGRESSION[0]).set_params(**options).fit(X, X[:, 0])
 
 
 @both_kinds
-def test_bad_rows_are_told(learner):
+def test_invalid_rows_of_trees_are_refused(learner):
     X = inputs(40, 2)
     y = targets(learner, X[:, 0])
     for value in (np.inf, -np.inf):

@@ -232,7 +232,7 @@ def test_sparse_rows_are_refused_where_the_family_cannot_take_them(learner):
 
 
 @every_learner
-def test_a_family_of_ones_own_works_everywhere(learner):
+def test_a_user_defined_family_works_in_every_learner(learner):
     X, y = problem(learner)
     model = clone(learner).set_params(neurons=DenseOnly(), random_state=0).fit(X, y)
     assert np.isfinite(answers(model, X)).all()
@@ -272,7 +272,7 @@ def test_unusual_but_sound_data_are_learned_from():
 
 
 @pytest.mark.parametrize("neurons", ["gaussian", "stumps", "tabular"])
-def test_one_row_is_told_to_be_few_where_neurons_go_by_the_rows(neurons):
+def test_one_row_is_warned_of_where_neurons_depend_on_the_rows(neurons):
     model = KitchenSinksRegressor(neurons, n_neurons=20)
     with pytest.warns(UserWarning, match=r"X has one row.* keep .*Remedy: begin with a batch"):
         model.fit([[1.0, 2.0]], [3.0])
@@ -572,14 +572,14 @@ def test_the_column_that_holds_no_number_is_named_in_arrays_and_lists(learner, p
     ],
     ids=str,
 )
-def test_what_is_no_matrix_of_numbers_is_refused_in_any_case(X):
+def test_input_that_is_no_matrix_of_numbers_is_refused(X):
     assert why_no_numbers(X, "") is None
     with pytest.raises((TypeError, ValueError)):
         KitchenSinksRegressor(random_state=0).fit(X, [1.0, 2.0, 3.0])
 
 
 @pytest.mark.parametrize("X", ["text", None, {1, 2}, {"a": [1.0]}, iter([[1.0]])], ids=type)
-def test_what_is_no_table_is_named_by_its_value_or_type(X):
+def test_input_that_is_no_table_is_named_by_its_value_or_type(X):
     what = re.escape(repr(X) if isinstance(X, str | None) else f"a {type(X).__name__}")
     with pytest.raises(ValueError, match=f"X is {what}, but it must be a table.*Remedy: .*"):
         KitchenSinksRegressor(random_state=0).fit(X, [1.0, 2.0, 3.0])
@@ -722,7 +722,7 @@ def test_weights_that_are_no_numbers_are_not_called_zero():
 
 
 @pytest.mark.parametrize("values", [[True, False], [np.True_, np.False_], [0, 1]], ids=str)
-def test_objects_that_are_all_truth_values_or_integers_are_labels(values):
+def test_objects_that_are_all_booleans_or_integers_are_labels(values):
     X, _ = problem(KitchenSinksClassifier())
     y = np.array(values * len(X), dtype=object)[: len(X)]
     model = KitchenSinksClassifier("stumps", 20, random_state=0).fit(X, y)

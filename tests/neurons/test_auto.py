@@ -29,7 +29,7 @@ def test_every_learner_takes_the_family_that_won(learner, sparse):
     assert model.score(rows, y) > 0.9
 
 
-def test_tables_take_tabular_and_few_rows_take_gaussian():
+def test_auto_takes_tabular_for_tables_and_gaussian_for_few_rows():
     frame = pd.DataFrame(X, columns=list("abcd"))
     assert not isinstance(clone(MODEL).fit(frame, y).neurons_, Tabular)
     frame["town"] = pd.Categorical(list("uvw") * 100)

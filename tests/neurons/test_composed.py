@@ -267,7 +267,7 @@ def test_different_numbers_of_candidates_are_refused():
         neurons.candidates()
 
 
-def test_a_model_may_go_on_with_equal_neurons_and_not_with_others():
+def test_a_model_may_continue_with_equal_neurons_and_not_with_others():
     X, y = problem(LEARNERS[0])
     model = KitchenSinksRegressor(Mixture([Gaussian(1.0), Stumps("normal")]), 20, random_state=0)
     model.partial_fit(X, y).partial_fit(X, y)
@@ -298,7 +298,7 @@ def test_a_model_may_go_on_with_equal_neurons_and_not_with_others():
         (Mixture([Gaussian()], 1.0), r"weights=1.0"),
     ],
 )
-def test_bad_parts_are_named(neurons, message):
+def test_invalid_parts_of_composed_families_are_named(neurons, message):
     X, y = problem(LEARNERS[0])
     with pytest.raises((TypeError, ValueError), match=message):
         neurons.fit(X, np.random.default_rng(0))

@@ -32,7 +32,7 @@ def fitted(neurons, X):
     return clone(neurons).fit(X, np.random.default_rng(0))
 
 
-def test_one_array_is_passed_as_it_is_and_a_tuple_in_parts():
+def test_one_array_is_one_argument_and_a_tuple_several():
     X = inputs(5, 3)
     single = fitted(FromFunction(lambda rng, n, d: rng.random((n, d)), lambda X, w: X @ w.T), X)
     (w,) = weights = single.draw(np.random.default_rng(1), 7)
@@ -59,7 +59,7 @@ def test_points_are_the_function_one_at_a_time():
     np.testing.assert_allclose(pairs, np.diagonal(every, axis1=0, axis2=2).T, atol=1e-14)
 
 
-def test_a_point_may_give_a_number_or_a_truth_value():
+def test_a_point_may_give_a_number_or_a_boolean():
     X = inputs(6, 3)
     points = fitted(FromPoint(lambda rng, d: rng.standard_normal(d), side), X)
     (w,) = weights = points.draw(np.random.default_rng(1), 5)

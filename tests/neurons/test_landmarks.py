@@ -91,7 +91,7 @@ def test_a_family_without_a_closed_form_is_refused(part):
 
 
 @pytest.mark.parametrize("part", ["gaussian", Gaussian, None], ids=repr)
-def test_what_is_no_family_is_refused(part):
+def test_landmarks_of_no_family_are_refused(part):
     with pytest.raises(ValueError, match=r"neurons=.*an instance"):
         KitchenSinksRegressor(Landmarks(part)).fit(inputs(20, 4), inputs(20, 1)[:, 0])
 
@@ -127,14 +127,14 @@ def test_rows_with_gaps_and_categories_may_be_landmarks():
     assert model.score(X, y) > 0.85
 
 
-def test_they_are_parts_of_other_families():
+def test_landmarks_are_parts_of_other_families():
     X = inputs(200, 3)
     y = np.abs(X[:, 0]) + X[:, 2]
     family = Mixture([Landmarks(Stumps()), On([0], Landmarks(Laplace1()))])
     assert KitchenSinksRegressor(family, n_neurons=80, random_state=0).fit(X, y).score(X, y) > 0.9
 
 
-def test_they_are_drawn_from_so_many_rows_and_numbers(monkeypatch):
+def test_landmarks_come_from_a_bounded_sample_of_rows_and_numbers(monkeypatch):
     monkeypatch.setattr(trickless.neurons.landmarks, "_ROWS", 50)
     assert len(fitted(Landmarks(Laplace1(1.0)), inputs(80, 4)).rows_) == 50
     monkeypatch.setattr(trickless.neurons.landmarks, "_VALUES", 40)
@@ -143,7 +143,7 @@ def test_they_are_drawn_from_so_many_rows_and_numbers(monkeypatch):
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplace1(1.0)])
 @pytest.mark.filterwarnings("ignore:X has one row")
-def test_a_single_row_will_do(kernel):
+def test_landmarks_of_a_single_row_are_accepted(kernel):
     model = KitchenSinksRegressor(Landmarks(kernel), 5, random_state=0).fit([[1.0]], [2.0])
     np.testing.assert_allclose(model.predict([[1.0], [3.0]]), 2.0)
 

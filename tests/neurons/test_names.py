@@ -54,7 +54,7 @@ def test_words_of_other_libraries_get_a_hint(given, hint):
         fit(given)
 
 
-def test_a_class_in_the_place_of_an_instance_says_so():
+def test_a_class_in_place_of_an_instance_is_refused():
     with pytest.raises(TypeError, match=r"Gaussian'> is a class.*Remedy: Gaussian\(\.\.\.\)"):
         fit(Gaussian)
 
@@ -112,7 +112,7 @@ def test_one_array_is_drawn_as_by_a_function():
         (FromPoint(lambda d, rng: rng.random(d), np.cos), r"sample\(rng, n_features=3\) failed"),
     ],
 )
-def test_mistakes_in_functions_of_ones_own_are_explained(family, message):
+def test_mistakes_in_functions_of_a_user_are_explained(family, message):
     with pytest.raises(TypeError, match=rf"{message}.*Remedy"):
         fit(family)
 

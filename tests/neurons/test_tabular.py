@@ -141,7 +141,7 @@ def test_smooth_functions_of_interactions_are_learned():
         (Tabular(smooth=1.5), r"Tabular: smooth=1.5.*from 0 to 1"),
     ],
 )
-def test_bad_parameters_are_named(neurons, message):
+def test_invalid_parameters_of_tabular_are_named(neurons, message):
     with pytest.raises(ValueError, match=message):
         fitted(neurons, inputs(5, 2))
 

@@ -85,7 +85,7 @@ def test_a_target_in_disguise_is_numbers_in_every_command(name, ending, tmp_path
     assert scores["r2"] == pytest.approx(trickless.load(tmp_path / "model").score(table))
 
 
-def test_a_unit_is_said_and_another_one_is_refused(tmp_path, fit, call):
+def test_a_unit_is_reported_and_another_one_is_refused(tmp_path, fit, call):
     table = pd.DataFrame({"x": [f"{v} kg" for v in VALUES], "y": VALUES * 2.0})
     _, said = fit(write(table, tmp_path / "data.csv"))
     assert "column 'x': its text is read as numbers, with the unit 'kg'" in said

@@ -33,22 +33,22 @@ def said(path, capsys):
     return capsys.readouterr().err, n_rows
 
 
-def test_all_is_well(tables, capsys):
+def test_a_sound_folder_is_read_without_a_warning(tables, capsys):
     assert said(tables, capsys) == ("", 30)
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".csv.gz", ".csv.zst"])
-def test_links_to_nothing(tables, ending):
+def test_broken_links_are_refused(tables, ending):
     (tables / f"c{ending}").symlink_to(tables / "gone")
     assert f"c{ending}: it is a link to a missing file" in refused(tables)
 
 
-def test_links_in_a_circle(tables):
+def test_circular_links_are_refused(tables):
     (tables / "c.parquet").symlink_to(tables / "c.parquet")
     assert "c.parquet: it is not accessible" in refused(tables)
 
 
-def test_pipes_and_devices(tables):
+def test_pipes_and_devices_are_refused(tables):
     os.mkfifo(tables / "c.parquet")
     assert "c.parquet: it is not a file but a device, pipe or socket" in refused(tables)
     assert "Remedy: write the table to a file" in refused(tables / "c.parquet")
@@ -73,12 +73,12 @@ def test_rows_are_not_read_twice(tables):
     assert "a link makes this the same file as" in refused(tables)
 
 
-def test_a_link_to_a_folder_above(tables):
+def test_a_link_to_a_parent_folder_is_refused(tables):
     (tables / "up").symlink_to(tables.parent)
     assert "leads back to a folder that contains it" in refused(tables)
 
 
-def test_folders_that_cannot_be_read(tables, monkeypatch):
+def test_unreadable_folders_are_refused(tables, monkeypatch):
     (tables / "inside").mkdir()
     listdir = os.listdir
 
@@ -92,20 +92,20 @@ def test_folders_that_cannot_be_read(tables, monkeypatch):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the rights of files do not bind root")
-def test_files_that_cannot_be_read(tables):
+def test_unreadable_files_are_refused(tables):
     (tables / "b.parquet").chmod(0)
     assert "b.parquet: you may not read it" in refused(tables)
 
 
 @pytest.mark.parametrize("name", ["part-00000", "c.xlsx", "c.json", "c.txt", "README.md", "c.orc"])
-def test_other_endings_are_named(name, tables, capsys):
+def test_files_of_other_endings_are_named(name, tables, capsys):
     (tables / name).touch()
     told, n_rows = said(tables, capsys)
     assert f"Warning: {tables}: {name} left out, since these endings are not formats" in told
     assert n_rows == 30
 
 
-def test_many_others_are_counted(tables, capsys):
+def test_many_files_of_other_endings_are_counted(tables, capsys):
     for i in range(10):
         (tables / f"part-{i}").touch()
     os.mkfifo(tables / "part-2.pipe")
@@ -128,7 +128,7 @@ def test_hidden_tables_are_named(name, tables, capsys):
     assert "there is no table in this folder" in refused(tables)
 
 
-def test_marks_of_other_programs_are_no_news(tables, capsys):
+def test_marker_files_of_other_programs_are_skipped_silently(tables, capsys):
     for name in ("_SUCCESS", "_metadata", ".DS_Store", ".a.parquet.crc"):
         (tables / name).touch()
     assert said(tables, capsys) == ("", 30)
@@ -137,7 +137,7 @@ def test_marks_of_other_programs_are_no_news(tables, capsys):
 @pytest.mark.parametrize(
     "name", ["a%20b.csv", "http:x.csv", "s3:x.csv", "a#b?.csv", "*.csv", "a=b.csv", " .csv"]
 )
-def test_names_are_taken_as_they_are(name, tmp_path, capsys):
+def test_file_names_are_taken_literally(name, tmp_path, capsys):
     (tmp_path / "inside").mkdir()
     path = write(frame(7), tmp_path / "inside" / name)
     assert said(path, capsys) == ("", 7)

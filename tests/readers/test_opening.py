@@ -34,7 +34,9 @@ def plain(tmp_path_factory):
 @pytest.mark.parametrize("chunk", [7, 2**16])
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be"])
 @pytest.mark.parametrize(("ending", "sign"), [(".tsv", "\t"), (".csv", "\t"), (".csv.gz", ";")])
-def test_the_encoding_changes_nothing(ending, sign, encoding, chunk, plain, tmp_path, monkeypatch):
+def test_the_encoding_of_a_file_changes_no_model(
+    ending, sign, encoding, chunk, plain, tmp_path, monkeypatch
+):
     """Spreadsheets write UTF-16 with tabs as 'Unicode text'."""
     monkeypatch.setattr(csv_file, "_CHUNK", chunk)
     table, model = plain
@@ -77,7 +79,7 @@ FORMATS = {
 
 @pytest.mark.parametrize("format_", FORMATS)
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
-def test_other_formats_under_the_name_of_csv(format_, ending, tmp_path, capsys):
+def test_other_formats_under_the_name_of_csv_are_refused(format_, ending, tmp_path, capsys):
     """The message names the format, and has no bytes of the file."""
     made, remedy = FORMATS[format_]
     data = made(b"x,label\n1,a\n2,b\n")
@@ -93,7 +95,7 @@ def test_other_formats_under_the_name_of_csv(format_, ending, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["PAR1", "ARROW1", "Obj", "%PDF-", "BZh", "FEA1"])
-def test_names_of_columns_that_begin_as_other_formats(name, tmp_path):
+def test_column_names_that_begin_like_other_formats_are_read(name, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(f"{name},label\n" + "1,a\n2,b\n" * 30)
     model = trickless.load(fit(path, tmp_path / "model"))
@@ -101,7 +103,7 @@ def test_names_of_columns_that_begin_as_other_formats(name, tmp_path):
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".arrow", ".csv.gz"])
-def test_csv_files_under_other_names(ending, tmp_path, capsys):
+def test_csv_files_under_other_names_are_refused(ending, tmp_path, capsys):
     path = tmp_path / f"data{ending}"
     path.write_bytes("Größe,label\n1,a\n2,b\n".encode())
     fit(path, tmp_path / "model", code=2)
@@ -113,7 +115,7 @@ def test_csv_files_under_other_names(ending, tmp_path, capsys):
 @pytest.mark.parametrize(
     "text", ["x,label\n1,a\n2,\xff\n", "\xff,label\n1,a\n", "x,label\n\xff,a\n"]
 )
-def test_latin_1(text, tmp_path, capsys):
+def test_latin_1_is_refused_with_a_remedy(text, tmp_path, capsys):
     path = tmp_path / "data.csv"
     path.write_bytes(text.encode("latin-1"))
     fit(path, tmp_path / "model", code=2)

@@ -46,7 +46,7 @@ def fit(path, *options, code=2, capsys=None):
         (f'x,label\n1,"Smith "Bob" Jones"\n{ROWS}', 2),
     ],
 )
-def test_quotes_that_are_not_closed(text, line, ending, tmp_path, capsys):
+def test_unclosed_quotes_are_refused_by_line(text, line, ending, tmp_path, capsys):
     """Everything after them would be one cell, and rows would be lost."""
     path = tmp_path / "data.csv"
     path.write_bytes(text.replace("\n", ending).encode())
@@ -62,7 +62,7 @@ def test_quotes_that_are_not_closed(text, line, ending, tmp_path, capsys):
     ['"a"', '""', '"a""b"', '""""', 'a"b', '5" pipe', '"a,b"', '"a\nb"', '"a\n\n\nb"', '"a" ', "'a",
      '"a\r\nb"', 'a""', "“a”", '"\n"', '","'],
 )  # fmt: skip
-def test_quotes_that_are(cells):
+def test_closed_quotes_are_read(cells):
     for sign, size in itertools.product(",;\t|", [1, 2, 3, 7, 2**22]):
         for text in (
             f"x{sign}y\n{cells}{sign}1\n1{sign}{cells}\n",
@@ -114,7 +114,7 @@ def test_well_formed_text_is_checked_quickly():
         ('"' + "z\n" * 10**7, "is not closed within 4,194,304 bytes"),
     ],
 )
-def test_cells_that_are_too_long(cell, cause, tmp_path, capsys):
+def test_cells_that_are_too_long_are_refused(cell, cause, tmp_path, capsys):
     path = tmp_path / "data.csv"
     path.write_text(f"x,label\n{ROWS}5,{cell}\n{ROWS}")
     said = fit(path, capsys=capsys)
@@ -126,7 +126,7 @@ def test_cells_that_are_too_long(cell, cause, tmp_path, capsys):
 @pytest.mark.parametrize(
     "text", [f"x,label\n{ROWS}5,a\0\n", f"x\0,label\n{ROWS}", f"x,label\n\0{ROWS}"]
 )
-def test_nul_bytes(text, tmp_path, capsys):
+def test_nul_bytes_are_refused(text, tmp_path, capsys):
     """NumPy would take the labels 'a' and 'a\\0' for one."""
     path = tmp_path / "data.csv"
     for data in (text.encode(), text.encode("utf-16"), text.encode("utf-16-le")):
@@ -139,7 +139,7 @@ def test_nul_bytes(text, tmp_path, capsys):
 
 @pytest.mark.parametrize("kind", ["string", "dictionary", "large_string"])
 @pytest.mark.parametrize("ending", [".parquet", ".feather"])
-def test_bytes_that_are_no_text(kind, ending, tmp_path, capsys, monkeypatch):
+def test_bytes_that_are_no_text_are_refused(kind, ending, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(dataset, "_BATCH_ROWS", 16)
     monkeypatch.setattr(schema, "_ROWS", 16)
     values = [b"a"] * 50 + [b"\xff\xfe"] + [b"b"] * 9
@@ -179,7 +179,9 @@ TYPES = [
         ("target", ".parquet"),
     ],
 )
-def test_values_that_python_cannot_hold(type_, value, ending, as_, tmp_path, capsys):
+def test_values_that_python_cannot_hold_are_refused_or_read_exactly(
+    type_, value, ending, as_, tmp_path, capsys
+):
     """Each is refused with a place, or read as it is."""
     if pa.types.is_decimal(type_) or pa.types.is_float16(type_):
         column = pa.array([1, 2, 3] * 20).cast(pa.float32()).cast(type_)
@@ -223,7 +225,7 @@ def test_values_that_python_cannot_hold(type_, value, ending, as_, tmp_path, cap
     "value", ["1" + "0" * 30, str(2**64), "9" * 5000, "-1", "1e3", "nan", "", "٣x"]
 )
 @pytest.mark.parametrize("learner", ["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"])
-def test_options_of_no_size(option, value, learner, tmp_path, capsys):
+def test_number_options_must_be_positive(option, value, learner, tmp_path, capsys):
     path = tmp_path / "data.csv"
     path.write_text(f"x,label\n{ROWS}")
     said = fit(path, option, value, "--learner", learner, capsys=capsys)
@@ -231,7 +233,7 @@ def test_options_of_no_size(option, value, learner, tmp_path, capsys):
     assert "Remedy: see trickless fit --help" in said
 
 
-def test_an_empty_file(tmp_path, capsys):
+def test_an_empty_file_is_refused(tmp_path, capsys):
     path = tmp_path / "data.csv"
     for text in ("", "\ufeff", "x,label"):
         path.write_text(text)

@@ -299,5 +299,5 @@ def test_a_cell_is_the_same_in_a_file_and_in_a_frame(kind):
     assert n_read > 15
 
 
-def test_missing_cells_are_those_of_arrow():
+def test_missing_cells_of_a_csv_file_are_those_of_arrow():
     assert set(pyarrow.csv.ConvertOptions().null_values) == MISSING

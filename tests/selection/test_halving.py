@@ -234,7 +234,7 @@ def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
     assert set(np.argsort(model.neurons_.length_scale_ / X.std(axis=0))[:2]) == {0, 3}
 
 
-def test_parts_of_a_family_go_by_one_relevance():
+def test_parts_of_a_family_share_one_relevance():
     X, y = few_that_matter()
     X[:, 0] /= 1000
     ferns = Ferns(feature_weights="relevance")
@@ -296,7 +296,7 @@ def test_a_search_takes_classes_weights_names_and_sparse_rows():
 @pytest.mark.parametrize(
     ("n_neurons", "sizes"), [(100, [6]), (101, [6, 3]), (400, [6, 3, 2]), (10_000, [6, 3, 2])]
 )
-def test_the_better_half_goes_on_as_long_as_that_is_little_beside_the_fit(
+def test_the_better_half_continues_as_long_as_that_is_little_beside_the_fit(
     n_neurons, sizes, monkeypatch
 ):
     X, y = wiggly(0.1, n=1000)

@@ -171,7 +171,7 @@ def test_conjugates_are_the_largest_values(name):
             np.testing.assert_allclose(conjugate, largest, atol=1e-5)
 
 
-def test_names():
+def test_names_stand_for_losses():
     names = {
         "squared_error": Squared,
         "huber": Huber,

@@ -46,7 +46,7 @@ def test_the_spelling_of_a_value_does_not_depend_on_its_type(values, text):
 
 
 @pytest.mark.parametrize("value", [2.0**53, np.float32(2**24), b"\xff"], ids=str)
-def test_what_has_no_spelling_is_refused(value):
+def test_values_without_a_spelling_are_refused(value):
     with pytest.raises(ValueError, match="Remedy"):
         as_text(value)
 
@@ -101,7 +101,7 @@ def test_a_name_means_nothing_but_itself(text, known):
     assert known_as([text], {known: 0}) == [text]
 
 
-def test_texts_that_mean_the_same_are_names_if_both_are_known():
+def test_strings_that_mean_the_same_are_names_if_both_are_known():
     versions = dict.fromkeys(["1.1", "1.10", "2.0"])
     texts = ["1.10", "1.1", "1.100", "2"]
     assert known_as(texts, versions) == texts

@@ -512,7 +512,7 @@ def test_categories_of_few_rows_and_declared_ones_are_not_rare():
 
 
 @pytest.mark.parametrize("learner", LEARNERS[:2], ids=name_of)
-def test_a_warning_names_a_column_whose_texts_are_mostly_unique(learner):
+def test_a_warning_names_a_column_whose_strings_are_mostly_unique(learner):
     frame, f = table(300)
     y = np.where(f > 0, 1, 0)
     named = frame.assign(ticket=[f"T{i}" for i in range(300)])

@@ -107,7 +107,7 @@ def test_sets_of_categories_are_the_best_of_all():
 
 @pytest.mark.parametrize("unseen", ["a missing number", "a missing category", "a new category"])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
-def test_what_no_row_decides_goes_to_a_side_as_often_as_its_rows(unseen, share):
+def test_values_that_no_row_decides_go_to_a_side_in_proportion_to_its_rows(unseen, share):
     """So that the mean of many trees is the mean over the rows."""
     rng = np.random.default_rng(0)
     codes = (np.arange(400) < 400 * share).astype(float)

@@ -84,7 +84,7 @@ def test_parabolas_that_touch_a_bent_loss_are_above_it(loss):
 
 
 @every_loss
-def test_curvatures_are_not_negative_and_finite_anywhere(loss):
+def test_curvatures_are_finite_and_not_negative_everywhere(loss):
     far = [0.0, 1.0, -1.0, 0.3, -0.3, 1e-300, 30, -30, 800, -800, 1e100, -1e100]
     for outputs in (1, 3) if not isinstance(loss, Softmax) else (3,):
         f = np.array(far)[:, None] * np.ones(outputs)

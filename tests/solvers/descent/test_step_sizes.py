@@ -18,7 +18,7 @@ from trickless.solvers.losses import EpsilonInsensitive, Squared
 SPREAD = np.array([2.0, 0.5])
 
 
-def test_schedules():
+def test_schedules_give_the_documented_step_sizes():
     i = np.arange(5)
     np.testing.assert_allclose(Steps("constant", 0.3, 9.0, 0.0)(i), np.full((5, 1), 0.3))
     np.testing.assert_allclose(Steps("inverse", 0.3, 0.5, 0.0)(i)[:, 0], 0.3 / (1 + 0.5 * i))

@@ -22,7 +22,7 @@ def make(**options):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("alpha", [1e-5, 1e-2])
-def test_it_is_the_direct_solution(alpha, weighted):
+def test_conjugate_gradients_reach_the_direct_solution(alpha, weighted):
     weight = np.arange(N_ROWS) % 4 if weighted else None
     direct = make(alpha=alpha, solver="direct").fit(X, Y, weight)
     passes = make(alpha=alpha, solver="iterative", tol=1e-13).fit(X, Y, weight)
@@ -98,7 +98,7 @@ def test_activations_may_take_what_the_direct_solver_would(n_rows, kept, monkeyp
     assert len(passes) == (1 if kept else 2 + model.n_iter_)
 
 
-def test_panels_change_nothing(monkeypatch):
+def test_sizes_of_panels_change_no_solution(monkeypatch):
     expected = make(solver="iterative", tol=1e-13).fit(X, Y).neuron_coef_
     monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", 1)
     model = make(solver="iterative", tol=1e-13).fit(X, Y)
@@ -183,7 +183,7 @@ def test_outputs_at_ridges_far_apart_are_all_solved():
     assert risks[0] - risks[1] < 4 * model.tol * y[:, 0].var()
 
 
-def test_it_is_taken_for_many_columns_and_where_it_goes(monkeypatch):
+def test_the_iterative_solver_is_chosen_for_many_columns_where_it_is_able(monkeypatch):
     monkeypatch.setattr(trickless.solvers.least_squares.sums, "PASSES_ABOVE", 2 * N_NEURONS - 1)
     monkeypatch.setattr(trickless.solvers.least_squares.sums, "FEW_ROWS", N_ROWS)
     assert hasattr(make().fit(X, Y), "statistics_")
@@ -245,7 +245,7 @@ def test_the_warning_points_at_the_caller():
         assert caught[0].filename == __file__
 
 
-def test_what_cannot_be_solved_is_refused():
+def test_problems_that_passes_cannot_solve_are_refused():
     with pytest.raises(ValueError, match=r"alpha=1e-25 is too small.*Remedy"):
         make(solver="iterative", alpha=1e-25).fit(X[:, :1], Y)
 
@@ -259,7 +259,7 @@ def test_what_cannot_be_solved_is_refused():
 
 
 @pytest.mark.parametrize("options", [{"alpha": "loo"}, {"alpha": 0.0}, {"weight_bound": 1.0}])
-def test_what_it_does_not_go_with(options):
+def test_options_that_the_iterative_solver_does_not_support_are_refused(options):
     with pytest.raises(ValueError, match=rf"does not go with {next(iter(options))}=.*Remedy"):
         make(solver="iterative", **options).fit(X, Y)
 
@@ -281,7 +281,7 @@ def test_error_bars_that_are_wanted_are_there_or_refused_before_the_fit(monkeypa
                 fit(None, None)  # before the rows are looked at
 
 
-def test_what_needs_statistics_says_so():
+def test_methods_that_need_statistics_say_so():
     model = make(solver="iterative").fit(X, Y)
     before = model.predict(X)
     direct = make(solver="direct").fit(X, Y)

@@ -31,7 +31,7 @@ def products(Z, Y, least_ridge=np.inf, n_jobs=None):
     "shape", [(1, 1), (700, 3), (9000, 30), (514, 256), (512, 257), (1100, 700), (520, 2100)]
 )
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 3e-7), ("float64", 1e-12)])
-def test_tiles_come_to_the_product(shape, weighted, dtype, tolerance):
+def test_tiles_add_up_to_the_gram_matrix(shape, weighted, dtype, tolerance):
     Z, Y = rows(*shape, dtype), rows(shape[0], 3, "float64", seed=1)
     Y[:, -1] = np.arange(1, 1 + shape[0]) % 3 if weighted else 1
     gram, cross, rounded = products(Z, Y)
@@ -187,13 +187,13 @@ def test_rows_that_are_alike_but_for_a_few_are_rounded(alike):
     assert error(Z) < 0.02
 
 
-def test_heavy_weights_are_too():
+def test_heavy_weights_are_multiplied_in_double_precision():
     weight = np.exp(4 * np.random.default_rng(0).standard_normal(8192))
     Z = activations(Gaussian(20.0), normal())
     assert error(Z, weight) < 0.1
 
 
-def test_of_heavy_rows_only_their_block_is():
+def test_only_blocks_with_heavy_rows_are_multiplied_in_double_precision():
     Z = rows(2000, 20)
     Z[600] *= 100
     assert products(Z, np.ones((2000, 1)))[2] == pytest.approx(
@@ -201,7 +201,7 @@ def test_of_heavy_rows_only_their_block_is():
     )
 
 
-def test_what_is_not_positive_definite_is_reported():
+def test_a_matrix_that_is_not_positive_definite_is_reported():
     Z, y = rows(50, 20, "float64"), np.arange(50.0)
     moments = summed(Z, y, 0.0)
     moments.covariance[3, 3] -= 5.0
@@ -249,7 +249,7 @@ def sample(rng, n, n_features):
     return rng.standard_normal((n, n_features))
 
 
-def test_activations_may_grow():
+def test_later_activations_may_be_larger():
     far = X * np.linspace(0.01, 5, len(X))[:, None]
     options = {"alpha": 1e-6, "random_state": 0}
     neurons = FromFunction(sample, lambda X, W: X @ W.T)
@@ -284,7 +284,7 @@ def test_squares_that_single_precision_cannot_hold_are_in_double():
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
-def test_what_is_not_finite_shows_in_the_sums(wrong):
+def test_values_that_are_not_finite_show_in_the_sums(wrong):
     Z = rows(1000, 20)
     Z[700, 3] = wrong
     gram, cross, _ = products(Z, np.ones((1000, 1)))

@@ -256,7 +256,7 @@ def test_kept_rows_with_weights_merge_whatever_their_origins():
     np.testing.assert_allclose(merged.Y, whole.Y, atol=1e-12)
 
 
-def test_what_was_rounded_adds_up_when_sums_are_merged():
+def test_rounding_errors_add_up_when_sums_are_merged():
     """A model of two merged parts must not go below the ridge that one of all rows may go to."""
     rng = np.random.default_rng(0)
     Z, y = rng.standard_normal((11_000, 3)).astype("float32") + 2, rng.standard_normal((11_000, 1))

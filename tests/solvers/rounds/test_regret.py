@@ -134,7 +134,7 @@ def test_regret_stays_below_the_bound(neurons):
     assert bound == pytest.approx(1.25 * B * np.sqrt(T), rel=0.1)
 
 
-def test_classifiers_have_a_regret_too():
+def test_classifiers_have_a_regret():
     X = inputs(80, 2)
     model = ShrinkingGradientClassifier(Gaussian(1.0), n_samples=50, random_state=0)
     model.fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
@@ -231,7 +231,7 @@ def test_regret_of_very_long_streams_is_refused(monkeypatch):
         _ = learned(X, X[:, 0] / 10).regret_
 
 
-def test_bounds_by_hand():
+def test_regret_bounds_are_those_computed_by_hand():
     assert shrinking_gradient_regret(100, 2.0, 0.1, 0.5) == pytest.approx((20 + 7.5) / 0.9)
     with pytest.raises(ValueError, match=r"step_size=1.5.*Remedy"):
         shrinking_gradient_regret(100, 2.0, 1.5)
@@ -276,7 +276,7 @@ def test_one_batch_is_played_by_zero():
     assert model.regret_.shape == (1, 2)
 
 
-def test_the_bound_is_for_kernels_above_one_too():
+def test_the_bound_holds_for_kernels_above_one():
     X, y = 10 * np.eye(100), np.ones(100)
     options = {"y_range": (-1, 1), "norm_bound": 1.0, "random_state": 0, "batch_size": 1}
     options |= {"schedule": "constant", "step_size": 0.005}

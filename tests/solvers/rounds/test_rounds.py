@@ -38,7 +38,7 @@ def test_average_is_the_literal_average_however_often_coefficients_shrink():
     assert len(lazy._rounds_of_epoch[0]) > 400
 
 
-def test_kept_coefficients_go_on_and_their_average_begins_anew():
+def test_kept_coefficients_continue_and_their_average_starts_over():
     rng = np.random.default_rng(0)
     c = Coefficients(2)
     literal, total, rounds = np.zeros((0, 2)), np.zeros((0, 2)), 0
@@ -66,7 +66,7 @@ def test_kept_coefficients_go_on_and_their_average_begins_anew():
     assert len(c) == 31
 
 
-def test_other_support_points_go_on_with_the_average_so_far():
+def test_other_support_points_continue_with_the_average_so_far():
     rng = np.random.default_rng(0)
     c = Coefficients(2)
     literal, total = np.zeros((0, 2)), np.zeros((120, 2))
@@ -185,7 +185,7 @@ def test_measured_variances_are_used_until_the_support_has_grown(monkeypatch):
     assert (np.diff(measured) > 0.25 * np.array(measured[:-1])).all()
 
 
-def test_what_was_taken_from_a_model_does_not_change_with_it():
+def test_a_function_taken_from_a_model_does_not_change_with_it():
     X = inputs(300, 2)
     y = np.sin(X[:, 0])
     model = kernel_learner(batch_size=1, max_support=60).partial_fit(X[:50], y[:50])
