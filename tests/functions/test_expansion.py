@@ -26,14 +26,14 @@ def exact(f, X):
 def test_estimates_are_unbiased_and_their_errors_honest(family, alpha, estimator):
     f = expansion(family, alpha)
     X = inputs(3, 3, seed=5)
-    runs = [f.estimate(X, 200, estimator, s) for s in range(300)]
+    runs = [f.estimate(X, 200, estimator, s) for s in range(150)]
     values, errors = (np.array(array) for array in zip(*runs, strict=True))
     spread = values.std(axis=0, ddof=1)
-    assert (np.abs(values.mean(axis=0) - exact(f, X)) < 5 * spread / np.sqrt(300)).all()
-    # The sample variance of 300 runs has a relative standard error of about √(2 / 299) = 8.2 %;
-    # the mean of 300 reported variances is better known than that.
+    assert (np.abs(values.mean(axis=0) - exact(f, X)) < 5 * spread / np.sqrt(150)).all()
+    # The sample variance of 150 runs has a relative standard error of about √(2 / 149) = 11.6 %;
+    # the mean of 150 reported variances is better known than that.
     ratio = (errors**2).mean(axis=0) / spread**2
-    slack = 5 * np.sqrt(2 / 299)
+    slack = 5 * np.sqrt(2 / 149)
     assert (ratio > 1 - slack).all()
     # Differences of neighbouring strata hold something of what stratification takes away.
     assert (ratio < (1.5 if estimator == "stratified" else 1) + slack).all()
@@ -126,14 +126,14 @@ def test_stratified_draws_take_one_point_a_stratum(outputs):
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_method_is_worse_than_index_sampling(family, alpha):
-    """Stratified and full estimates of 300 runs: their variance is at most that of index draws."""
+    """Stratified and full estimates of 150 runs: their variance is at most that of index draws."""
     f = expansion(family, alpha)
     x = inputs(3, 3, seed=5)
     variance = {
-        estimator: np.var([f.estimate(x, 60, estimator, s)[0] for s in range(300)], axis=0).mean()
+        estimator: np.var([f.estimate(x, 60, estimator, s)[0] for s in range(150)], axis=0).mean()
         for estimator in ("index", "stratified", "full")
     }
-    slack = 1 + 5 * np.sqrt(2 / 299)  # of a ratio of two variances of 300 runs, means of six
+    slack = 1 + 5 * np.sqrt(2 / 149)  # of a ratio of two variances of 150 runs, means of six
     assert variance["full"] < variance["stratified"] * slack
     assert variance["stratified"] < variance["index"] * slack
 
@@ -198,15 +198,15 @@ def test_full_sums_on_threads_of_their_own_are_those_of_the_frozen_network(famil
     np.testing.assert_allclose(shared, frozen, atol=1e-5 * np.abs(frozen).max())
 
 
-@pytest.mark.parametrize("m", [2, 3, 5, 7, 257])
+@pytest.mark.parametrize("m", [2, 3, 7, 257])
 def test_no_stratum_is_left_out_of_the_standard_error(m):
     """Two points are the same, and the third is far away: its stratum has all of the spread."""
     X = np.array([[0.0, 0.0], [0.0, 0.0], [3.0, 0.0]])
     neurons = Gaussian(length_scale=1.0).fit(X, np.random.default_rng(0))
     f = Expansion(neurons, X, np.ones((3, 1)))
-    runs = [f.estimate(X[:1], m, "stratified", random_state=run) for run in range(1000)]
+    runs = [f.estimate(X[:1], m, "stratified", random_state=run) for run in range(500)]
     value, error = np.array(runs)[:, :, 0, 0].T
     squares = (value - value.mean()) ** 2
-    slack = 4 * np.std(squares) / np.sqrt(1000) + 4 * np.std(error**2) / np.sqrt(1000)
+    slack = 4 * np.std(squares) / np.sqrt(500) + 4 * np.std(error**2) / np.sqrt(500)
     assert np.mean(error**2) > np.mean(squares) - slack
     assert (error > 0).mean() > (0.5 if m == 2 else 0.9)  # two draws may be of the same point

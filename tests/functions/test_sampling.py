@@ -35,17 +35,17 @@ def test_chances_are_proportional_to_size_or_one(size, n):
 @pytest.mark.parametrize("n", [1, 3, 5, 20])
 def test_thinning_keeps_a_fixed_number_by_those_chances(size, n):
     rng = np.random.default_rng(1)
-    runs = [thin(size, n, rng) for _ in range(4000)]
+    runs = [thin(size, n, rng) for _ in range(1000)]
     assert {len(index) for index, _ in runs} == {min(n, np.count_nonzero(size))}
     kept = np.zeros(len(size))
     chance = naive_inclusion(size, min(n, np.count_nonzero(size)))
     for index, factor in runs:
         assert (np.diff(index) > 0).all()
-        np.testing.assert_allclose(factor * chance[index], 1)
+        assert np.abs(factor * chance[index] - 1).max(initial=0) < 1e-7
         kept[index] += 1
-    error = np.sqrt(4000 * chance * (1 - chance))
+    error = np.sqrt(1000 * chance * (1 - chance))
     # Counts of rare points have the tail of a Poisson distribution, hence the 5.
-    assert (np.abs(kept - 4000 * chance) <= 5 * error + 5).all()
+    assert (np.abs(kept - 1000 * chance) <= 5 * error + 5).all()
 
 
 def test_thinning_changes_nothing_where_there_is_room():

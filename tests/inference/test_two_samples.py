@@ -95,8 +95,8 @@ def test_the_variance_is_that_of_all_permutations():
 @pytest.mark.parametrize(
     ("method", "family", "n_nulls"),
     [
-        ("permutation", "gaussian", 1000),
-        ("asymptotic", "gaussian", 1000),
+        ("permutation", "gaussian", 400),
+        ("asymptotic", "gaussian", 400),
         ("permutation", "tabular", 200),
     ],
 )

@@ -48,7 +48,7 @@ def test_a_stream_is_as_good_as_a_fit_or_warned_of(family, spoil):
     rows = suited(family, X).copy()
     spoil(rows)
     y = target(rows)
-    model = KitchenSinksRegressor(FAMILIES[family], n_neurons=200, random_state=0)
+    model = KitchenSinksRegressor(FAMILIES[family], n_neurons=100, random_state=0)
     stream, caught = streamed(clone(model), rows, y)
     assert len(caught) == (family not in FIXED)
     if not caught:
@@ -131,4 +131,4 @@ def test_what_is_known_of_the_first_batch_goes_with_the_model(tmp_path):
 
 def test_odd_streams_are_those_of_plain_batches():
     """A sample of what ``make fuzz-inputs`` tries."""
-    assert fuzz_batches.fuzz(40, start=45) >= 5
+    assert fuzz_batches.fuzz(20, start=45) >= 2

@@ -65,7 +65,7 @@ def test_a_factor_of_all_weights_changes_nothing(model, factor):
 def test_a_factor_of_all_weights_changes_no_choice_and_no_error_bar(alpha):
     X, y = make_friedman1(400, noise=1, random_state=0)
     X = scale(X)
-    model = KitchenSinksRegressor(alpha=alpha, random_state=0)
+    model = KitchenSinksRegressor(n_neurons=200, alpha=alpha, random_state=0)
     plain = clone(model).fit(X[:300], y[:300])
     assert plain.score(X[300:], y[300:]) > 0.8
     for weight in (2.0, 1000.0, 1e-30):

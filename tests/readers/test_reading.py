@@ -1,6 +1,5 @@
 """Cells and files that cannot be read: quotes, bytes that are no text, dates out of range."""
 
-import itertools
 import re
 import time
 
@@ -63,7 +62,7 @@ def test_unclosed_quotes_are_refused_by_line(text, line, ending, tmp_path, capsy
      '"a\r\nb"', 'a""', "“a”", '"\n"', '","'],
 )  # fmt: skip
 def test_closed_quotes_are_read(cells):
-    for sign, size in itertools.product(",;\t|", [1, 2, 3, 7, 2**22]):
+    for sign, size in [*((",", size) for size in (1, 2, 3, 7, 2**22)), *((s, 1) for s in ";\t|")]:
         for text in (
             f"x{sign}y\n{cells}{sign}1\n1{sign}{cells}\n",
             f"{cells}{sign}{cells}\n1{sign}{cells}",
