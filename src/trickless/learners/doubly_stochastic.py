@@ -363,25 +363,6 @@ class _DoublyStochastic(NeuronLearner):
             with self._progress(n_rows, "row") as bar:
                 self.descent_.learn(X, targets, weight, options, bar.update)
 
-    def _plan_one_pass(self, n_first: int, n_others: int, n_parts: int) -> int:
-        """Set steps so that one pass draws about ``n_neurons`` neurons; return the rows of each.
-
-        No more neurons are drawn. The rows of a step fit into memory, if that leaves a neuron for
-        each step. The first rows and the others both end with a smaller step.
-        """
-        if make_neurons(self.neurons).one_hot:
-            return super()._plan_one_pass(n_first, n_others, n_parts)
-        n_rows, n_neurons = n_first + n_others, self._planned_neurons
-        asked = self.neurons_per_step
-        per_step = PLAIN_NEURONS if isinstance(asked, str) else asked
-        least_steps = max(n_parts + 1, -(-n_neurons // per_step))
-        n_steps = max(2, n_neurons // -(-n_neurons // least_steps))
-        batch_rows = -(-n_rows // n_steps)
-        while -(-n_first // batch_rows) - (-n_others // batch_rows) > n_steps:
-            batch_rows += 1 + batch_rows // 1000
-        self.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
-        return batch_rows
-
     def _function(self, X: Any) -> Any:
         return self.descent_.function(self.n_jobs)(X)
 
