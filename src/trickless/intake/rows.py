@@ -297,8 +297,8 @@ class Rows(Stated):
 
     def _check_shape(self, X: Any, n_features: int | None) -> None:
         """Check the dimensions of rows, and the number of columns, if it is known."""
-        shape = shape_of(X)
-        if shape is None:
+        shape = shape_of(X) if isinstance(X, list | tuple) else getattr(X, "shape", None)
+        if not isinstance(shape, tuple):
             return
         if len(shape) != 2 and (why := why_no_frame(X)) is not None:
             raise InvalidValueError(f"{self.owner}: {why[0]}", why[1])
@@ -315,7 +315,7 @@ class Rows(Stated):
 
         Families that take no missing values refuse them. Other rows are unchanged.
         """
-        X = of_arrays(X)
+        X = of_arrays(X) if isinstance(X, list | tuple) else X
         if not isinstance(X, np.ndarray) or _are_floats(X):
             return X
         objects = X.dtype.kind == "O"

@@ -269,8 +269,9 @@ class Neurons(Stated, BaseEstimator, ABC):
         precision of X. Overflows are not reported here, because a response may saturate; code that
         uses activations raises an error if they are not finite.
         """
-        n_rows, name = X.shape[0], type(self).__name__
-        check_columns(name, X, self.n_features_in_)
+        (n_rows, n_features), name = X.shape, type(self).__name__
+        if n_features != self.n_features_in_:
+            check_columns(name, X, self.n_features_in_)
         weights = weights if isinstance(weights, tuple) else (weights,)
         n = weights[0].shape[0]
         with np.errstate(over="ignore", invalid="ignore"):
