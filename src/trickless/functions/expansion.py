@@ -361,8 +361,21 @@ class Expansion(Stated):
     ) -> Variances | None:
         """Measure variances at some rows if a pilot is likely to save work, or return None.
 
-        ``n_neurons`` is the number of neurons of full sums with the wanted error, and
-        ``n_estimates`` the number of estimates that will use the variances.
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows.
+        n_neurons : int
+            Number of neurons of full sums with the wanted error.
+        random_state : int, Generator, RandomState or None, default=None
+            Seed of the neurons. Pass an int for reproducible results.
+        n_estimates : float, default=1
+            Number of estimates that will use the variances.
+
+        Returns
+        -------
+        Variances or None
+            Variances of one neuron, for :meth:`estimate`.
         """
         if not is_pilot_worthwhile(self.support.shape[0], X.shape[0], n_neurons, n_estimates):
             return None

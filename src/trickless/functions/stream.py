@@ -235,10 +235,25 @@ class NeuronStream(Stated):
         self._verified = True
 
     def block(self, b: int, like: Any = None) -> Weights:
-        """Return the weights of block b: a pure function of (neurons, seed, b), counted from 0.
+        """Return the weights of block b, a pure function of (neurons, seed, b).
 
-        They have the library and the device of the rows ``like``. A RuntimeError says that the seed
-        gives different neurons than when the stream was made.
+        Parameters
+        ----------
+        b : int
+            Number of the block, from 0.
+        like : array or Place, optional
+            Rows, or their place. The weights have the library and the device of these rows.
+            Default: NumPy.
+
+        Returns
+        -------
+        tuple of arrays with leading axis 256
+            Weights of the neurons.
+
+        Raises
+        ------
+        RuntimeError
+            If the seed gives different neurons than when the stream was made.
         """
         if not self._verified:
             self._verify()
@@ -278,7 +293,21 @@ class NeuronStream(Stated):
             yield where, tuple(array[inside, ...] for array in self.block(b, place))
 
     def between(self, start: int, stop: int, like: Any = None) -> Weights:
-        """Return neurons ``start`` to ``stop`` together, at the place of the rows ``like``."""
+        """Return neurons ``start`` to ``stop`` together.
+
+        Parameters
+        ----------
+        start, stop : int
+            First neuron, and the neuron after the last.
+        like : array or Place, optional
+            Rows, or their place. The weights have the library and the device of these rows.
+            Default: NumPy.
+
+        Returns
+        -------
+        tuple of arrays with leading axis ``stop - start``
+            Weights of the neurons.
+        """
         place = place_of(like)
         parts = [weights for _, weights in self.pieces(start, stop, place)]
         return tuple(place.xp.concat(arrays) for arrays in zip(*parts, strict=True))

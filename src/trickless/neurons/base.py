@@ -286,7 +286,19 @@ class Neurons(Stated, BaseEstimator, ABC):
         """Convert rows to the form that ``combine`` reads fastest.
 
         By default, they are returned unchanged. Learners that evaluate the same rows many times
-        convert them once. The precision of the result may differ from that of X.
+        convert them once.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows.
+        n_jobs : int or None, default=None
+            Number of threads.
+
+        Returns
+        -------
+        array or CSR matrix of shape (n_rows, n_features)
+            :meth:`combine` accepts it instead of X. Its precision may differ from that of X.
         """
         return X
 

@@ -146,7 +146,18 @@ class Composed(Neurons):
         return [tuple(weights[place]) for place in self._places]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters of this family, and of its parts if ``deep``, by their names."""
+        """Get the parameters of this family and of its parts.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include the parameters of the parts.
+
+        Returns
+        -------
+        dict
+            Values by the names of the parameters.
+        """
         if not isinstance(self.neurons, list | tuple):
             return super().get_params(deep)
         params = super().get_params(deep=False)
