@@ -61,10 +61,21 @@ class Foreign(Neurons):
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Foreign:
         super().fit(X, rng, sample_weight)
         name = type(self).__name__
-        _check_input_shape(name, self.input_shape, self.n_features_in_)
-        outputs, self._largest = self._inspect()
-        _check_one_output(name, outputs)
-        self.width = outputs[0]
+        if (size := int(np.prod(self._shape))) != (n_features := self.n_features_in_):
+            raise InvalidValueError(
+                f"{name}: input_shape={self.input_shape!r} holds {size} numbers, but X has "
+                f"{n_features} columns",
+                f"a shape whose product is {n_features}, with the axes in C order "
+                "(the last axis varies fastest along the columns)",
+            )
+        sizes, self._largest = self._inspect()
+        if len(sizes) != 1 or sizes[0] == 0:
+            raise InvalidTypeError(
+                f"{name}: the function returns arrays of sizes {sizes} for a row, but it must "
+                "return one array with at least one number",
+                "return a single array, such as the first of several",
+            )
+        self.width = sizes[0]
         check_repeatable(f"{name}: the initialisation", lambda rng: self.draw(rng, 1), self._source)
         _check_varied(f"{name}: the initialisation", self.draw(np.random.default_rng(0), 16))
         return self
@@ -111,26 +122,6 @@ def library(owner: str, module: str, extra: str) -> Any:
             f"{owner} needs {module}, which cannot be imported ({error})",
             f'pip install "trickless[{extra}]"',
         ) from error
-
-
-def _check_input_shape(owner: str, input_shape: tuple[int, ...] | None, n_features: int) -> None:
-    size = n_features if input_shape is None else int(np.prod(input_shape))
-    if size != n_features:
-        raise InvalidValueError(
-            f"{owner}: input_shape={input_shape!r} holds {size} numbers, but X has {n_features} "
-            "columns",
-            f"a shape whose product is {n_features}, with the axes in C order "
-            "(the last axis varies fastest along the columns)",
-        )
-
-
-def _check_one_output(owner: str, sizes: list[int]) -> None:
-    if len(sizes) != 1 or sizes[0] == 0:
-        raise InvalidTypeError(
-            f"{owner}: the function returns arrays of sizes {sizes} for a row, but it must return "
-            "one array with at least one number",
-            "return a single array, such as the first of several",
-        )
 
 
 def _check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
