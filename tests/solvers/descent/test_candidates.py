@@ -98,10 +98,10 @@ def test_the_best_of_several_learns_more_with_as_many_neurons(neurons, n_neurons
 @pytest.mark.parametrize("neurons", [Gaussian(1.0), Trees(4)], ids=["gaussian", "trees"])
 def test_the_units_of_outputs_decide_nothing(neurons, loss):
     """Each of two outputs is learned as well, whatever the scale of the other."""
-    X, _ = problem(600)
+    X, _ = problem(400)
     Y = np.column_stack([np.sin(2 * X[:, 0]) + X[:, 1], X[:, 2] + np.cos(2 * X[:, 3])])
     model = DoublyStochasticRegressor(
-        neurons, 150, loss=loss, epsilon=1e-9, n_candidates=6, random_state=0
+        neurons, 100, loss=loss, epsilon=1e-9, n_candidates=6, random_state=0
     )
     if loss == "huber":
         model.set_params(epsilon=1e9)  # the squared error, as its derivatives say
@@ -162,6 +162,8 @@ def test_trees_are_learned_by_plain_steps_as_well(preconditioner, candidates):
     )
     model.fit(X, y)
     assert model.score(X, y) > (0.6 if candidates > 1 else 0.3)
+    if candidates > 1:
+        return
     double = clone(model).set_params(dtype="float64", n_candidates=1).fit(X, y)
     single = clone(model).set_params(n_candidates=1).fit(X, y)
     np.testing.assert_allclose(single.predict(X), double.predict(X), atol=1e-3)

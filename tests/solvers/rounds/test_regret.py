@@ -121,7 +121,7 @@ def test_regret_stays_below_the_bound(neurons):
     eta = B / (2 * np.sqrt(T))
     options = {"schedule": "constant", "step_size": eta, "batch_size": 1, "estimator": "full"}
     finals, variance = [], 0.0
-    for seed in range(5):
+    for seed in range(3):
         model = ShrinkingGradientRegressor(
             neurons, n_samples=200, norm_bound=B, y_range=(-1, 1), random_state=seed, **options
         ).partial_fit(X, y)

@@ -94,16 +94,16 @@ def test_other_support_points_continue_with_the_average_so_far():
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("compression", ["projection", "unbiased"])
 def test_the_support_stays_below_its_bound(compression, average, sparse):
-    X = inputs(600, 3)
+    X = inputs(300, 3)
     y = np.sin(X[:, 0])
     rows = scipy.sparse.csr_matrix(X) if sparse else X
     options = {"max_support": 100, "compression": compression, "average": average}
     model = kernel_learner(batch_size=1, **options)
-    for start in range(0, 600, 50):
+    for start in range(0, 300, 50):
         model.partial_fit(rows[start : start + 50], y[start : start + 50])
         assert model.support_vectors_.shape[0] <= 100
         assert len(model.dual_coef_) == model.support_vectors_.shape[0]
-    assert model.rounds_.coefficients.n_rounds == 600
+    assert model.rounds_.coefficients.n_rounds == 300
     assert model.score(X, y) > 0.5
     support = model.support_vectors_.toarray() if sparse else model.support_vectors_
     place = [np.flatnonzero((row == X).all(axis=1)) for row in support]
