@@ -135,12 +135,12 @@ def test_threads_row_blocks_and_byte_budgets_change_nothing(
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory):
-    """Coefficients and answers of every learner and family, by three threads of another process.
+    """Coefficients and answers of every learner and family, by two threads of another process.
 
     Its hashes differ as well: those of this process are seeded at random, or by another number.
     """
     path = tmp_path_factory.mktemp("elsewhere") / "models.npz"
-    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "3")
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "2")
     seed = "2" if os.environ.get("PYTHONHASHSEED") != "2" else "1"
     env = os.environ | threads | {"PYTHONHASHSEED": seed}
     env["PYTHONPATH"] = os.pathsep.join(sys.path)
@@ -156,11 +156,12 @@ def test_another_process_gives_the_same_model(learner, family, elsewhere):
     X, y = problem(learner)
     X = suited(family, X)
     model = make(learner, family, dtype="float64").fit(X, y)
-    single = make(learner, family, dtype="float32").fit(X, y)
     name = f"{name_of(learner)} {family}"
     assert_close(elsewhere[f"{name} coef"], coefficients(model), 1e-6)
     assert_close(elsewhere[f"{name} double"], answers(model, X), 1e-6)
-    assert_close(elsewhere[f"{name} single"], answers(single, X), 1e-5)
+    if family in SOME:
+        single = make(learner, family, dtype="float32").fit(X, y)
+        assert_close(elsewhere[f"{name} single"], answers(single, X), 1e-5)
 
 
 @pytest.mark.parametrize(
