@@ -54,14 +54,14 @@ class _NORMA(KernelLearner):
     ----------
     schedule : {"auto", "inverse", "sqrt", "constant"}, default="auto"
         The step in round t. "inverse" is :math:`\eta / (1 + \eta \alpha (t - 1))`, which tends to
-        :math:`1 / (\alpha t)`. "sqrt" is :math:`\eta / \sqrt{t}`. The paper is about "sqrt" and
-        "constant". "auto" is "inverse", or "constant" with ``max_support``.
+        :math:`1 / (\alpha t)`, and "sqrt" is :math:`\eta / \sqrt{t}`. The paper is about "sqrt"
+        and "constant". "auto" is "inverse", or "constant" with ``max_support``.
     average : bool, default=False
         Whether to predict with the average of f_1 ... f_T, where f_t is the function before round
-        t. If False, the last f predicts.
+        t, instead of the last f.
     max_support : int or None, default=None
-        The number of terms to keep. Older terms are dropped. None keeps every term. Steps are then
-        constant by default, so that new terms replace the dropped ones. With decaying steps, new
+        The number of terms to keep, while older ones are dropped; None keeps every term. Steps
+        are then constant by default, so that new terms replace the dropped ones. With decaying steps, new
         terms become too small for that in a long stream, and there is a warning.
 
         Let the slope of the loss be at most C, and k(x, x) at most X². Then the terms older than

@@ -216,14 +216,14 @@ class SDCAClassifier(Classifier, _SDCA):
     .. math:: f = \frac{1}{\alpha n} \sum_i a_i\, k(x_i, \cdot)
 
     Each epoch visits all rows in a random order. At each row it maximises the dual objective along
-    the row's dual variable. Epochs end when the duality gap is small. :class:`SDCARegressor` says
-    how many epochs that takes. An epoch uses :math:`n^2` kernel values. See ``cache_bytes``. There
-    is no offset.
+    the row's dual variable. Epochs end when the duality gap is small, and :class:`SDCARegressor`
+    says how many that takes. An epoch uses :math:`n^2` kernel values, which ``cache_bytes`` keeps.
+    There is no offset.
 
     Parameters
     ----------
     loss : {"hinge", "log_loss", "squared_hinge", "squared_error"}, default="hinge"
-        The loss l. "hinge" gives the support vector machine.
+        The loss l, where "hinge" gives the support vector machine.
 
     Examples
     --------

@@ -197,7 +197,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         return values if type(values) is type(X) else to_device_of(X, values)
 
     def _temperatures(self) -> Temperatures | None:
-        """The temperatures of probabilities; None if they come from the link of the loss."""
+        """Return the temperatures of probabilities; None if they come from the link of the loss."""
         return None
 
     def _calibrates(self) -> bool:

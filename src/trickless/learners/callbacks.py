@@ -1,7 +1,7 @@
 """What a fit tells scikit-learn's callbacks, and the progress bars of ``verbose``.
 
 A fit is a task. Each of its phases is a subtask, and each hundredth of a phase is a subtask of the
-phase. A callback cannot end a fit early. Versions of scikit-learn before 1.9 have no callbacks.
+phase. A callback cannot end a fit early. scikit-learn has callbacks from 1.9 on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WATCH = "_watch"
 
 
 class Watch:
-    """What the callbacks of a running fit are told.
+    """What the callbacks of a running fit receive.
 
     ``learner`` is the user's object, which the callbacks know. ``X`` and ``y`` are the rows that
     scores are computed on. ``is_ready`` tells whether a new learner can predict.
@@ -148,7 +148,7 @@ def _shows_bars(learner: Any) -> bool:
 
 
 def _has_rich() -> bool:
-    """Return whether the bars of scikit-learn can be shown."""
+    """Return whether scikit-learn's bars can be shown."""
     if ProgressBar is None:
         return False
     try:

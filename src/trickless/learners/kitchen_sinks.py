@@ -85,7 +85,7 @@ class _KitchenSinks(SolvedLearner):
         Values of the neurons' parameters to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by generalised
         cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The half with
-        the better scores is compared again with 512 neurons on 16,384 rows. This goes on up to
+        the better scores is compared again with 512 neurons on 16,384 rows. This continues up to
         2,048 neurons on 32,768 rows, as long as it is cheap compared with the fit.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.

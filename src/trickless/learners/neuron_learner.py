@@ -140,7 +140,7 @@ class NeuronLearner(Learner):
         return self._planned_neurons * _PRODUCTS
 
     def _alpha_of_choice(self, n_rows: int) -> float | None:
-        """The regularisation strength for comparing families; None if it is chosen, too."""
+        """Return the regularisation strength for comparing families; None if it is chosen, too."""
         alpha = getattr(self, "alpha", None)
         return None if isinstance(alpha, str) else alpha
 

@@ -217,7 +217,7 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
     unbiased and bounded.
 
     Rows are learned in mini-batches, small enough for the sum of their steps to be stable. A step
-    turns the noise of an estimate into coefficients, whose noise could grow from round to round. So
+    turns the noise of an estimate into coefficients, whose noise could grow from round to round, so
     steps decay faster where estimates are noisy.
 
     This learner is for streams, and holds no matrix. If all rows fit in memory, ridge regression on

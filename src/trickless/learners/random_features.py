@@ -70,8 +70,8 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     .. math:: z(x) \cdot z(x') = \frac1K \sum_{j=1}^K \psi(x; w_j) \cdot \psi(x'; w_j)
         \approx k(x, x')
 
-    So a linear method on these columns is a kernel method [1]_: PCA becomes kernel PCA, and k-means
-    clusters in the space of the kernel. It works with every family, such as "tabular" and "trees"
+    A linear method on these columns is therefore a kernel method [1]_: PCA becomes kernel PCA, and
+    k-means clusters in the space of the kernel. It works with every family, such as "tabular" and "trees"
     for data frames, ``Patches`` for images, or a neuron that you write.
 
     Parameters

@@ -56,12 +56,12 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         every round as the paper prints for the worst case. These are millions for ``norm_bound=1``.
         They are enough for a ``norm_bound`` of at least 1/8.
     estimator : {"auto", "full", "index", "stratified"}, default="auto"
-        How predictions are estimated. See :class:`Expansion`. "index" is the estimator of the
+        How predictions are estimated, as in :class:`Expansion`. "index" is the estimator of the
         paper. "auto" is "stratified" for ``schedule="theorem"``. Otherwise each round takes "full"
         or "stratified", whichever needs less work for the accuracy of "full".
     batch_size : int or "auto", default="auto"
-        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for
-        which ``batch_size * step * bound**2`` is at most 1. A batch is also no larger than all
+        Number of rows learned at once, where 1 is the paper's algorithm. "auto" is the largest
+        size for which ``batch_size * step * bound**2`` is at most 1. A batch is also no larger than all
         rows before it together, or 2 at first.
     compression : {"projection", "unbiased"}, default="projection"
         How support points are replaced by fewer. "projection" is better for long streams. It keeps

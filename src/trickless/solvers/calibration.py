@@ -36,7 +36,7 @@ def probabilities(f: np.ndarray, temperatures: Temperatures) -> np.ndarray:
 
 
 def find_temperatures(f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Temperatures:
-    """The temperatures with the least log loss on rows from which the function was not learned.
+    """Return temperatures with the least log loss on rows from which the function was not learned.
 
     One row of no known class is added. Without it, rows that are all classified correctly would
     lead to probabilities of exactly 0. For one decision value, the temperatures are those at which
@@ -63,7 +63,7 @@ def find_temperatures(f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Tempe
 
 
 def _two_temperatures(f: np.ndarray, goal: np.ndarray, weight: np.ndarray) -> Temperatures:
-    """The temperatures with the least log loss for which probabilities average to the goal."""
+    """Return temperatures with the least log loss for which probabilities average to the goal."""
     many = (f > 0) == (weight @ (f > 0) > weight @ (f < 0))
     few, rate = ~many, float(weight @ goal)
 

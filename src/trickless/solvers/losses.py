@@ -243,7 +243,7 @@ class SmoothHinge(Loss):
         return -y * np.clip((1 - y * f) / self.width, 0, 1)
 
     def corner(self, f: np.ndarray, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        """How far the hinge is above its tangents of these slopes, in [−1, 0] · y: (n_rows,).
+        """Compute how far the hinge is above its tangents of slopes in [−1, 0] · y: (n_rows,).
 
         By Fenchel's inequality, with the conjugate y · slope of the hinge.
         """
@@ -423,7 +423,7 @@ FOR_LABELS = (
 
 
 def make_loss(name: str, n_outputs: int = 1, epsilon: float = 0.1) -> Loss:
-    """The loss of this name; ``"log_loss"`` is the logistic loss for one output, else softmax."""
+    """Make the loss of a name; ``"log_loss"`` is the logistic loss for one output, else softmax."""
     match name:
         case "squared_error":
             return Squared()

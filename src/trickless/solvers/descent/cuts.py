@@ -6,7 +6,7 @@ For a loss with slopes g = −l′ and curvatures h, a Newton step on a tree low
 
 with v the leaves. A level draws columns and thresholds, and keeps the cut with the largest gain on
 a fresh sample of the rows. One candidate is a random draw. With all cuts as candidates, this is the
-greedy search of gradient boosting. So the mean over w is no longer the mean of the family. Steps
+greedy search of gradient boosting, so the mean over w is no longer the mean of the family. Steps
 minimise the loss itself, greedily, and not the expected loss over random neurons.
 
 Sums are exact, because slopes and curvatures are rounded to integers, whose unit depends on the
@@ -65,7 +65,7 @@ class Chosen(NamedTuple):
 class CutRows(NamedTuple):
     """Rows on which a tree is chosen: their numbers, and their slopes and curvatures.
 
-    Both are whole numbers, in units of ``unit_g`` and ``unit_h``. ``noise`` is what a degree of
+    Both are integers, in units of ``unit_g`` and ``unit_h``. ``noise`` is what a degree of
     freedom gains from noise alone.
     """
 
@@ -139,7 +139,7 @@ def choose_cuts(
 
 
 def resolved(n_rows: int) -> float:
-    """How far above other slopes the largest one may be, so that sums of integers tell them."""
+    """Return how far the largest slope may exceed others, so that sums of integers tell them."""
     return float(2.0 ** (SUM_BITS - 3)) / min(n_rows, SAMPLE)
 
 
@@ -224,7 +224,7 @@ class _Search:
         """Send missing values and new categories to a side, if no row of the sample decides it.
 
         They follow a row at some quantile of the column, whose categories are in the order of their
-        slopes. Pairs of trees mirror each other's quantiles, which are evenly spread. So a sum of
+        slopes. Pairs of trees mirror each other's quantiles, which are evenly spread, so a sum of
         many trees is about its mean over the rows.
         """
         unseen = [b for b in {MISSING, self.of.of_new(j)} if not (bins == b).any()]
@@ -240,7 +240,7 @@ class _Search:
         return float((h / (h + self.ridge)).sum())
 
     def _buckets(self, drawn: np.ndarray, bins: np.ndarray, spots: np.ndarray) -> np.ndarray:
-        """The bucket of each bin: how many thresholds are below it; the last one if missing."""
+        """Return the bucket of each bin, the number of thresholds below it; the last if missing."""
         n_spots = spots.shape[1]
         shares = (np.arange(n_spots) + spots) / n_spots
         thresholds = 1 + (shares * (self.of.counts[drawn] - 1)[:, None]).astype(int)

@@ -257,7 +257,7 @@ class GrowingNetwork(Stated):
     ) -> None:
         """Append neurons with the coefficients ``new``, after a decay of all earlier ones.
 
-        ``weights`` are those of neurons that the network must keep. ``shift`` moves the intercept.
+        ``weights`` belong to neurons that the network must keep. ``shift`` moves the intercept.
         """
         with uninterrupted():  # an interrupt leaves whole steps
             if np.any(self.steps.alpha):

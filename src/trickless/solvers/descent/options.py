@@ -117,7 +117,7 @@ def sizes(
     """Return the preconditioner, rows and neurons of a step, where some are "auto".
 
     A block of c columns that is fitted to b rows adds c/b times the variance of what it cannot
-    explain. So b is 16 c if the data have as many rows. ``plain`` says that steps must not be
+    explain, so b is 16 c if the data have as many rows. ``plain`` says that steps must not be
     preconditioned unless the user asks for that.
     """
     rows = MOST_ROWS if isinstance(batch_size, str) else batch_size

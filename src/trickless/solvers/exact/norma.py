@@ -122,7 +122,7 @@ class NORMA(Stated):
         return other
 
     def temperatures(self) -> Temperatures:
-        """The temperatures of probabilities that suit the last rows before they were learned."""
+        """Return temperatures of probabilities that suit the last rows before they were learned."""
         assert self.recent is not None
         return recent_temperatures(self.recent, self.n_rounds)
 
@@ -229,7 +229,7 @@ class NORMA(Stated):
         self.totals.append(totals)
 
     def _forgets(self, update: Update) -> bool:
-        """Whether old terms are dropped, and steps are too small for new ones to replace them."""
+        """Return whether old terms are dropped faster than small steps can replace them."""
         if self.max_support is None or len(self.coefficients) < self.max_support:
             return False
         first = self._first(np.array([self.largest_square]), update)

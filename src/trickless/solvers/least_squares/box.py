@@ -135,7 +135,7 @@ def quadratic_within(
 
 
 def _violation(gradient: np.ndarray, x: np.ndarray, bound: float) -> float:
-    """The largest entry of the gradient along which a coordinate may still move downwards."""
+    """Return the largest entry of the gradient along which a coordinate may move downwards."""
     free = ~((x <= -bound) & (gradient > 0) | (x >= bound) & (gradient < 0))
     return float(np.abs(gradient[free]).max(initial=0.0))
 
@@ -166,7 +166,7 @@ def _newton(
 def _along_path(
     matrix: np.ndarray, gradient: np.ndarray, x: np.ndarray, bound: float, step: np.ndarray
 ) -> np.ndarray | None:
-    """The longest part of a step, projected on the box, that lowers the function; None if none."""
+    """Return the longest part of a step on the box that lowers the function; None if none."""
     length = 1.0
     while length > _SHORTEST:
         move = np.clip(x + length * step, -bound, bound) - x

@@ -196,10 +196,10 @@ def solve_in_passes(
 
 
 def _least_excess(coef: np.ndarray, product: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """A lower bound of how far the quadratic function is above its minimum, relative as ``left``.
+    """Bound from below how far the quadratic function is above its minimum, as ``left`` does.
 
     With A β* = w, ⟨w − A β, β⟩² ≤ ⟨β − β*, A (β − β*)⟩ ⟨β, A β⟩ by Cauchy and Schwarz. A β is
-    computed anew, so it includes rounding errors that the residual of the iterations does not show.
+    computed again, so it has the rounding errors that the residual of the iterations hides.
     """
     size, lowered = (coef * product).sum(axis=0), (coef * wanted).sum(axis=0)
     known = (size > 0) & (lowered != 0)

@@ -1,7 +1,7 @@
 """Gram matrices of activations: products of a few rows, summed in double precision.
 
 Products in single precision take half the time of those in double, or less, but their rounding
-errors matter if rows are many, so rows are taken in blocks, and the mean of each block is
+errors matter if rows are many. Rows therefore come in blocks, and the mean of each block is
 subtracted, which makes rounding errors small and different from block to block. With the mean m of
 n rows, s = Σ (z − m) and u = s + n m / 2,
 

@@ -154,7 +154,7 @@ def solve_by_cross_validation(moments: Moments, n_jobs: int | None = 1) -> Solut
 
 
 def at_rounding_of_single(moments: Moments) -> Moments:
-    """The same moments, whose grid of ridges now begins at the rounding of single precision."""
+    """Return the moments, whose grid of ridges now begins at the rounding of single precision."""
     moments.least_ridge = FLOOR * (moments.mean_square or 1.0)
     return moments
 

@@ -247,7 +247,7 @@ class _Within:
         return excess_within(self.at.gradient, coef, self._bound) + of_offset
 
     def is_done(self, u: np.ndarray) -> bool:
-        """Whether the excess is small enough, or small compared with the error of the width."""
+        """Return whether the excess is small enough, or small beside the error of the width."""
         corner = self.at.corner
         return self.left(u) <= max(self._allowed - corner, _SHARE * corner)
 

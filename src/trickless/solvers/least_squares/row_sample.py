@@ -106,7 +106,7 @@ def _projected(X: Any) -> np.ndarray:
 
 
 def _content(rows: Any) -> np.ndarray:
-    """A number from the content of each row: the bits of its numbers times random odd numbers."""
+    """Hash the content of each row: the bits of its numbers times random odd numbers."""
     columns = np.arange(rows.shape[1], dtype=np.uint64)
     factors = _mixed(columns + np.uint64(1)) | np.uint64(1)
     if not scipy.sparse.issparse(rows):

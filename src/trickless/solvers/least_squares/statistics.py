@@ -275,7 +275,7 @@ class Statistics(Stated):
 
 
 def least_ridge(n_rows: int, ridge: float = np.inf) -> float:
-    """The ridge down to which sums over a batch must be accurate, for a model with this ridge.
+    """Return the ridge down to which sums over a batch must be accurate for this ridge.
 
     It is 0 for few rows, which are always multiplied in double precision.
     """

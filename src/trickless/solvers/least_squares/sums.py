@@ -302,7 +302,7 @@ class Sums(Stated):
         return None if problem.weight_bound is None else problem.weight_bound / self.n_neurons
 
     def _bounded_by_weight(self, solution: Solution, problem: Problem) -> Solution:
-        """The solution with all coefficients at most C / K, as in Algorithm 1 of the paper."""
+        """Return the solution with coefficients of at most C / K, as in the paper's Algorithm 1."""
         bound = self._bound(problem)
         if bound is None:
             return solution
@@ -325,7 +325,7 @@ class Sums(Stated):
     def goes_in_passes(
         self, X: Any, problem: Problem, solver: str, loss: str, error_bars: bool
     ) -> bool:
-        """Whether least squares is solved in passes over the rows rather than from statistics."""
+        """Return whether least squares is solved in passes over the rows, not from statistics."""
         why_not = {
             "alpha": (problem.alpha, problem.alpha not in ("loo", 0)),
             "weight_bound": (problem.weight_bound, problem.weight_bound is None),
@@ -493,7 +493,7 @@ class Sums(Stated):
     # How certain predictions are.
 
     def temperatures(self, problem: Problem, each: bool) -> Temperatures:
-        """The temperatures of probabilities from decision values, computed at the first call.
+        """Return temperatures of probabilities from decision values, computed at the first call.
 
         With ``each``, outputs are labels that a row may have, each by itself, rather than classes.
         They are chosen by the decision values of a sample of rows, each left out in turn. After
@@ -518,7 +518,7 @@ class Sums(Stated):
         return temperatures
 
     def _mean_target(self) -> np.ndarray:
-        """The mean target of all rows; passes go over the rows that the origin is the mean of."""
+        """Return the mean target of all rows, which is the origin after passes over them."""
         sums = self.statistics
         return self.origin if sums is None else self.origin + sums.y_sum / sums.weight
 

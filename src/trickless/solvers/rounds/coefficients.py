@@ -18,11 +18,11 @@ class Coefficients(Stated):
 
     Neither a shrink nor a round touches the coefficients, however many there are. Rounds are
     counted in epochs, separately for each output. A shrink ends an epoch. A coefficient is kept as
-    it was when it was appended, with the epoch and the number of rounds in that epoch so far. So
+    it was when it was appended, with the epoch and the number of rounds in that epoch so far, so
     its current value is α 4^-(epochs since). Its sum over rounds is α times a sum of rounds with
     the same weights.
 
-    When a compression replaces the support points, coefficients begin anew.
+    When a compression replaces the support points, coefficients start over.
     """
 
     def __init__(self, n_outputs: int) -> None:

@@ -50,7 +50,7 @@ class Products(Protocol):
 class Unbiased:
     """A sample of the support points by the size of their coefficients; f keeps its expectation.
 
-    Half of ``max_support`` points are left. The average begins anew. Later rounds correct what a
+    Half of ``max_support`` points are left. The average starts over. Later rounds correct what a
     compression adds to f, but nothing would correct what it adds to the average of past rounds.
     What the compressions add may outgrow f, so each checks that f has been of use.
     """

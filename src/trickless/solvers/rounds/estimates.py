@@ -142,7 +142,7 @@ class Drawn:
         )
 
     def function(self, rounds: Rounds, average: bool) -> Network:
-        """The expansion frozen into a network, once for all predictions from the same rows."""
+        """Freeze the expansion into a network, once for all predictions from the same rows."""
         wanted, frozen = (self.n_neurons, average), rounds.frozen
         if frozen is None or frozen[0] != wanted:
             rng = generator(rounds.seed, Purpose.FREEZE)

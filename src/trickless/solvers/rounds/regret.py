@@ -114,7 +114,7 @@ def _square_norms(rounds: Rounds, kernel: Kernel) -> np.ndarray:
 
 
 def regret_bound(rounds: Rounds, kernel: Kernel | None, schedule: Schedule) -> np.ndarray | None:
-    """The bound on the expected regret at the rounds of ``regret_curve``, summed over outputs.
+    """Compute the bound on the expected regret at the rounds of ``regret_curve``, over all outputs.
 
     It is None if there is no theory for this run. Examples are steps that decay or are too long,
     several rows in a round, and estimates of unknown noise. Other examples are shrinks without the

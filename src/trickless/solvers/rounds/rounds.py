@@ -86,7 +86,7 @@ class Estimate(Protocol):
         """Return the remedy if training diverges although every batch of steps is stable."""
 
     def function(self, rounds: Rounds, average: bool) -> Callable[[Any], Any]:
-        """The function that predicts, from the average over rounds or from the last round."""
+        """Make the function that predicts, from the average over rounds or the last round."""
 
 
 class Compression(Protocol):
@@ -202,7 +202,7 @@ class Rounds(Stated):
         return other
 
     def temperatures(self) -> Temperatures:
-        """The temperatures of probabilities that suit the last rows before they were learned."""
+        """Return temperatures of probabilities that suit the last rows before they were learned."""
         assert self.recent is not None
         return recent_temperatures(self.recent, self.n_rounds)
 
@@ -305,7 +305,7 @@ class Rounds(Stated):
             c(self, generator(self.seed, Purpose.COMPRESS, self.n_rounds))
 
     def check_use(self, owner: str, cause: str, remedy: str) -> None:
-        """Warn once if lately f has been worse than a constant, and look anew from now on."""
+        """Warn once if lately f has been worse than a constant, and start over from now on."""
         n, errors, targets, squares = self.lately
         if n[0] < _FEW:
             return
