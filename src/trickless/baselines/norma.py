@@ -60,9 +60,9 @@ class _NORMA(KernelLearner):
         Whether to predict with the average of f_1 ... f_T, where f_t is the function before round
         t, instead of the last f.
     max_support : int or None, default=None
-        The number of terms to keep, while older ones are dropped; None keeps every term. Steps
-        are then constant by default, so that new terms replace the dropped ones. With decaying steps, new
-        terms become too small for that in a long stream, and there is a warning.
+        The number of terms to keep, while older ones are dropped; None keeps every term. Steps are
+        then constant by default, so that new terms replace the dropped ones. With decaying steps,
+        new terms become too small for that in a long stream, and there is a warning.
 
         Let the slope of the loss be at most C, and k(x, x) at most X². Then the terms older than
         the last τ rounds have a norm of at most :math:`(C X / \alpha) \prod (1 - \eta_t \alpha)`,

@@ -71,8 +71,8 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         \approx k(x, x')
 
     A linear method on these columns is therefore a kernel method [1]_: PCA becomes kernel PCA, and
-    k-means clusters in the space of the kernel. It works with every family, such as "tabular" and "trees"
-    for data frames, ``Patches`` for images, or a neuron that you write.
+    k-means clusters in the space of the kernel. It works with every family, such as "tabular" and
+    "trees" for data frames, ``Patches`` for images, or a neuron that you write.
 
     Parameters
     ----------

@@ -60,8 +60,8 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         paper. "auto" is "stratified" for ``schedule="theorem"``. Otherwise each round takes "full"
         or "stratified", whichever needs less work for the accuracy of "full".
     batch_size : int or "auto", default="auto"
-        Number of rows learned at once, where 1 is the paper's algorithm. "auto" is the largest
-        size for which ``batch_size * step * bound**2`` is at most 1. A batch is also no larger than all
+        Number of rows learned at once, where 1 is the paper's algorithm. "auto" is the largest size
+        for which ``batch_size * step * bound**2`` is at most 1. A batch is also no larger than all
         rows before it together, or 2 at first.
     compression : {"projection", "unbiased"}, default="projection"
         How support points are replaced by fewer. "projection" is better for long streams. It keeps
