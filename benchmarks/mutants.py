@@ -53,13 +53,13 @@ TESTS = {
         "solvers/test_losses.py learners/test_doubly_stochastic.py learners/test_numerics.py"
     ),
     "learners/kitchen_sinks.py": (
-        "learners/test_kitchen_sinks.py solvers/test_conjugate_gradients.py "
+        "learners/test_kitchen_sinks.py solvers/least_squares/test_conjugate_gradients.py "
         f"selection/test_halving.py {COMMON}"
     ),
     "learners/doubly_stochastic.py": f"learners/test_doubly_stochastic.py {COMMON}",
     "learners/shrinking_gradient.py": (
-        "learners/test_shrinking_gradient.py solvers/test_rounds.py "
-        f"functions/test_certificate.py solvers/test_regret.py {COMMON}"
+        "learners/test_shrinking_gradient.py solvers/rounds/test_rounds.py "
+        f"functions/test_certificate.py solvers/rounds/test_regret.py {COMMON}"
     ),
 }
 #: Where something begins and ends: lines and columns.
