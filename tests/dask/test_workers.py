@@ -31,7 +31,7 @@ def sent(client, since):
 
     def count(dask_worker):
         logs = [log["keys"] for log in dask_worker.transfer_outgoing_log if log["start"] > since]
-        rows = "array", "_take", "at"
+        rows = "array", "_take", "picked"
         return sum(
             size
             for keys in logs
