@@ -13,6 +13,7 @@ from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
+from dask.sizeof import sizeof
 
 from trickless.arrays.threads import linear_algebra
 from trickless.dask.pieces import stacked
@@ -25,9 +26,19 @@ from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.growing_network import Seen
 from trickless.solvers.descent.next_family import next_family
 from trickless.solvers.descent.options import DescentOptions
+from trickless.solvers.descent.steps.block import BlockSums
+from trickless.solvers.descent.steps.newton import LeafSums
 
 #: Sums over rows: the outcome, for the history, and those that decide a step.
 Sums = tuple[np.ndarray, Any]
+
+
+# Dask uses sizes of inputs to decide where tasks run.
+@sizeof.register(BlockSums)
+@sizeof.register(LeafSums)
+def n_bytes(sums: BlockSums | LeafSums) -> int:
+    """Count the bytes of the arrays of a step's sums."""
+    return int(sizeof(tuple(vars(sums).values())))
 
 
 class Cut(NamedTuple):
