@@ -15,8 +15,8 @@ import naive
 from cases import inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.baselines import NORMARegressor
-from trickless.learners import doubly_stochastic
-from trickless.learners.doubly_stochastic import options_of
+from trickless.learners import descents
+from trickless.learners.descents import options_of
 from trickless.neurons import FromFunction, Gaussian, Stumps
 from trickless.solvers.descent.early_stopping import split, stalled
 from trickless.solvers.losses import make_loss
@@ -194,7 +194,7 @@ def test_keeping_f_up_to_date_gives_the_iterates_of_predicting_from_scratch(
 ):
     """Passes of fit against the same batches as a stream, which is predicted from scratch."""
     equal = np.array([0.5])  # a stream would begin with the shares of its first batch
-    monkeypatch.setattr(doubly_stochastic, "shares_of", lambda *_: equal)
+    monkeypatch.setattr(descents, "shares_of", lambda *_: equal)
     X = inputs(60, 3)
     y = X[:, 0] > 0
     model = DoublyStochasticClassifier(
@@ -605,7 +605,7 @@ def test_a_network_taken_earlier_does_not_learn_on():
 
 
 def test_weights_stay_with_their_rows_over_batches(monkeypatch):
-    monkeypatch.setattr(doubly_stochastic, "shares_of", lambda *_: np.array([0.5]))
+    monkeypatch.setattr(descents, "shares_of", lambda *_: np.array([0.5]))
     X = inputs(24, 2)
     y = X[:, 0] > 0
     weight = (

@@ -13,7 +13,7 @@ from trickless import (
     ShrinkingGradientClassifier,
 )
 from trickless.baselines import KernelGradientClassifier, NORMAClassifier
-from trickless.learners.doubly_stochastic import options_of
+from trickless.learners.descents import options_of
 from trickless.solvers.descent.early_stopping import split
 from trickless.solvers.descent.slopes import constant_of, effective_rows
 from trickless.solvers.losses import make_loss

@@ -48,13 +48,10 @@ from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels
 from trickless.intake.rows import Batch as BatchOfRows
 from trickless.intake.weights import check_weights
+from trickless.learners.descents import begin_descent, continued, is_model, size_up
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
-    begin_descent,
-    continued,
-    is_model,
-    size_up,
 )
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
 from trickless.learners.training import training_copy

@@ -19,7 +19,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.dask.pieces import stacked
 from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels
-from trickless.learners.doubly_stochastic import options_of
+from trickless.learners.descents import options_of
 from trickless.neurons import Weights
 from trickless.solvers.descent.batches import MiniBatch, Values
 from trickless.solvers.descent.descent import Descent

@@ -16,55 +16,42 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.stated import check_is
 from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import documented
-from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.callbacks import watch_rows
+from trickless.learners.descents import (
+    RULES,
+    begin_descent,
+    continued,
+    is_model,
+    plan_one_pass,
+    size_up,
+)
 from trickless.learners.neuron_learner import (
     NeuronLearner,
-    begin_stream,
     choose_neurons,
     receive_rows,
 )
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
-from trickless.neurons.checks import check_independent
 from trickless.rules import (
     CLASS_WEIGHT,
-    anything,
-    boolean,
     check_parameters,
     choice,
-    count,
-    either,
-    fraction,
-    integer,
-    is_none,
     non_negative,
-    positive,
 )
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.early_stopping import split
 from trickless.solvers.descent.options import (
-    PLAIN_NEURONS,
-    Candidates,
-    DescentOptions,
-    EarlyStopping,
-    Plan,
     may_be_newton,
-    plan,
 )
-from trickless.solvers.descent.slopes import effective_rows
-from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
     FOR_NUMBERS,
     REGRESSION_LOSSES,
 )
-
-_AUTO = choice("auto", remedy="")
 
 
 class _DoublyStochastic(NeuronLearner):
@@ -238,46 +225,7 @@ class _DoublyStochastic(NeuronLearner):
     _by_leaves = True
     _on_devices = True
 
-    _rules = NeuronLearner._rules | {
-        "n_neurons": either(count("n_neurons='auto' suits most data; it counts draws of w"), _AUTO),
-        "alpha": either(non_negative("alpha=1e-6 regularises lightly"), _AUTO),
-        "step_size": either(
-            positive("step_size='auto' suits every loss and bounded family"), _AUTO
-        ),
-        "schedule": choice(
-            "inverse", "constant", "theorem", remedy="schedule='inverse' decays slowly"
-        ),
-        "decay": either(non_negative("decay='auto' is the product of step and alpha"), _AUTO),
-        "preconditioner": either(
-            choice(
-                "auto",
-                "block",
-                "newton",
-                remedy="preconditioner=None is the algorithm of the paper",
-            ),
-            anything("None", "", is_none),
-        ),
-        "damping": either(positive("damping='auto' suits batches of several rows a column"), _AUTO),
-        "batch_size": either(integer(1, "batch_size='auto' depends on the number of rows"), _AUTO),
-        "neurons_per_step": either(
-            integer(1, "neurons_per_step='auto' depends on the number of rows"), _AUTO
-        ),
-        "n_candidates": either(
-            integer(1, "n_candidates=1 takes neurons as they are drawn", 1000), _AUTO
-        ),
-        "learned_prior": boolean("learned_prior=False draws all columns equally often"),
-        "early_stopping": either(
-            boolean(
-                "early_stopping=True holds rows out and stops when their score no longer improves"
-            ),
-            _AUTO,
-        ),
-        "validation_fraction": fraction("validation_fraction=0.1 holds a tenth of the rows out"),
-        "n_iter_no_change": integer(1, "n_iter_no_change=5 is the default"),
-        "tol": non_negative("tol=1e-3 is the default"),
-        "warm_start": boolean("warm_start=True lets fit add neurons to the fitted model"),
-        "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
-    }
+    _rules = NeuronLearner._rules | RULES
 
     def fit(
         self,
@@ -386,23 +334,9 @@ class _DoublyStochastic(NeuronLearner):
         return may_be_newton(self.preconditioner, self.schedule)
 
     def _plan_one_pass(self, n_first: int, n_others: int, n_parts: int) -> int:
-        """Set steps so that one pass draws about ``n_neurons`` neurons; return the rows of each.
-
-        No more neurons are drawn. The rows of a step fit into memory, if that leaves a neuron for
-        each step. The first rows and the others both end with a smaller step.
-        """
         if make_neurons(self.neurons).one_hot:
             return super()._plan_one_pass(n_first, n_others, n_parts)
-        n_rows, n_neurons = n_first + n_others, self._planned_neurons
-        asked = self.neurons_per_step
-        per_step = PLAIN_NEURONS if isinstance(asked, str) else asked
-        least_steps = max(n_parts + 1, -(-n_neurons // per_step))
-        n_steps = max(2, n_neurons // -(-n_neurons // least_steps))
-        batch_rows = -(-n_rows // n_steps)
-        while -(-n_first // batch_rows) - (-n_others // batch_rows) > n_steps:
-            batch_rows += 1 + batch_rows // 1000
-        self.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
-        return batch_rows
+        return plan_one_pass(self, n_first, n_others, n_parts)
 
     def _importances(self) -> np.ndarray | None:
         wins = self.descent_.wins
@@ -437,85 +371,6 @@ class _DoublyStochastic(NeuronLearner):
         network = self.descent_.function(self.n_jobs)
         network.coef = network.coef.copy()  # the next step changes them in place
         return network
-
-
-def is_model(learner: _DoublyStochastic) -> bool:
-    """Return whether a learner has taken steps."""
-    return hasattr(learner, "descent_") and bool(learner.descent_.history)
-
-
-def begin_descent(
-    learner: _DoublyStochastic, targets: np.ndarray, weight: np.ndarray | None
-) -> Descent:
-    """Return the solver of a learner with neurons, which starts from the targets' intercept."""
-    if learner.schedule == "theorem":  # neurons of one block may be drawn in different steps
-        check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
-    loss = learner._loss(learner.targets_.n_outputs)
-    intercept = learner.targets_.intercept(targets, weight)
-    if loss.has_link:
-        intercept = loss.start(shares_of(targets, weight, loss.coupled))
-    begin_stream(learner, learner.cache_bytes)
-    return Descent(learner.stream_, intercept, learner.targets_)
-
-
-def shares_of(targets: np.ndarray, weight: np.ndarray | None, coupled: bool) -> np.ndarray:
-    """Return the shares of rows with the target +1, (n_outputs,).
-
-    A class without rows has its share of one row of no known class, and no class has all rows.
-    """
-    least = (1 / targets.shape[1] if coupled else 0.5) / (effective_rows(len(targets), weight) + 1)
-    return np.clip(np.average(targets > 0, axis=0, weights=weight), least, 1 - least)
-
-
-def continued(learner: _DoublyStochastic) -> Descent:
-    """Return a copy of the solver for a warm start; a fit that fails leaves the model unchanged."""
-    n_drawn = len(learner.descent_.coef)
-    planned = learner.n_neurons_ if isinstance(learner.n_neurons, str) else learner.n_neurons
-    if planned <= n_drawn:
-        raise InvalidValueError(
-            f"{type(learner).__name__}: warm_start=True with n_neurons={planned!r}, but "
-            f"the model has {n_drawn} neurons already, so there are none to add",
-            "a larger n_neurons, or warm_start=False to start over",
-        )
-    return learner.descent_.copy()
-
-
-def size_up(
-    learner: _DoublyStochastic, targets: np.ndarray, weight: np.ndarray | None
-) -> DescentOptions:
-    """Fix the parameters that are "auto" for rows that come together, and return all options."""
-    n_rows, n_effective = len(targets), effective_rows(len(targets), weight)
-    plain = learner.schedule == "theorem" or not isinstance(learner.step_size, str)
-    given = {name: getattr(learner, name) for name in (*Plan._fields, "schedule")}
-    planned = plan(given, plain, n_rows, n_effective, learner.neurons_)
-    if planned.preconditioner == "newton" and isinstance(learner.damping, str):
-        loss = learner._loss(learner.targets_.n_outputs)
-        planned = planned._replace(damping=planned.damping * learner.descent_.rarity(loss))
-    for name, value in planned._asdict().items():
-        setattr(learner, f"{name}_", value)
-    options, n_outputs = options_of(learner), learner.targets_.n_outputs
-    options.step.check(learner.neurons_, learner.schedule, n_outputs, learner.rows_.dtype.itemsize)
-    return options
-
-
-def options_of(learner: _DoublyStochastic) -> DescentOptions:
-    """Return the parameters that the solver needs, with the values in use for those "auto"."""
-    plan = Plan(*(getattr(learner, f"{name}_") for name in Plan._fields))
-    sizes = SizeParameters(
-        plan.alpha,
-        isinstance(learner.alpha, str),
-        learner.step_size,
-        learner.schedule,
-        learner.decay,
-    )
-    loss = learner._loss(learner.targets_.n_outputs)
-    stopping = learner.validation_fraction, learner.n_iter_no_change, learner.tol
-    return DescentOptions(
-        plan.step(type(learner).__name__, loss, learner.n_jobs, sizes),
-        sizes,
-        Candidates(plan.n_candidates, learner.learned_prior, plan.damping),
-        EarlyStopping(*stopping) if plan.early_stopping else None,
-    )
 
 
 @documented
