@@ -19,7 +19,6 @@ from functools import cached_property
 from itertools import count
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from joblib.parallel import get_active_backend
@@ -58,7 +57,21 @@ def row_blocks(n_rows: int, size: int | None = None, threads: int = 1) -> list[s
 
 
 class _Held:
-    """What a caller holds. If Ctrl-C keeps it from being released, it ends with the caller."""
+    """A number that a caller holds, as an entry of the dictionary ``held`` until ``release``.
+
+    If Ctrl-C keeps a caller from releasing it, that happens when nothing refers to it any more.
+    """
+
+    __slots__ = ("_held",)
+
+    def __init__(self, held: dict[int, int], number: int) -> None:
+        self._held = held  # a forked child has another dictionary
+        held[id(self)] = number
+
+    def release(self) -> None:
+        self._held.pop(id(self), None)
+
+    __del__ = release
 
 
 class _Blas:
@@ -70,7 +83,7 @@ class _Blas:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._limits: WeakKeyDictionary[_Held, int] = WeakKeyDictionary()
+        self._limits: dict[int, int] = {}
         self._original: list[int] = []
         self._in_force: list[int] = []
 
@@ -87,33 +100,34 @@ class _Blas:
 
     @contextmanager
     def at_most(self, threads: int) -> Iterator[None]:
-        limit = _Held()
+        limit = None
         try:
             with self._lock:
                 if self._in_force == self._original:  # no limit is in force
                     self._original = [library.num_threads for library in self._libraries]
                     self._in_force = list(self._original)
-                self._limits[limit] = threads
+                limit = _Held(self._limits, threads)
                 self._apply()
             yield
         finally:
             with self._lock:
-                self._limits.pop(limit, None)  # None in a forked child
+                if limit is not None:
+                    limit.release()
                 self._apply()
 
     def _apply(self) -> None:
         wanted = [min([original, *self._limits.values()]) for original in self._original]
         if wanted != self._in_force:
-            with uninterrupted():
-                for library, threads in zip(self._libraries, wanted, strict=True):
-                    _set_threads(library, threads)
-                self._in_force = wanted
+            self._in_force = []  # until all are set, in case of Ctrl-C
+            for library, threads in zip(self._libraries, wanted, strict=True):
+                _set_threads(library, threads)
+            self._in_force = wanted
 
     def after_fork(self) -> None:
         """Reset in a forked child, where no thread holds a limit or will release the lock."""
         self._lock = threading.RLock()
         if self._limits:
-            self._limits, self._in_force = WeakKeyDictionary(), []  # a thread may have set counts
+            self._limits, self._in_force = {}, []  # another thread may have been setting counts
             self._apply()
 
 
@@ -139,20 +153,20 @@ class _Cores:
     @contextmanager
     def at_most(self, threads: int) -> Iterator[int]:
         """Reserve ``threads`` threads, or as many as there are free cores, but at least one."""
-        share = _Held()
+        share = None
         try:
             with self._lock:
                 if taken := sum(self._shares.values()):
                     threads = max(1, min(threads, (os.cpu_count() or 1) - taken))
-                self._shares[share] = threads
+                share = _Held(self._shares, threads)
             yield threads
         finally:
-            with self._lock:
-                self._shares.pop(share, None)  # None in a forked child
+            if share is not None:
+                share.release()
 
     def after_fork(self) -> None:
         self._lock = threading.Lock()
-        self._shares: WeakKeyDictionary[_Held, int] = WeakKeyDictionary()
+        self._shares: dict[int, int] = {}
 
 
 class _Helpers:
