@@ -139,7 +139,7 @@ def choose_cuts(
 
 
 def resolved(n_rows: int) -> float:
-    """Return how far the largest slope may exceed others, so that sums of integers tell them."""
+    """Return how many times as large as others a slope may be while sums still resolve those."""
     return float(2.0 ** (SUM_BITS - 3)) / min(n_rows, SAMPLE)
 
 

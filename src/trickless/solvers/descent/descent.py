@@ -290,7 +290,7 @@ class Descent(GrowingNetwork):
         return np.array_split(order, -(-len(rows) // options.step.batch_size))
 
     def pooled(self, batches: list[np.ndarray], options: DescentOptions) -> int:
-        """Return how many rows are used to choose the cuts of trees, which come from all batches.
+        """Return how many rows choose the cuts of trees, the first in the order of the batches.
 
         It is 0 if no neurons are chosen, or if they are not trees. Other neurons are chosen by each
         batch.
