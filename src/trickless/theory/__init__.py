@@ -1,6 +1,7 @@
 """Constants and bounds of the papers, as functions."""
 
 from trickless.theory.concentration import empirical_bernstein_radius, hoeffding_radius
+from trickless.theory.doubly_stochastic import DoublyStochasticBound, doubly_stochastic_bound
 from trickless.theory.kitchen_sinks import (
     KitchenSinksBound,
     kitchen_sinks_bound,
@@ -16,8 +17,10 @@ from trickless.theory.shrinking_gradient import (
 )
 
 __all__ = [
+    "DoublyStochasticBound",
     "KitchenSinksBound",
     "ShrinkingGradientConstants",
+    "doubly_stochastic_bound",
     "empirical_bernstein_radius",
     "hoeffding_radius",
     "kitchen_sinks_bound",
