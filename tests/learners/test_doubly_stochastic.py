@@ -39,6 +39,7 @@ def psi_of(model):
     return lambda x, w: model.neurons_.activate(x[None, :], w)[0]
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("neurons", [Gaussian(1.0), Stumps()])
 @pytest.mark.parametrize(
     ("learner", "loss", "classes"),
@@ -53,7 +54,7 @@ def psi_of(model):
         (DoublyStochasticClassifier, "squared_error", 3),
     ],
 )
-def test_steps_are_those_of_the_algorithm(learner, loss, classes, neurons):
+def test_steps_are_those_of_the_algorithm(learner, loss, classes, neurons, fit_intercept):
     X = inputs(24, 3)
     f = np.sin(2 * X[:, 0]) + X[:, 1]
     y = np.digitize(f, np.linspace(-1, 1, classes + 1)[1:-1]) if classes else f + 7
@@ -61,6 +62,7 @@ def test_steps_are_those_of_the_algorithm(learner, loss, classes, neurons):
         neurons,
         loss=loss,
         alpha=0.03,
+        fit_intercept=fit_intercept,
         step_size=0.8,
         batch_size=4,
         neurons_per_step=100,  # steps cross the blocks of the stream
@@ -81,9 +83,22 @@ def test_steps_are_those_of_the_algorithm(learner, loss, classes, neurons):
     np.testing.assert_allclose(
         model.neuron_coef_, coef.reshape(model.neuron_coef_.shape), atol=1e-10
     )
-    if not classes:
-        assert model.intercept_ == pytest.approx(y.mean())
+    if not classes or not fit_intercept:
+        assert model.intercept_ == pytest.approx(fit_intercept * y.mean())
     assert model.n_iter_ == 6
+
+
+@pytest.mark.parametrize("options", [{"preconditioner": "block"}, {"neurons": "trees"}])
+def test_without_an_intercept_nothing_moves_it(options):
+    X = inputs(400, 3)
+    y = X[:, 0] > 1.5  # a rare class, whose mean probability steps and held-out rows correct
+    options = {"n_neurons": 128, "random_state": 0} | options
+    assert DoublyStochasticClassifier(**options).fit(X, y).intercept_ != 0
+    without = DoublyStochasticClassifier(fit_intercept=False, **options).fit(X, y)
+    assert without.intercept_ == 0
+    assert without.score(X, y) > 0.95
+    with pytest.raises(ValueError, match="fit_intercept=True, but the model was begun with"):
+        without.set_params(fit_intercept=True).partial_fit(X, y)
 
 
 def test_fit_draws_as_many_neurons_as_asked_and_visits_every_row():

@@ -44,6 +44,7 @@ RULES: dict[str, Rule] = {
     "alpha": either(non_negative("alpha=1e-6 regularises lightly"), _AUTO),
     "step_size": either(positive("step_size='auto' suits every loss and bounded family"), _AUTO),
     "schedule": choice("inverse", "constant", "theorem", remedy="schedule='inverse' decays slowly"),
+    "fit_intercept": boolean("fit_intercept=False starts from f = 0, as the paper does"),
     "decay": either(non_negative("decay='auto' is the product of step and alpha"), _AUTO),
     "preconditioner": either(
         choice(
@@ -81,12 +82,14 @@ def is_model(learner: Any) -> bool:
 
 
 def begin_descent(learner: Any, targets: np.ndarray, weight: np.ndarray | None) -> Descent:
-    """Return the solver of a learner with neurons, which starts from the targets' intercept."""
+    """Return the solver of a learner with neurons, which starts from the targets' intercept or 0."""
     if learner.schedule == "theorem":  # neurons of one block may be drawn in different steps
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
     loss = learner._loss(learner.targets_.n_outputs)
     intercept = learner.targets_.intercept(targets, weight)
-    if loss.has_link:
+    if not learner.fit_intercept:
+        intercept = np.zeros_like(intercept)
+    elif loss.has_link:
         intercept = loss.start(shares_of(targets, weight, loss.coupled))
     begin_stream(learner, learner.cache_bytes)
     return Descent(learner.stream_, intercept, learner.targets_)
@@ -143,7 +146,7 @@ def options_of(learner: Any) -> DescentOptions:
     loss = learner._loss(learner.targets_.n_outputs)
     stopping = learner.validation_fraction, learner.n_iter_no_change, learner.tol
     return DescentOptions(
-        plan.step(type(learner).__name__, loss, learner.n_jobs, sizes),
+        plan.step(type(learner).__name__, loss, learner.n_jobs, sizes, learner.fit_intercept),
         sizes,
         Candidates(plan.n_candidates, learner.learned_prior, plan.damping),
         EarlyStopping(*stopping) if plan.early_stopping else None,

@@ -63,6 +63,11 @@ class _DoublyStochastic(NeuronLearner):
         The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps,
         or more if blocks become smaller.
         "auto" is 20,000, or at most 2,000 trees with Newton steps.
+    fit_intercept : bool, default=True
+        Whether the function starts from a constant, which is not penalised: the mean target of the
+        first batch, or the log-odds of its classes. If False, it starts from 0 as in the paper, and
+        nothing moves the intercept. The theorem needs False, because a constant that comes from the
+        rows is not independent of them. See :func:`trickless.theory.doubly_stochastic_bound`.
     decay : float or "auto", default="auto"
         The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Step sizes are
         then nearly constant for about :math:`1 / (\gamma \alpha)` steps, a million by default.
@@ -199,6 +204,7 @@ class _DoublyStochastic(NeuronLearner):
     epsilon: float = 0.1
     n_neurons: int | str  # type: ignore[assignment]
     alpha: float | str
+    fit_intercept: bool
     step_size: float | str
     schedule: str
     decay: float | str
@@ -221,7 +227,7 @@ class _DoublyStochastic(NeuronLearner):
     n_neurons_: int
 
     _parts = (*NeuronLearner._parts, "neurons_", "stream_", "descent_")
-    _fixed = (*NeuronLearner._fixed, "loss")
+    _fixed = (*NeuronLearner._fixed, "loss", "fit_intercept")
     _by_leaves = True
     _on_devices = True
 
@@ -385,7 +391,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
 
     and earlier coefficients are multiplied by :math:`1 - \gamma_i \alpha`. The model stores the
     coefficients and a seed, from which neurons are drawn again. The network starts with the mean
-    target of the first batch as its intercept.
+    target of the first batch as its intercept, or from 0 with ``fit_intercept=False``.
 
     Parameters
     ----------
@@ -398,7 +404,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     Attributes
     ----------
     intercept_ : array of shape (n_outputs,)
-        Mean of the first batch's targets.
+        Mean of the first batch's targets, or 0.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and their mean squared error before the step. The error is
         summed over the outputs.
@@ -426,6 +432,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         loss: str = "squared_error",
         epsilon: float = 0.1,
         alpha: float | str = "auto",
+        fit_intercept: bool = True,
         step_size: float | str = "auto",
         schedule: str = "inverse",
         decay: float | str = "auto",
@@ -527,6 +534,7 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         loss: str = "log_loss",
         class_weight: dict[Any, float] | str | None = None,
         alpha: float | str = "auto",
+        fit_intercept: bool = True,
         step_size: float | str = "auto",
         schedule: str = "inverse",
         decay: float | str = "auto",

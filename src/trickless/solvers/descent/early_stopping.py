@@ -52,7 +52,8 @@ def look(network: GrowingNetwork, rows: MiniBatch, n_before: int, options: Desce
     step = options.step
     found = score(network, rows, step.loss)
     is_best = found > max(network.validation_scores[n_before:], default=-np.inf)
-    if is_best and step.keeps_best and (rare := network.rarity(step.loss) ** 2 - 1) > _EQUAL:
+    moves = is_best and step.keeps_best and step.levels
+    if moves and (rare := network.rarity(step.loss) ** 2 - 1) > _EQUAL:
         # Rows that trees have learned from have the right mean probability, and new rows of a rare
         # class are predicted with too small probabilities. The held-out rows tell by how much.
         f = rows.f + network.intercept

@@ -66,15 +66,19 @@ class Plan(NamedTuple):
     damping: float
     early_stopping: bool
 
-    def step(self, owner: str, loss: Loss, n_jobs: int | None, sizes: SizeParameters) -> Step:
+    def step(
+        self, owner: str, loss: Loss, n_jobs: int | None, sizes: SizeParameters, fit_intercept: bool
+    ) -> Step:
         """Return the kind of step."""
         common = owner, loss, n_jobs, self.batch_size, self.neurons_per_step, self.n_neurons
+        # The theorem has no intercept that moves.
+        levels = fit_intercept and loss.has_link and sizes.schedule != "theorem"
         match self.preconditioner:
             case "newton":
-                return Newton(*common, self.damping)
+                return Newton(*common, self.damping, levels=levels)
             case "block":
-                levels = loss.has_link and sizes.schedule != "theorem"  # which has no intercept
-                return Block(*common, self.damping, isinstance(sizes.step_size, str), levels)
+                searches = isinstance(sizes.step_size, str)
+                return Block(*common, self.damping, searches, levels=levels)
         return Plain(*common, self.n_candidates)
 
 

@@ -58,12 +58,11 @@ class Block(Step):
     """Steps along (ZᵀZ / b + reg I)⁻¹ times the gradient, with reg relative to the mean diagonal.
 
     If it ``searches``, the length of each step is found by the fit of its block. If it ``levels``,
-    steps move the intercept, so that probabilities have the right mean.
+    each step moves the intercept.
     """
 
     damping: float = 1e-4
     searches: bool = True
-    levels: bool = False
 
     def first_size(self, alpha: Any, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
         return 1 / curvature_of(self.loss, spread)

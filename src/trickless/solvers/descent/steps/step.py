@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +23,8 @@ class Step(ABC):
     """A kind of step: from the rows of a batch and fresh neurons to their coefficients.
 
     A fit of ``n_neurons`` neurons takes steps on up to ``batch_size`` rows and
-    ``neurons_per_step`` neurons. ``owner`` is the learner's name in messages.
+    ``neurons_per_step`` neurons. ``owner`` is the learner's name in messages. If a fit ``levels``,
+    the intercept moves so that probabilities have the right mean.
 
     The sums of a step support ``+``, which gives the sums over the rows of both parts.
     """
@@ -34,6 +35,7 @@ class Step(ABC):
     batch_size: int
     neurons_per_step: int
     n_neurons: int
+    levels: bool = field(default=False, kw_only=True)
 
     #: Whether a fit keeps the best number of neurons by the held-out rows, and their mean level.
     keeps_best: ClassVar[bool] = False
