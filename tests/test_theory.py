@@ -145,8 +145,8 @@ def test_a_delta_for_which_nothing_is_promised_is_refused(delta):
 def steps_on_five_rows(slope, loss, n_steps, k, theta, alpha, runs=400):
     """Algorithm 1 on rows drawn from five, with k random signs a neuron, in many runs.
 
-    Returns f and h at the five rows, the squared norms of h − f*, and f*. Signs are those of stumps,
-    so that k(x, x') = 1 − 2 |x − x'| on [0, 1].
+    Returns f and h at the five rows, the squared norms of h − f*, and f*. Signs are those of
+    stumps, so that k(x, x') = 1 − 2 |x − x'| on [0, 1].
     """
     rng = np.random.default_rng(0)
     x, y = np.array([0.1, 0.3, 0.4, 0.7, 0.9]), np.array([1, -1, 1, 1, -1])

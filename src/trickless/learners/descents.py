@@ -82,7 +82,7 @@ def is_model(learner: Any) -> bool:
 
 
 def begin_descent(learner: Any, targets: np.ndarray, weight: np.ndarray | None) -> Descent:
-    """Return the solver of a learner with neurons, which starts from the targets' intercept or 0."""
+    """Return the solver of a learner with neurons, which starts from an intercept or from 0."""
     if learner.schedule == "theorem":  # neurons of one block may be drawn in different steps
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
     loss = learner._loss(learner.targets_.n_outputs)
