@@ -15,6 +15,7 @@ import trickless.theory
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]
+CODE = re.compile(r"`([^`]+)`")
 PAGES += sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("**/*.md"))
 
 
@@ -29,6 +30,20 @@ def test_the_example_of_the_readme_prints_what_it_says(capsys):
     (promised,) = re.findall(r"```\n(.*±[^`]*)\n```", readme)
     exec(compile(code, "README.md", "exec"), {})
     assert capsys.readouterr().out.strip() == promised
+
+
+def test_the_checklist_of_the_papers_names_code_and_tests_that_exist():
+    page = (ROOT / "docs/explanation/papers.md").read_text()
+    names = {name for line in re.findall(r"^\|.*", page, flags=re.M) for name in CODE.findall(line)}
+    files = {name for name in names if re.match(r"(tests|benchmarks)/|\w+/", name)}
+    assert len(files) > 60
+    for name in files:
+        path, _, test = name.partition("::")
+        folder = ROOT if path.startswith(("tests/", "benchmarks/")) else ROOT / "src" / "trickless"
+        assert (folder / path).exists(), name
+        assert not test or f"def {test}(" in (folder / path).read_text(), name
+    for name in (name for name in names if name.startswith("theory.")):
+        assert name.removeprefix("theory.") in trickless.theory.__all__
 
 
 def test_the_readme_is_short():
