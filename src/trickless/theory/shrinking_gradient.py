@@ -215,6 +215,12 @@ def shrinking_gradient_horizon(excess_risk: float, norm_bound: float) -> int:
     int
         The number of rounds.
 
+    Notes
+    -----
+    The corollary is about the expansion, with nothing taken from its rows: neither a length scale
+    nor, with ``y_range="auto"``, the range of the targets. A frozen network of n neurons, which
+    ``predict`` uses, adds at most :math:`\|f\|^2 / (2n)` to the expected risk.
+
     References
     ----------
     .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
