@@ -96,7 +96,7 @@ class Foreign(Neurons):
 
     @abstractmethod
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
-        """Evaluate all neurons on all rows: (n, n_rows, ...). For pairs, each has its own rows."""
+        """Evaluate all neurons on all rows: (n, n_rows, width). For pairs, each has its own rows."""
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -108,8 +108,6 @@ class Foreign(Neurons):
         if n * n_rows == 0:
             return np.empty((n, n_rows, self.width), dtype=X.dtype)
         Z = self._evaluate(X, weights, pairs)
-        _check_outputs(type(self).__name__, Z, n, n_rows, self.width)
-        Z = Z.reshape(n, n_rows, self.width)
         return np.tanh(Z) * (self.bound / self.width**0.5) if self.squash else Z
 
 
@@ -122,15 +120,6 @@ def library(owner: str, module: str, extra: str) -> Any:
             f"{owner} needs {module}, which cannot be imported ({error})",
             f'pip install "trickless[{extra}]"',
         ) from error
-
-
-def _check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
-    if Z.shape[:2] != (n, n_rows) or Z.size != n * n_rows * width:
-        raise InvalidTypeError(
-            f"{owner}: for {n_rows} row(s) a neuron returned an array of shape {Z.shape[1:]}, but "
-            f"it must return width = {width} number(s) for each row, as it did for a single row",
-            "keep the first axis, which is the axis of the rows",
-        )
 
 
 def _check_varied(call: str, weights: Any) -> None:

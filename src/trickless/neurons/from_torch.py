@@ -16,6 +16,8 @@ from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
 from trickless.rules import anything
 
+#: Rows that many modules see together, whose results fit into the cache with those of the modules.
+ROWS_AT_ONCE = 32
 #: Torch initialises modules from one generator for the whole process.
 _GENERATOR = threading.Lock()
 
@@ -132,19 +134,28 @@ class FromTorch(Foreign):
         return _sizes(out), max(sizes, default=0)
 
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
+        from trickless.neurons.torch_layers import evaluate
+
         torch = _torch()
         module = deepcopy(self._module)  # functional_call puts weights into the module itself
+        drawn = dict(zip(self._names, map(_tensor, weights), strict=True))
+        rows = _tensor(X) if pairs else _tensor(X)[None]
+        n, n_rows = len(weights[0]), rows.shape[1]
+        some_rows = min(n_rows, ROWS_AT_ONCE)
+        chunk = max(1, NUMBERS_AT_ONCE // (self._largest * some_rows))
 
-        def one(weights: Any, rows: Any) -> Any:
-            drawn = dict(zip(self._names, weights, strict=True))
-            state = {name: drawn[first] for name, first in self._first_names.items()}
-            return torch.func.functional_call(module, state, (rows.clone(),))
-
-        n_rows = X.shape[1] if pairs else X.shape[0]
-        chunk = max(1, NUMBERS_AT_ONCE // (self._largest * n_rows))
-        every = torch.func.vmap(one, in_dims=(0, 0 if pairs else None), chunk_size=chunk)
+        Z = torch.empty(n, n_rows, self.width, dtype=rows.dtype)
         with torch.no_grad(), _openmp().limit(limits=1):
-            return every(tuple(map(_tensor, weights)), _tensor(X)).numpy()
+            for i in range(0, n, chunk):
+                some = slice(i, i + chunk)
+                state = {name: drawn[first][some] for name, first in self._first_names.items()}
+                for j in range(0, n_rows, some_rows):
+                    part = Z[some, j : j + some_rows]
+                    seen = rows[some if pairs else slice(1), j : j + some_rows]
+                    out = evaluate(module, state, seen)
+                    _check_outputs(out, part)
+                    part[:] = out.reshape(len(out), *part.shape[1:])
+        return Z.numpy()
 
 
 def _torch() -> Any:
@@ -175,4 +186,15 @@ def _check_module(module: Any, module_class: type, called: bool) -> None:
             "torch.nn.Module at each call",
             "module_factory=lambda: "
             "torch.nn.Sequential(...), or a named function, which can be pickled",
+        )
+
+
+def _check_outputs(out: Any, part: Any) -> None:
+    n_rows, width = part.shape[1:]
+    if out.shape[1:2] != (n_rows,) or out[0].numel() != n_rows * width:
+        raise InvalidTypeError(
+            f"FromTorch: for {n_rows} row(s) a neuron returned an array of shape "
+            f"{tuple(out.shape[1:])}, but it must return width = {width} number(s) for each row, "
+            "as it did for a single row",
+            "keep the first axis, which is the axis of the rows",
         )

@@ -1,0 +1,77 @@
+"""Layers of many torch modules at once, with the channels of all modules side by side.
+
+A convolution of few channels takes most of its time outside its arithmetic, and a pooling reads
+neighbours one number at a time. With the channels of some modules side by side, as the innermost
+axis in memory, both work on whole vector registers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+_POOLS = (nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveMaxPool2d, nn.AdaptiveAvgPool2d)
+
+
+def evaluate(module: nn.Module, weights: dict[str, torch.Tensor], h: torch.Tensor) -> Any:
+    """Evaluate a module with each of n weights on rows, and return outputs (n, n_rows, ...).
+
+    The rows are those of each module, (n, n_rows, ...), or of all modules, (1, n_rows, ...).
+    A layer without weights is evaluated once on the rows of all modules, and also returns one.
+    """
+    if _is(module, nn.Sequential):
+        out = h.clone()  # a layer may work in place
+        for name, part in module._modules.items():
+            start = f"{name}."
+            own = {key[len(start) :]: w for key, w in weights.items() if key.startswith(start)}
+            out = evaluate(part, own, out)  # type: ignore[arg-type]
+            if not isinstance(out, torch.Tensor):
+                break
+        else:
+            return out
+    elif h.ndim == 5 and _is(module, nn.Conv2d) and module.padding_mode == "zeros":
+        return _convolved(module, h, **weights)
+    elif h.ndim == 5 and _is(module, *_POOLS) and not getattr(module, "return_indices", False):
+        return _apart(module(_side_by_side(h)), len(h))
+    # rows of all modules stay in one piece, unless there are no weights
+    shared = bool(weights) and len(h) == 1
+    each = torch.func.vmap(
+        lambda weights, rows: torch.func.functional_call(module, weights, (rows,)),
+        in_dims=(0 if weights else None, None if shared else 0),
+    )
+    return each(weights, h[0] if shared else h)
+
+
+def _convolved(module: Any, h: Any, weight: Any, bias: Any = None) -> Any:
+    """Convolve in groups, which are the modules, unless all modules see the same rows."""
+    n = len(weight)
+    if module.groups > 1:
+        h = h.expand(n, *h.shape[1:])
+    out = nn.functional.conv2d(
+        _side_by_side(h),
+        weight.flatten(0, 1),
+        None if bias is None else bias.flatten(),
+        module.stride,
+        module.padding,
+        module.dilation,
+        module.groups * len(h),
+    )
+    return _apart(out, n)
+
+
+def _side_by_side(h: Any) -> Any:
+    """Reshape (n, n_rows, channels, ...) to (n_rows, n * channels, ...), channels last in memory."""
+    x = h.transpose(0, 1).flatten(1, 2)
+    return x if x.stride(1) == 1 else x.clone(memory_format=torch.channels_last)
+
+
+def _apart(x: Any, n: int) -> Any:
+    return x.unflatten(1, (n, -1)).transpose(0, 1)
+
+
+def _is(module: nn.Module, *classes: type) -> bool:
+    """Return whether a module is exactly of a class, and has nothing hooked to it."""
+    hooked = module._forward_hooks or module._forward_pre_hooks
+    return type(module) in classes and not hooked
