@@ -31,6 +31,7 @@
 # make bench-images       MNIST by random convolutions
 # make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks; the bound of the theorem
 # make bench-limits       hot paths against their bare arithmetic
+# make bench-networks     MNIST by whole convolutional networks as neurons, in all three learners
 # make bench-online-images  MNIST online by random convolutions, whose kernel nobody knows
 # make bench-papers       the papers' experiments
 # make bench-peers        other libraries on the same data, along each one's own size
@@ -212,6 +213,9 @@ bench-relevance: $(VENV)/.plot
 
 bench-images: $(VENV)/.plot
 	$(BIN)/python benchmarks/images.py
+
+bench-networks: $(VENV)/.bench
+	$(BIN)/python benchmarks/networks.py
 
 bench-online-images: $(VENV)/.plot
 	$(BIN)/python benchmarks/online_images.py

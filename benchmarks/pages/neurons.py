@@ -79,6 +79,23 @@ def images_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
+def networks_table():
+    result = results("networks")
+    rows = []
+    for family, runs in result["families"].items():
+        cells = [
+            f"{run['error']:.2%}, {run['fit_seconds']:.0f} s, {run['predict_seconds']:.1f} s"
+            for run in runs.values()
+        ]
+        rows.append([family, *cells])
+    learners = list(dict.fromkeys(name for runs in result["families"].values() for name in runs))
+    text = (
+        f"Test error, seconds to fit and to predict, with {result['neurons']:,} neurons and "
+        f"{result['rows']:,} training images. {where(result)}."
+    )
+    return "\n".join([*grid(["neurons", *learners], rows), "", text])
+
+
 def relevance_table():
     result = results("relevance")
     cells = {(run["data"], run["family"], run["by"]): run for run in result["runs"]}
@@ -102,4 +119,5 @@ TABLES = {
     "frequencies": frequencies_table,
     "tables": tables_table,
     "images": images_table,
+    "networks": networks_table,
 }

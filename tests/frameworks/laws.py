@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
+import trickless
 from cases import CLASSIFIERS, answers, name_of
 from trickless import KitchenSinksClassifier
 from trickless.functions.stream import BLOCK, NeuronStream
@@ -42,6 +43,15 @@ class Laws:
         assert not np.allclose(
             answers(clone(model).set_params(random_state=1).fit(X, Y), X), expected
         )
+
+    def test_files_keep_models(self, tmp_path):
+        model = KitchenSinksClassifier(self.neurons, n_neurons=8, random_state=0).fit(X, Y)
+        trusted = trickless.save(model, tmp_path / "model.trickless")
+        copy = trickless.load(tmp_path / "model.trickless", trusted)
+        np.testing.assert_array_equal(answers(copy, X), answers(model, X))
+        assert {thing.__module__ for thing in trusted} == {type(self).__module__}
+        with pytest.raises(ValueError, match=r"it needs .*, not in trusted.*Remedy"):
+            trickless.load(tmp_path / "model.trickless")
 
     def test_learns_digits(self):
         digits, y = load_digits(return_X_y=True)

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.base import clone
 from torch import nn
 
-from laws import Laws, X, fitted
+import trickless
+from cases import CLASSIFIERS, answers, name_of
+from laws import SMALL, Laws, X, Y, fitted
 from trickless import ShrinkingGradientRegressor
-from trickless.neurons import FromTorch
+from trickless.neurons import FromTorch, from_torch
 
 
 def convolutional():
@@ -35,6 +38,80 @@ class TestTorch(Laws):
         module.load_state_dict(dict(zip(names, tensors, strict=True)))
         with torch.no_grad():
             return module(torch.tensor(rows).reshape(-1, 1, 8, 8)).numpy()
+
+
+def whole_network():
+    """Two convolutions, poolings and a dense layer, which return one number."""
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3),
+        nn.ReLU(inplace=True),
+        nn.MaxPool2d(2),
+        nn.InstanceNorm2d(4),
+        nn.Conv2d(4, 8, 2),
+        nn.ReLU(),
+        nn.AvgPool2d(2),
+        nn.Flatten(),
+        nn.LayerNorm(8, elementwise_affine=False),
+        nn.Linear(8, 1),
+    )
+
+
+@pytest.mark.parametrize("learner", CLASSIFIERS, ids=name_of)
+def test_a_whole_network_is_a_neuron(learner, tmp_path, monkeypatch):
+    """A file keeps the model, and the pieces of the work do not matter."""
+    neurons = FromTorch(whole_network, input_shape=(1, 8, 8))
+    model = clone(learner).set_params(neurons=neurons, random_state=0, **SMALL[name_of(learner)])
+    expected = answers(model.fit(X, Y), X)
+    trusted = trickless.save(model, tmp_path / "model")
+    assert trusted == [whole_network]
+    copy = trickless.load(tmp_path / "model", trusted)
+    np.testing.assert_array_equal(answers(copy, X), expected)
+    monkeypatch.setattr(from_torch, "NUMBERS_AT_ONCE", 100 * model.neurons_._largest)
+    monkeypatch.setattr(from_torch, "ROWS_AT_ONCE", 7)
+    scale = abs(expected).max()
+    np.testing.assert_allclose(answers(model, X), expected, rtol=1e-3, atol=1e-3 * scale)
+
+
+class Pair(nn.Module):
+    def forward(self, x):
+        return x, x
+
+
+class Sum(nn.Linear):
+    def forward(self, x):
+        return super().forward(x[0].flatten(1)) + x[1].flatten(1)[:, :1]
+
+
+def repeated():
+    layer = nn.Conv2d(2, 2, 3, padding="same", groups=2)
+    return nn.Sequential(nn.Conv2d(1, 2, 3, padding=1, bias=False), layer, nn.ELU(), layer)
+
+
+@pytest.mark.parametrize(
+    "factory",
+    [
+        whole_network,
+        repeated,
+        lambda: nn.Sequential(nn.MaxPool2d(2), nn.Sequential(nn.Conv2d(1, 6, 2, 2), nn.ELU())),
+        lambda: nn.Sequential(nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular"), nn.ELU()),
+        lambda: nn.Sequential(nn.Conv2d(1, 6, 3, dilation=2), nn.AdaptiveAvgPool2d(3)),
+        lambda: nn.Sequential(nn.Hardtanh(0, 0.5, True), Pair(), Sum(64, 3)),
+        lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 5), nn.Tanh(), nn.Linear(5, 1)),
+    ],
+)
+def test_layers_side_by_side_are_those_of_single_modules(factory):
+    neurons = fitted(FromTorch(factory, (1, 8, 8), squash=False, bound=100.0))
+    rng, again = np.random.default_rng(5), np.random.default_rng(5)
+    weights = neurons.draw(rng, 4)
+    modules = neurons._build(int(again.integers(2**63)), 4)
+    with torch.no_grad():
+        rows = torch.tensor(X).double().reshape(-1, 1, 8, 8)
+        one = [module.double()(rows.clone()).flatten(1).numpy() for module in modules]
+    expected = np.stack(one, axis=-1)
+    Z = neurons(X.astype(float), weights).reshape(expected.shape)
+    np.testing.assert_allclose(Z, expected, atol=1e-12)
+    pairs = neurons.activate_pairs(X[:4].astype(float), weights)
+    np.testing.assert_allclose(pairs, [expected[i, :, i] for i in range(4)], atol=1e-12)
 
 
 def test_draws_are_modules_built_after_seeding_torch():

@@ -96,7 +96,7 @@ class Foreign(Neurons):
 
     @abstractmethod
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
-        """Evaluate all neurons on all rows: (n, n_rows, width). For pairs, each has its own rows."""
+        """Evaluate neurons on all rows: (n, n_rows, width). For pairs, each has its own rows."""
 
     @property
     def _shape(self) -> tuple[int, ...]:

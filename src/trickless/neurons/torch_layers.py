@@ -16,10 +16,10 @@ _POOLS = (nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveMaxPool2d, nn.AdaptiveAvgPool2d
 
 
 def evaluate(module: nn.Module, weights: dict[str, torch.Tensor], h: torch.Tensor) -> Any:
-    """Evaluate a module with each of n weights on rows, and return outputs (n, n_rows, ...).
+    """Evaluate n modules, which differ in their weights, and return outputs (n, n_rows, ...).
 
-    The rows are those of each module, (n, n_rows, ...), or of all modules, (1, n_rows, ...).
-    A layer without weights is evaluated once on the rows of all modules, and also returns one.
+    Each module has its own rows, (n, n_rows, ...), or all modules have the same, (1, n_rows, ...).
+    A layer without weights that has the same rows for all modules is evaluated once.
     """
     if _is(module, nn.Sequential):
         out = h.clone()  # a layer may work in place
@@ -35,7 +35,6 @@ def evaluate(module: nn.Module, weights: dict[str, torch.Tensor], h: torch.Tenso
         return _convolved(module, h, **weights)
     elif h.ndim == 5 and _is(module, *_POOLS) and not getattr(module, "return_indices", False):
         return _apart(module(_side_by_side(h)), len(h))
-    # rows of all modules stay in one piece, unless there are no weights
     shared = bool(weights) and len(h) == 1
     each = torch.func.vmap(
         lambda weights, rows: torch.func.functional_call(module, weights, (rows,)),
@@ -62,7 +61,7 @@ def _convolved(module: Any, h: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def _side_by_side(h: Any) -> Any:
-    """Reshape (n, n_rows, channels, ...) to (n_rows, n * channels, ...), channels last in memory."""
+    """Reshape (n, n_rows, channels, ...) to (n_rows, n * channels, ...), channels innermost."""
     x = h.transpose(0, 1).flatten(1, 2)
     return x if x.stride(1) == 1 else x.clone(memory_format=torch.channels_last)
 
