@@ -4,9 +4,9 @@
   weights as torch initialises them (``network``). A network returns one number, its tanh.
 - Beside them: ``Gaussian`` with the length scale of ``papers/rahimi2008.py``, whose neurons are
   pairs of numbers, and ``Patches``, which are single convolutions with nine numbers.
-- The learners have the same number of neurons of each family, and all parameters else are the
-  defaults, but for the draws of Shrinking Gradient (``DRAWS``) and its full sums. It is frozen into
-  as many neurons for the test.
+- The learners have the same number of neurons of each family, and their default parameters, except
+  for Shrinking Gradient (``ROUNDS``). Its draws are evaluated on all support points in each round,
+  so both are bounded. For the test it is frozen into as many neurons as the others have.
 - The first rows of the training images are learned, from nothing, and the 10,000 others tested.
   All cores are used. Seconds are those of the fit and of the test.
 - The layers were chosen by fits of 300 networks to the first 3,000 training images.
@@ -37,7 +37,8 @@ from trickless import (
 from trickless.neurons import FromTorch, Gaussian, Neurons, Patches
 
 PATH = Path(__file__).parent / "results" / "networks.json"
-ROWS, NEURONS, DRAWS = 10_000, 2000, 128
+ROWS, NEURONS = 10_000, 2000
+ROUNDS = {"n_samples": 64, "estimator": "full", "norm_bound": 5.0, "max_support": 2048}
 
 
 def network() -> nn.Module:
@@ -69,7 +70,7 @@ def learners(neurons: Neurons, n_neurons: int) -> dict[str, Any]:
         "Kitchen Sinks": KitchenSinksClassifier(neurons, n_neurons, random_state=0),
         "Doubly Stochastic": DoublyStochasticClassifier(neurons, n_neurons, random_state=0),
         "Shrinking Gradient": ShrinkingGradientClassifier(
-            neurons, n_neurons, n_samples=DRAWS, estimator="full", random_state=0
+            neurons, n_neurons, random_state=0, **ROUNDS
         ),
     }
 
@@ -91,7 +92,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=ROWS, help="images to learn from")
     parser.add_argument("--neurons", type=int, default=NEURONS, help="neurons of each model")
     given = parser.parse_args()
-    sizes = {"rows": given.rows, "neurons": given.neurons, "draws": DRAWS}
+    sizes = {"rows": given.rows, "neurons": given.neurons, "rounds": ROUNDS}
     result = json.loads(PATH.read_text()) if PATH.exists() else {}
     if {name: result.get(name) for name in sizes} != sizes:
         result = sizes | {"families": {}}

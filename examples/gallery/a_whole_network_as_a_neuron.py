@@ -60,7 +60,7 @@ neurons = FromTorch(network, input_shape=(1, 8, 8))
 X, y = load_digits(return_X_y=True)
 X = X / 16
 some = np.concatenate([np.flatnonzero(y == digit)[:4] for digit in range(10)])
-kernel, error = estimate_kernel(neurons, X[some], n_neurons=512, random_state=0)
+kernel, error = estimate_kernel(neurons, X[some], n_neurons=256, random_state=0)
 print(f"standard error: {error.max():.3f} at most")
 
 fig, ax = plt.subplots(figsize=(5.4, 4.6))
@@ -80,12 +80,13 @@ plt.show()
 # some in each step. Shrinking Gradient draws new ones in every round, and throws them away. For the
 # test it is frozen into fresh networks, and needs more of them for the same error.
 
-train, test, y_train, y_test = train_test_split(X, y, train_size=1000, random_state=0)
-sizes = (16, 32, 64, 128, 256, 512)
+train, test, y_train, y_test = train_test_split(X, y, train_size=600, random_state=0)
+sizes = (16, 32, 64, 128, 256)
 errors = {"Kitchen Sinks": [], "Doubly Stochastic": [], "Shrinking Gradient": []}
 
-rounds = ShrinkingGradientClassifier(neurons, n_samples=128, estimator="full", random_state=0)
-rounds.fit(train, y_train)
+rounds = ShrinkingGradientClassifier(
+    neurons, n_samples=64, norm_bound=5.0, estimator="full", random_state=0
+).fit(train, y_train)
 for size in sizes:
     for name, learner in (
         ("Kitchen Sinks", KitchenSinksClassifier),

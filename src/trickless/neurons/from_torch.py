@@ -13,7 +13,9 @@ from threadpoolctl import ThreadpoolController
 
 from trickless.errors import InvalidTypeError
 from trickless.neurons.base import Weights
-from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
+from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign
+from trickless.neurons.torch_layers import evaluate
+from trickless.neurons.torch_layers import torch as _torch
 from trickless.rules import anything
 
 #: Rows that many modules see together, whose results fit into the cache with those of the modules.
@@ -133,8 +135,6 @@ class FromTorch(Foreign):
         return _sizes(out), max(sizes, default=0)
 
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
-        from trickless.neurons.torch_layers import evaluate
-
         torch = _torch()
         if "_template" not in vars(self):  # after a file or a pickle
             self._template = _template(*self._build(0, 1))
@@ -158,10 +158,6 @@ class FromTorch(Foreign):
                     _check_outputs(out, part)
                     part[:] = out.reshape(len(out), *part.shape[1:])
         return Z.numpy()
-
-
-def _torch() -> Any:
-    return library("FromTorch", "torch", "torch")
 
 
 @cache
