@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from copy import deepcopy
 from functools import cache
 from typing import Any
@@ -112,11 +113,14 @@ class FromTorch(Foreign):
     def _build(self, seed: int, n: int) -> list[Any]:
         """Build modules from a seed. The state of torch's own generator is restored."""
         torch = _torch()
-        with _GENERATOR, torch.random.fork_rng([]), torch.device("cpu"):
+        # a context of the device takes a fifth of the time of a small module
+        on_host = torch.get_default_device().type == "cpu"
+        device = nullcontext() if on_host else torch.device("cpu")
+        with _GENERATOR, torch.random.fork_rng([]), device:
             torch.default_generator.manual_seed(seed)
             modules = [self.module_factory() for _ in range(n)]
         _check_module(modules[0], torch.nn.Module, called=True)
-        return [module.eval() for module in modules]
+        return modules
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the module, which ``module_factory`` builds again."""
@@ -125,7 +129,7 @@ class FromTorch(Foreign):
     def _inspect(self) -> tuple[list[int], int]:
         torch = _torch()
         _check_module(self.module_factory, torch.nn.Module, called=False)
-        (module,) = self._build(0, 1)
+        module = self._build(0, 1)[0].eval()
         self._template = _template(module)
         sizes = []
         for part in module.modules():
@@ -175,7 +179,7 @@ def _template(module: Any) -> tuple[Any, dict[str, str]]:
         name: firsts.setdefault(id(tensor), name)
         for name, tensor in (*module.named_parameters(**every), *module.named_buffers(**every))
     }
-    return deepcopy(module).to("meta"), names
+    return deepcopy(module).eval().to("meta"), names
 
 
 def _tensor(array: np.ndarray) -> Any:
