@@ -83,17 +83,12 @@ def networks_table():
     result = results("networks")
     rows = []
     for family, runs in result["families"].items():
-        cells = [
-            f"{run['error']:.2%}, {run['fit_seconds']:.0f} s, {run['predict_seconds']:.1f} s"
-            for run in runs.values()
-        ]
-        rows.append([family, *cells])
-    learners = list(dict.fromkeys(name for runs in result["families"].values() for name in runs))
-    text = (
-        f"Test error, seconds to fit and to predict, with {result['neurons']:,} neurons and "
-        f"{result['rows']:,} training images. {where(result)}."
-    )
-    return "\n".join([*grid(["neurons", *learners], rows), "", text])
+        for learner, run in runs.items():
+            seconds = f"{run['fit_seconds']:.1f}", f"{run['predict_seconds']:.1f}"
+            rows.append([family, learner, f"{run['error']:.2%}", *seconds])
+    head = ["neurons", "learner", "test error", "seconds to fit", "to predict"]
+    text = f"{result['neurons']:,} neurons and {result['rows']:,} training images. {where(result)}."
+    return "\n".join([*grid(head, rows), "", text])
 
 
 def relevance_table():

@@ -58,7 +58,7 @@ neurons = FromTorch(network, input_shape=(1, 8, 8))
 # Images of the same digit are alike, although no network has seen a label.
 
 X, y = load_digits(return_X_y=True)
-X = X / 16
+X = (X / 16).astype(np.float32)  # the precision of the learners
 some = np.concatenate([np.flatnonzero(y == digit)[:4] for digit in range(10)])
 kernel, error = estimate_kernel(neurons, X[some], n_neurons=256, random_state=0)
 print(f"standard error: {error.max():.3f} at most")
@@ -85,7 +85,7 @@ sizes = (16, 32, 64, 128, 256)
 errors = {"Kitchen Sinks": [], "Doubly Stochastic": [], "Shrinking Gradient": []}
 
 rounds = ShrinkingGradientClassifier(
-    neurons, n_samples=64, norm_bound=5.0, estimator="full", random_state=0
+    neurons, n_samples=32, norm_bound=3.0, estimator="full", random_state=0
 ).fit(train, y_train)
 for size in sizes:
     for name, learner in (
