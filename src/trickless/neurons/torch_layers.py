@@ -75,6 +75,6 @@ def _apart(x: Any, n: int) -> Any:
 
 
 def _is(module: Any, *names: str) -> bool:
-    """Return whether a module is exactly of a class of torch, and has nothing hooked to it."""
+    """Return whether a module is exactly of one of these classes, and has no hooks."""
     hooked = module._forward_hooks or module._forward_pre_hooks
     return type(module) in [getattr(torch().nn, name) for name in names] and not hooked
