@@ -29,6 +29,7 @@ from trickless.neurons import (
     Gaussian,
     Laplace1,
     Matern,
+    Periodic,
     Polynomial,
     RationalQuadratic,
     Trees,
@@ -58,6 +59,13 @@ def normalised(K):
         (Gaussian([0.5, 1.0, 2.0]), kernels.RBF([0.5, 1.0, 2.0])),
         (Laplace1(1 / GAMMA), lambda X: pairwise.laplacian_kernel(X, gamma=GAMMA)),
         (Matern(2.5, 0.8), kernels.Matern(0.8, nu=2.5)),
+        (
+            Gaussian(2.0) * Periodic(1.3, 0.8),
+            lambda X: (
+                kernels.RBF(2.0)(X)
+                * np.prod([kernels.ExpSineSquared(0.8, 1.3)(x[:, None]) for x in X.T], axis=0)
+            ),
+        ),
         (RationalQuadratic(1.5, 0.8), kernels.RationalQuadratic(0.8, alpha=1.5)),
     ],
     ids=lambda thing: type(thing).__name__,

@@ -35,7 +35,7 @@ _NAMES = {
     "intake.targets": "Numbers Range",
     "neurons": "Auto Cauchy Chi2 Coordinates Deep Dense Ferns FromFunction FromJax FromPoint "
     "FromTorch Gaussian Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On Patches "
-    "Polynomial Product RationalQuadratic Scaled Stumps Tabular Tanimoto Trees",
+    "Periodic Polynomial Product RationalQuadratic Scaled Stumps Tabular Tanimoto Trees",
     "neurons.bins": "Bins",
     "neurons.block": "Block",
     "neurons.tabular": "_Rules _Waves",

@@ -13,6 +13,7 @@ The names listed here are public. The modules of this package are private.
    :class:`RationalQuadratic`  cosine and sine, normal frequency of random size  rational quadratic
    :class:`Cauchy`             cosine and sine, Laplace-distributed coordinates  Cauchy, a product
    :class:`Laplace1`           cosine and sine, Cauchy-distributed coordinates   exp(-L1 distance)
+   :class:`Periodic`           cosine and sine at multiples of one frequency     periodic, a product
    :class:`Stumps`             whether a feature is above a threshold            closed form
    :class:`Ferns`              random sign of a leaf of a small random tree      closed form
    :class:`Dense`              tanh, erf, sign, relu, … of a projection          closed form of most
@@ -67,6 +68,7 @@ from trickless.neurons.landmarks import Landmarks
 from trickless.neurons.mixture import Mixture
 from trickless.neurons.on import On
 from trickless.neurons.patches import Patches
+from trickless.neurons.periodic import Periodic
 from trickless.neurons.polynomial import Polynomial
 from trickless.neurons.separable import Cauchy, Laplace1
 from trickless.neurons.stumps import Stumps
@@ -83,6 +85,7 @@ FAMILIES: dict[str, type[Neurons]] = {
     "rational_quadratic": RationalQuadratic,
     "cauchy": Cauchy,
     "laplace1": Laplace1,
+    "periodic": Periodic,
     "stumps": Stumps,
     "ferns": Ferns,
     "dense": Dense,
@@ -117,6 +120,8 @@ _HINTS = {
     "random_forest": "'trees'",
     "extra_trees": "'trees'",
     "boosting": "'trees', with a DoublyStochastic learner",
+    "expsinesquared": "Periodic(period=12.0), with the period of your data",
+    "seasonal": "Periodic(period=12.0), with the period of your data",
     "ard": "Gaussian('relevance')",
     "convolutions": "Patches(shape=(28, 28)), with the shape of your images",
     "mixture": "Mixture([Gaussian(), Stumps()]), with families of your choice",
@@ -149,6 +154,7 @@ __all__ = [
     "Neurons",
     "On",
     "Patches",
+    "Periodic",
     "Polynomial",
     "Product",
     "RationalQuadratic",

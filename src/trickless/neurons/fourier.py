@@ -92,8 +92,7 @@ class Fourier(Projected):
         _check_feature_count(name, self.sampling, X.shape[1], sampling.least, most)
         self.length_scale_: float | np.ndarray
         if isinstance(self.length_scale, str):
-            rows = sample_rows(X, rng, _MEDIAN_ROWS, sample_weight)
-            self.length_scale_ = _median_distance(*rows, self.metric)
+            self.length_scale_ = self.median(*sample_rows(X, rng, _MEDIAN_ROWS, sample_weight))
             self._few = X.shape[0] < COMPARED_FROM
             if self.length_scale_ < _CLOSEST:
                 raise InvalidValueError(
@@ -101,22 +100,20 @@ class Fourier(Projected):
                     "whose inverse is too large for the length scale",
                     "scale X (StandardScaler)",
                 )
-            if not self.wants_relevance:
-                warn_of_units(name, *rows, self.inputs_)
-        elif np.ndim(self.length_scale):
-            check_one_each(name, "length_scale", self.length_scale, X.shape[1])
-            self.length_scale_ = np.array(self.length_scale, dtype=np.float64)
         else:
-            self.length_scale_ = float(self.length_scale)
+            self.length_scale_ = one_or_each(name, "length_scale", self.length_scale, X.shape[1])
         return self
+
+    def median(self, X: Any, weight: np.ndarray) -> float:
+        """Compute the median distance between rows, and warn if it depends on few columns."""
+        if not self.wants_relevance:
+            warn_of_units(type(self).__name__, X, weight, self.inputs_)
+        return median_distance(X, weight, self.metric)
 
     def check_state(self) -> None:
         super().check_state()
-        scale = getattr(self, "length_scale_", 1.0)
-        if isinstance(scale, np.ndarray):
-            check_array("length_scale_", scale, "f4 f8", (self.n_features_in_,))
-        else:
-            check_is("length_scale_", scale, float | np.floating)
+        if hasattr(self, "length_scale_"):
+            check_one_or_each("length_scale_", self.length_scale_, self.n_features_in_)
 
     def candidates(self) -> list[Neurons]:
         if not isinstance(self.length_scale, str) or self.length_scale not in _MULTIPLES:
@@ -137,7 +134,7 @@ class Fourier(Projected):
         rows = X[some].multiply(1 / scale).tocsr() if issparse(X) else X[some] / scale
         weight = np.ones(rows.shape[0]) if weight is None else weight[some]
         median, euclidean = (
-            _median_distance(rows, weight, metric) for metric in (self.metric, "euclidean")
+            median_distance(rows, weight, metric) for metric in (self.metric, "euclidean")
         )
         return self.with_length_scale(median / euclidean * scale)
 
@@ -149,15 +146,20 @@ class Fourier(Projected):
 
     @abstractmethod
     def frequencies(self, z: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Map standard normal numbers z to frequencies (n, n_features) for length scale 1.
+        """Map standard normal numbers z to frequencies (n, n_features), in units of 1 / ``unit``.
 
         The numbers g have the shape (n, 1) if the family is ``mixed``, else (n, 0).
         """
 
+    @property
+    def unit(self) -> float | np.ndarray:
+        """The unit of length whose inverse is the unit of ``frequencies``: the length scale."""
+        return self.length_scale_
+
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         z, g = SAMPLINGS[self.sampling].draw(rng, n, self.n_features_in_, int(self.mixed))
         with np.errstate(over="ignore"):  # of heavy tails; infinite weights raise an error later
-            return (self.frequencies(z, g) / self.length_scale_,)
+            return (self.frequencies(z, g) / self.unit,)
 
     def respond(self, t: Any) -> Any:
         return cosines_and_sines(t)
@@ -175,7 +177,7 @@ def cosines_and_sines(t: Any) -> Any:
     return both
 
 
-def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
+def median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     """Median distance of distinct rows. A row of weight 2 counts as two; 1 if there are none."""
     X = dense_if_small(X) if issparse(X) else X
     X = X.astype(np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
@@ -202,6 +204,22 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     order = np.argsort(distance, kind="stable")
     cumulated = np.cumsum(pairs[order])
     return unit * float(distance[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
+
+
+def one_or_each(owner: str, name: str, value: Any, n_features: int) -> float | np.ndarray:
+    """Return a parameter as a number, or as an array with a number for each feature."""
+    if not np.ndim(value):
+        return float(value)
+    check_one_each(owner, name, value, n_features)
+    return np.array(value, dtype=np.float64)
+
+
+def check_one_or_each(name: str, value: Any, n_features: int) -> None:
+    """Check that an attribute is a number, or an array with a number for each feature."""
+    if isinstance(value, np.ndarray):
+        check_array(name, value, "f4 f8", (n_features,))
+    else:
+        check_is(name, value, float | np.floating)
 
 
 def _check_feature_count(
