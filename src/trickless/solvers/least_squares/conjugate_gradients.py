@@ -15,6 +15,8 @@ References
    NIPS 2017.
 .. [2] M. F. Hutchinson, "A stochastic estimator of the trace of the influence matrix for
    Laplacian smoothing splines", Communications in Statistics 18, 1989.
+.. [3] G. Meurant and P. Tichý, "On computing quadrature-based bounds for the A-norm of the error in
+   conjugate gradients", Numerical Algorithms 62, 2013, Section 4.
 """
 
 from __future__ import annotations
@@ -53,6 +55,9 @@ _STEP = 3.2
 _TRUSTED = 5.0
 #: Targets of random signs; tolerances of their solutions, and of others, when ridges are compared.
 _PROBES, _PROBE_TOL, _COMPARE_TOL = 2, 1e-2, 1e-3
+#: The least preconditioned eigenvalue is taken to be this share of the least that iterations have
+#: found, but no more than the second number.
+_BELOW, _LEAST = 0.9, 0.5
 #: Ridges within this factor of each other share a preconditioner.
 _SHARED = 10.0
 
@@ -110,9 +115,10 @@ def solve_in_passes(
     The ridge ρ is given, or found for each output with a pilot. The covariance of the ``chosen``
     rows, in ascending order, gives the preconditioner. Iterations stop when each output's risk is
     at most ``tol`` above its minimum, relative to how much the solution decreases the risk. The
-    preconditioner estimates this. If it is not reached after ``max_iter`` iterations, there is a
-    warning. The solution has the mean leverage if the ridge is found, or with ``count_freedom``.
-    ``keep`` receives the state after each iteration, and ``state`` is one from which to resume.
+    preconditioner estimates this. If it is not reached after ``max_iter`` iterations, and a better
+    estimate is above ``tol`` too, there is a warning. The solution has the mean leverage if the
+    ridge is found, or with ``count_freedom``. ``keep`` receives the state after each iteration, and
+    ``state`` is one from which to resume.
 
     Raises
     ------
@@ -165,7 +171,7 @@ def solve_in_passes(
     if pilot is not None or count_freedom:
         if "compared" not in kept:
             tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)
-            coef, n_compare, _ = _conjugate_gradients(
+            coef, n_compare, *_ = _conjugate_gradients(
                 normal, precondition, wanted, coef, ridges, max_iter, tols, keep, kept
             )
             kept = {"compared": coef, "n_compare": n_compare}
@@ -179,10 +185,15 @@ def solve_in_passes(
                 warn_of_end(owner, "solver='iterative'", "solver='direct' and dtype='float64'")
         coef, wanted, ridges = coef[:, best], wanted[:, best], ridges[best]
         leverage = found.of_all[np.searchsorted(found.grid, ridges)] * (share**2).sum()
-    coef, n_iter, left = _conjugate_gradients(
+    run = _conjugate_gradients(
         normal, precondition, wanted, coef, ridges, max_iter, np.full(n_outputs, tol), keep, kept
     )
-    excess = _least_excess(coef, normal(coef, ridges), wanted)
+    coef, n_iter, left = run.solution, run.n_iter, run.left
+    size, gain = (coef * normal(coef, ridges)).sum(axis=0), (coef * wanted).sum(axis=0)
+    risk = np.maximum(sums.y_variance[:n_outputs] - 2 * gain + size, 0)
+    for output in np.flatnonzero((left > tol) & (gain > 0)):
+        left[output] = min(run.above_minimum(output), risk[output]) / gain[output]
+    excess = _least_excess(size, gain)
     left = np.maximum(left, np.where(excess > _ROUNDING, excess, 0))
     if (left > tol).any():
         warn(
@@ -195,13 +206,13 @@ def solve_in_passes(
     return Solution(coef, intercept, ridges, grid, scores, n_compare + n_iter, leverage)
 
 
-def _least_excess(coef: np.ndarray, product: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _least_excess(size: np.ndarray, lowered: np.ndarray) -> np.ndarray:
     """Bound from below how far the quadratic function is above its minimum, as ``left`` does.
 
-    With A β* = w, ⟨w − A β, β⟩² ≤ ⟨β − β*, A (β − β*)⟩ ⟨β, A β⟩ by Cauchy and Schwarz. A β is
-    computed again, so it has the rounding errors that the residual of the iterations hides.
+    With A β* = w, ⟨w − A β, β⟩² ≤ ⟨β − β*, A (β − β*)⟩ ⟨β, A β⟩ by Cauchy and Schwarz. ``size`` is
+    ⟨β, A β⟩ and ``lowered`` is ⟨β, w⟩. A β is computed again, so it has the rounding errors that
+    the residual of the iterations hides.
     """
-    size, lowered = (coef * product).sum(axis=0), (coef * wanted).sum(axis=0)
     known = (size > 0) & (lowered != 0)
     ratio = np.divide(lowered, size, out=np.ones_like(size), where=known)  # no square overflows
     return (ratio - 1) ** 2 / np.abs(ratio)
@@ -345,6 +356,54 @@ def _preconditioner(
     return apply
 
 
+class _Iterations(NamedTuple):
+    """What iterations reached, with a column for each problem.
+
+    Attributes
+    ----------
+    solution : array
+    n_iter : int
+    left : array
+        How far the quadratic function is above its minimum, relative to its decrease by the
+        solution, if the preconditioner were exact.
+    square : array
+        Preconditioned square of the residual.
+    steps : list of arrays of shape (2, n_problems)
+        For each iteration, the length of the step and the square before it. NaN if it took none.
+    """
+
+    solution: np.ndarray
+    n_iter: int
+    left: np.ndarray
+    square: np.ndarray
+    steps: list[np.ndarray]
+
+    def above_minimum(self, column: int) -> float:
+        """Estimate how far the quadratic function ⟨β, A β⟩ − 2 ⟨w, β⟩ is above its minimum.
+
+        That is the squared error of β in the norm of A. It would be ``square`` if the
+        preconditioner were exact. Gauss–Radau quadrature corrects it by the spectrum that the
+        iterations have found. The result is an upper bound if all preconditioned eigenvalues are
+        above μ [3]_. Hestenes and Stiefel's sum of the next steps is a lower bound, which is far
+        too small where convergence is slow.
+        """
+        square = float(self.square[column])
+        length, before = np.array([step[:, column] for step in self.steps]).reshape(-1, 2).T
+        length, before = length[~np.isnan(length)], before[~np.isnan(before)]
+        mu, node = _LEAST, 1 / _LEAST
+        if len(length):
+            ratio = np.append(before[1:], square) / before
+            diagonal = 1 / length
+            diagonal[1:] += ratio[:-1] / length[:-1]
+            beside = np.sqrt(ratio[:-1]) / length[:-1]
+            ritz = linalg.eigvalsh_tridiagonal(diagonal, beside, select="i", select_range=(0, 0))
+            mu = min(_LEAST, _BELOW * float(ritz[0]))
+            node = 1 / mu
+            for step, factor in zip(length.tolist(), ratio.tolist(), strict=True):
+                node = (node - step) / (mu * (node - step) + factor)
+        return square * node if node > 0 else square / mu
+
+
 def _conjugate_gradients(
     normal: Callable[[np.ndarray, np.ndarray], np.ndarray],
     precondition: Callable[[np.ndarray, np.ndarray], np.ndarray],
@@ -355,16 +414,15 @@ def _conjugate_gradients(
     tols: np.ndarray,
     keep: Keep,
     kept: dict[str, Any],
-) -> tuple[np.ndarray, int, np.ndarray]:
+) -> _Iterations:
     """Solve for all columns of ``wanted`` together, each at its ridge, starting from ``begin``.
 
     The state of the iterations is saved together with ``kept``, and resumed if ``kept`` has one.
-    Returns the solution, the number of iterations, and a number for each column. This number says
-    how far the quadratic function is above its minimum, relative to its decrease by the solution.
-    The preconditioner estimates it.
     """
+    steps: list[np.ndarray] = []
     if "iterations" in kept:
-        solution, residual, direction, square, left, active, n_iter = kept["iterations"]
+        solution, residual, direction, square, left, active, n_iter, past = kept["iterations"]
+        steps = list(past)
         n_iter = counted(n_iter, max_iter)
     else:
         solution = begin.copy()
@@ -385,6 +443,8 @@ def _conjugate_gradients(
         residual[:, active] -= length * product
         step = precondition(residual[:, active], ridges[active])
         before = square[active]
+        steps.append(np.full((2, len(square)), np.nan))
+        steps[-1][:, active] = length, before
         square[active] = (residual[:, active] * step).sum(axis=0)
         direction[:, active] = step + square[active] / before * p
         gain = (solution[:, active] * wanted[:, active]).sum(axis=0)
@@ -394,5 +454,9 @@ def _conjugate_gradients(
         active = active[left[active] > tols[active]]
         n_iter += 1
         iterations = [solution, residual, direction, square, left, active, n_iter]
-        keep(partial(dict, kept, iterations=iterations))
-    return solution, n_iter, left
+        keep(partial(_state, kept, iterations, steps))
+    return _Iterations(solution, n_iter, left, square, steps)
+
+
+def _state(kept: dict[str, Any], iterations: list[Any], steps: list[np.ndarray]) -> State:
+    return kept | {"iterations": [*iterations, np.stack(steps)]}
