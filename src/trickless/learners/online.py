@@ -210,9 +210,9 @@ class OnlineLearner(Learner):
     def regret_bound_(self) -> np.ndarray | None:
         """Upper bound of the expected regret at the rounds of ``regret_``, shape (n,).
 
-        It uses the largest variance of the run. It is known for a constant step or a schedule of
-        the theorem. Rows must be learned one by one, from draws or the exact kernel. Otherwise it
-        is None.
+        It uses the largest variance of the run, so it depends on the draws. It is known for a
+        constant step or a schedule of the theorem. Rows must be learned one by one, from draws or
+        the exact kernel. Otherwise it is None.
         """
         check_is_fitted(self)
         return regret_bound(self.rounds_, self.estimates_.kernel, schedule_of(self))

@@ -92,10 +92,14 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         ``norm_bound`` has on these rows. It is computed on demand, for families with a kernel in
         closed form and up to 10,000 rows.
     regret_bound_ : array of shape (n,) or None
-        An upper bound of the expected regret up to these rounds, with the largest variance of the
-        run. It is known for ``schedule="theorem"``, and for a constant step if no coefficients
-        shrank and rows were learned one by one. With a constant step it is a guide, since the
-        absence of shrinks depends on the draws too. Otherwise it is None.
+        An upper bound of the expected regret up to these rounds. It uses the largest variance of
+        the estimates of this run. Variances depend on the draws, so the bound is random: over all
+        seeds, the mean regret is at most the mean of the bound, but the bound of one run may be
+        below the expected regret. :func:`~trickless.theory.shrinking_gradient_guarantee`, with the
+        variance 1 of the theorem, depends on no draws. ``regret_bound_`` is known for
+        ``schedule="theorem"``, and for a constant step if no coefficients shrank and rows were
+        learned one by one. With a constant step it is a guide, since the absence of shrinks depends
+        on the draws too. Otherwise it is None.
     network_ : Network
         The finite network that predicts.
 

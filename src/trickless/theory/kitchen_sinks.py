@@ -69,8 +69,9 @@ def kitchen_sinks_bound(
         Probability that each of the two errors exceeds its bound. It must be above 0 and below 1/2,
         because the bound holds with probability 1 - 2 delta.
     width : int, default=1
-        Number p of values of a neuron: 2 for cosines and sines, and the number of leaves for a
-        fern.
+        Number p of values of a neuron: 2 for cosines and sines, 1 for a stump or a fern, and the
+        number of leaves for :class:`~trickless.neurons.Trees`. Only one leaf is not 0, so for trees
+        the bound is larger than needed: the documentation has a better one.
     bound : float, default=1.0
         Largest Euclidean norm of a neuron's values.
 
@@ -94,7 +95,8 @@ def kitchen_sinks_bound(
       :math:`2 L C / n`, which doubles the last term.
     - The paper uses on both sides a bound that holds on one side with probability
       :math:`1 - \delta`, so here it is :math:`\log(2/\delta)`.
-    - Contraction by 2 L, without absolute values, turns the other two terms into L C.
+    - The one-sided comparison theorem, which needs neither absolute values nor c(0) = 0, turns the
+      other two terms into L C.
 
     References
     ----------

@@ -100,6 +100,31 @@ def test_the_stable_step_counts_what_one_row_and_one_neuron_do_together(scale):
         assert growth(lambda top: 1 / (top + 3), scale)[0] > 10
 
 
+def test_errors_in_all_directions_are_within_the_bound_of_the_documentation():
+    """The mean over all choices of two of seven rows and two of six neurons is exact."""
+    rng, (n, J) = np.random.default_rng(0), (7, 6)
+    psi = rng.uniform(-1, 1, (J, n)) * [[1], [1], [0.3], [0.3], [0.1], [0.1]]
+    T, kappa = psi.T @ psi / J / n, (psi**2).max()
+    values, vectors = np.linalg.eigh(T)
+    top, rows, neurons = values[-1], *(np.indices((m, m)).reshape(2, -1) for m in (n, J))
+    for e in [*vectors.T, *rng.standard_normal((10, n))]:
+        mean = (psi[:, rows] * e[rows]).mean(axis=1)[neurons]  # of neurons 1 and 2, at two rows
+        g = np.einsum("apr,apn->rpn", mean, psi[neurons]) / 2
+        np.testing.assert_allclose(g.mean(axis=(0, 1)), T @ e, atol=1e-12)
+        for tau, alpha, gamma in [(0.1, 0.1, 0.5), (0.02, 0.01, 0.3), (0.3, 0.0, 1.0)]:
+            inverse = np.linalg.inv(T + tau * np.eye(n)) / n
+            moved = (1 - gamma * alpha) * e - gamma * g
+            after = np.einsum("rpi,ij,rpj->rp", moved, inverse, moved).mean()
+            worst = np.einsum("ji,ik,jk->j", psi, inverse, psi)
+            limit = alpha + top + kappa / 2 + top * worst.max() / 2 + kappa * worst.mean() / 4
+            bound = (1 + 2 * gamma * (tau - alpha)) * (e @ inverse @ e)
+            assert after <= bound - gamma * (e @ e) / n * (2 - gamma * limit)
+            assert worst.mean() == pytest.approx((values / (values + tau)).sum())
+    flat = np.sqrt(n) * vectors[:, 0]
+    g = flat[:, None, None] * psi.T[:, :, None] * psi
+    assert ((flat - 0.5 * g) ** 2).mean() > (flat**2).mean()  # so no theorem in the plain norm
+
+
 def test_the_first_step_is_small_where_many_follow():
     few = stable_step(1.0, 0.0, 0.2, 1.0, batch=8, k=8, n_neurons=80)
     many = stable_step(1.0, 0.0, 0.2, 1.0, batch=8, k=8, n_neurons=80 * 10_000)

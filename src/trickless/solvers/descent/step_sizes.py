@@ -167,8 +167,10 @@ def stable_step(
         E e² ← E e² − 2γ ⟨e, T e⟩ + γ² ((λ + κ/k) ⟨e, T e⟩ + (κλ/b + κ²/(bk)) E e²).
 
     Along the first eigenfunction, ⟨e, T e⟩ is λ E e². An error there shrinks if
-    γ (λ + κ/b + κ/k + κ²/(bkλ)) < 2. Half of that limit is fastest. EigenPro's step for a fixed
-    kernel, b / (κ + (b − 1) λ) [1]_, is the same without the noise of the neurons.
+    γ (λ + κ/b + κ/k + κ²/(bkλ)) < 2. This says nothing of other directions, for which the
+    documentation has a weaker statement with a condition of its own. Half of that limit is fastest.
+    EigenPro's step for a fixed kernel, b / (κ + (b − 1) λ) [1]_, is the same without the noise of
+    the neurons.
 
     No step reduces the noise of the targets. For this noise, and along flat eigenfunctions, the
     last term only adds: γ² κ²/(bk) in each step. Over all n/k steps this may come to a quarter.

@@ -16,7 +16,7 @@ References
 .. [2] M. F. Hutchinson, "A stochastic estimator of the trace of the influence matrix for
    Laplacian smoothing splines", Communications in Statistics 18, 1989.
 .. [3] G. Meurant and P. Tichý, "On computing quadrature-based bounds for the A-norm of the error in
-   conjugate gradients", Numerical Algorithms 62, 2013, Section 4.
+   conjugate gradients", Numerical Algorithms 62, 2013.
 """
 
 from __future__ import annotations
