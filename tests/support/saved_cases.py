@@ -112,6 +112,7 @@ def learners():
         "number",
     )
     yield "sinks tanimoto", t.KitchenSinksRegressor(n.Tanimoto(), **few), "prints", "number"
+    yield "sinks periodic", t.KitchenSinksRegressor(n.Periodic(2.0), **few), "dense", "number"
     yield "sinks spelled", t.KitchenSinksRegressor("tabular", **few), "spelled", "number"
     yield "sinks chi2", t.KitchenSinksRegressor(n.Chi2(), **few), "bins", "number"
     yield "sinks shares", t.KitchenSinksRegressor(n.Intersection(), **few), "bins", "number"

@@ -27,9 +27,9 @@ class Periodic(Separable):
         \frac{\sin^2(\pi (x_j - x'_j) / p_j)}{s_j^2}\Bigr), \qquad w_j = \frac{2 \pi m_j}{p_j},
         \qquad P(m_j = m) = e^{-1/s_j^2} I_{|m|}(1/s_j^2)
 
-    Functions repeat after the period :math:`p_j` of each feature. This is scikit-learn's
-    ``ExpSineSquared``, for one feature or a sum of squares over several. The integers
-    :math:`m_j` are independent, and :math:`I_m` is the modified Bessel function.
+    Functions repeat after the period :math:`p_j` of each feature. For one feature, this is
+    scikit-learn's ``ExpSineSquared``. The integers :math:`m_j` are independent, and :math:`I_m` is
+    the modified Bessel function.
 
     Add families for a trend beside the pattern, and multiply them for a pattern that changes
     slowly: ``Gaussian(30.0) + Gaussian(10.0) * Periodic(1.0)``. :class:`On` chooses the columns
@@ -44,8 +44,8 @@ class Periodic(Separable):
         feature.
     length_scale : float, array or {"median", "auto"}, default="auto"
         Length scale s on a circle of radius 1, so it has no units, and no two values of a feature
-        are farther apart than 2. Larger values give smoother functions. Above 2, they are nearly a
-        single sine.
+        are farther apart than 2. Larger values give smoother functions. Above 2, most neurons are
+        constants or single sines, so finer patterns need many neurons.
 
         - A number is the length scale of all features, and an array has one for each feature.
         - "median" is the median distance between distinct training rows, around their circles.
