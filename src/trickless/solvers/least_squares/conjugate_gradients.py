@@ -191,7 +191,7 @@ def solve_in_passes(
     coef, n_iter, left = run.solution, run.n_iter, run.left
     size, gain = (coef * normal(coef, ridges)).sum(axis=0), (coef * wanted).sum(axis=0)
     risk = np.maximum(sums.y_variance[:n_outputs] - 2 * gain + size, 0)
-    for output in np.flatnonzero((left > tol) & (gain > 0)):
+    for output in np.flatnonzero((left > tol) & (gain > 0)).tolist():
         left[output] = min(run.above_minimum(output), risk[output]) / gain[output]
     excess = _least_excess(size, gain)
     left = np.maximum(left, np.where(excess > _ROUNDING, excess, 0))
