@@ -148,15 +148,13 @@ def test_weights_of_zero_leave_rows_out_and_a_common_factor_changes_nothing(lear
 
 
 def test_weights_are_repetitions_for_trees_as_they_are_drawn():
-    """If columns have up to 255 values; the bins of more have equal shares of rows, not of weights.
+    """Trees whose cuts are chosen may be deeper for rows that are repeated.
 
-    Trees whose cuts are chosen may be deeper for rows that are repeated. More rows tell signal from
-    noise better, and of weights only the ratios count.
+    More rows tell signal from noise better, and of weights only the ratios count.
     """
-    frame, f = table(300)
-    frame["height"], frame["noise"] = frame.height.round(), frame.noise.round(1)
-    weight = 2.0 ** np.random.default_rng(0).integers(0, 3, 300)
-    rows = np.repeat(np.arange(300), weight.astype(int))
+    frame, f = table(400)
+    weight = 2.0 ** np.random.default_rng(0).integers(0, 3, 400)
+    rows = np.repeat(np.arange(400), weight.astype(int))
     for learner in (*REGRESSION, *CLASSIFICATION):
         y = targets(learner, f, 3)
         options = {"n_candidates": 1, "early_stopping": False, "dtype": "float64"}

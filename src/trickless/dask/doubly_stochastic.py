@@ -140,9 +140,9 @@ def _choose_neurons(model: Any, rows: Pieces, counted: _Counted, batch: BatchOfR
         choose_neurons(model, *batch)
         return
     rng, most = generator(model.seed_, Purpose.FIT), most_rows(model.n_features_in_)
-    index, _ = sample_numbers(n, rng, most, counted.weight)
+    index, weight = sample_numbers(n, rng, most, counted.weight)
     X = _rows_on_client(model, rows, counted.kept, index)
-    choose_neurons(model, X, counted.targets[index], None)
+    choose_neurons(model, X, counted.targets[index], weight)
     model.neurons_.set_depth(n, DEEPEST)
 
 

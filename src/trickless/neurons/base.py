@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from trickless.arrays.places import namespace, place_of, to_host
 from trickless.arrays.stated import Stated, check_array, check_count, check_is
+from trickless.arrays.weighted import at_shares, cap
 from trickless.docstrings import documented
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
 from trickless.rules import MOST_THINGS, Rule, check_parameters, is_real, plain, warn
@@ -184,7 +185,8 @@ class Neurons(Stated, BaseEstimator, ABC):
         rng : numpy.random.Generator
             Source of randomness, for example to choose some of the rows.
         sample_weight : array of shape (n_rows,), optional
-            Positive weights of the rows. A row of weight 2 counts as two rows.
+            Positive weights of the rows, whatever their unit. A row of weight 2 counts as two
+            rows in medians, quantiles and frequencies. Learners pass no rows of weight 0.
 
         Returns
         -------
@@ -390,10 +392,12 @@ def sample_rows(
 ) -> tuple[Any, np.ndarray]:
     """Draw at most ``size`` rows of X, with their weights.
 
-    If X has no more rows than that, all are returned with their weights. Otherwise, rows are drawn
-    in proportion to their weights. If the weights differ, rows are drawn with replacement, and the
-    new weight of a row is the number of times it was drawn. The rows are on the host, wherever X
-    is.
+    If X has no more rows than that, all are returned with their weights. Otherwise, rows of equal
+    weight are drawn without replacement. If weights differ, heavy rows are all kept. The weight of
+    the others is cut into equal parts, and a row is drawn from each part, so that rows are drawn in
+    proportion to their weights. Their new weight is in proportion to the number of times that they
+    were drawn. On average, a row of weight 2 therefore counts as two rows. The rows are on the
+    host, wherever X is.
     """
     n = X.shape[0]
     if n == 1:
@@ -414,7 +418,14 @@ def sample_numbers(
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if n <= size:
         return np.arange(n), weight
-    equal = bool((weight == weight[0]).all())
-    drawn = rng.choice(n, size, replace=not equal, p=weight / weight.sum())
-    rows, counts = np.unique(drawn, return_counts=True)
-    return rows, counts.astype(float)
+    if (weight == weight[0]).all():
+        drawn = rng.choice(n, size, replace=False, p=weight / weight.sum())
+        return np.sort(drawn), np.ones(size)
+    most = cap(weight, size)
+    heavy, light = np.flatnonzero(weight >= most), np.flatnonzero(weight < most)
+    parts = size - len(heavy)
+    shares = (np.arange(parts) + rng.random(parts)) / parts
+    drawn, counts = np.unique(light[at_shares(weight[light], shares)], return_counts=True)
+    rows, weight = np.append(heavy, drawn), np.append(weight[heavy], most * counts)
+    order = np.argsort(rows)
+    return rows[order], weight[order]

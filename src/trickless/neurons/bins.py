@@ -9,6 +9,7 @@ import numpy as np
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import Stated, check_array, check_count, check_list, check_same
 from trickless.arrays.threads import map_blocks
+from trickless.arrays.weighted import ROUNDING, cap
 
 #: The most bins of a column that hold values. Bin 0 is for missing values, and a byte has 256.
 MOST_BINS = 255
@@ -20,12 +21,13 @@ class Bins(Stated):
     """Bins of the columns of a table.
 
     Bin 0 holds missing values. The values of a column of numbers are in the bins 1, 2, ..., at most
-    255, which are about equally full: a value is in bin 1 + the number of thresholds below it. Each
-    category has a bin. If there are more than 255 categories, the rarest share the last bin, along
-    with new categories. With fewer than 255 categories, new ones have the next bin.
+    255: a value is in bin 1 + the number of thresholds below it. Bins are about equally full,
+    except those with a value that is more frequent than that. Each category has a bin. If there are
+    more than 255 categories, the rarest share the last bin, along with new categories. With fewer
+    than 255 categories, new ones have the next bin.
 
     Training ``rows`` hold numbers, codes of categories, and NaN for missing values. ``Inputs``
-    explains ``n_categories``.
+    explains ``n_categories``. A row of ``weight`` 2 counts as two rows.
 
     Attributes
     ----------
@@ -38,10 +40,15 @@ class Bins(Stated):
         counts if training rows have some.
     """
 
-    def __init__(self, rows: np.ndarray, n_categories: np.ndarray) -> None:
+    def __init__(
+        self, rows: np.ndarray, n_categories: np.ndarray, weight: np.ndarray | None = None
+    ) -> None:
+        weight = np.ones(len(rows)) if weight is None else weight
         columns = list(zip(np.asarray(rows).T, n_categories.tolist(), strict=True))
-        self.thresholds = [np.empty(0) if n else _thresholds(values) for values, n in columns]
-        self.of_code = [_bins_of_codes(values, n) if n else None for values, n in columns]
+        self.thresholds = [
+            np.empty(0) if n else _thresholds(values, weight) for values, n in columns
+        ]
+        self.of_code = [_bins_of_codes(values, n, weight) if n else None for values, n in columns]
         self.counts = np.array(
             [
                 len(cuts) + 1 if codes is None else _used(codes, values)
@@ -104,17 +111,21 @@ class Bins(Stated):
         return xp.astype(found, xp.uint8)
 
 
-def _thresholds(column: np.ndarray) -> np.ndarray:
+def _thresholds(column: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Find thresholds between the bins of a column of numbers.
 
     They are the midpoints of consecutive distinct values. If there are too many midpoints, only
-    those that split the rows into about equal shares are kept.
+    those that split the weight of the rows into about equal shares are kept. A value with more
+    weight than a share counts as one share, so that heavy rows do not hide the others.
     """
-    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    known = ~np.isnan(column)
+    values, where = np.unique(column[known], return_inverse=True)
     cuts = midpoints(values)
     if len(cuts) >= MOST_BINS:
-        below = np.cumsum(counts)[:-1]  # rows below each midpoint
-        wanted = counts.sum() * np.arange(1, MOST_BINS) / MOST_BINS
+        totals = np.bincount(where, weight[known])
+        share = cap(totals, MOST_BINS)
+        below = np.cumsum(np.minimum(totals, share))  # the weight below each midpoint
+        wanted = share * (np.arange(1, MOST_BINS) - MOST_BINS * ROUNDING)
         cuts = cuts[np.unique(np.minimum(np.searchsorted(below, wanted), len(cuts) - 1))]
     return cuts.astype(np.float64)
 
@@ -135,13 +146,14 @@ def _used(bins: np.ndarray, column: np.ndarray) -> int:
     return max(known, int(bins[-1])) if (column == len(bins) - 1).any() else known
 
 
-def _bins_of_codes(column: np.ndarray, n_codes: int) -> np.ndarray:
+def _bins_of_codes(column: np.ndarray, n_codes: int, weight: np.ndarray) -> np.ndarray:
     """Return the bin of each code of a category."""
     known = n_codes - 2
     bins = np.zeros(n_codes, dtype=np.int64)
-    codes = column[~np.isnan(column)].astype(int)
-    often = np.bincount(codes[codes < known], minlength=known)
-    order = np.argsort(-often, kind="stable") if known >= MOST_BINS else np.arange(known)
+    counted = column < known
+    often = np.bincount(column[counted].astype(int), weight[counted] / weight.sum(), known)
+    by_share = np.argsort(-np.round(often / ROUNDING), kind="stable")
+    order = by_share if known >= MOST_BINS else np.arange(known)
     bins[order] = np.minimum(1 + np.arange(known), MOST_BINS)
     bins[-1] = 1 + known if known < MOST_BINS else MOST_BINS
     return bins

@@ -20,6 +20,7 @@ from trickless.arrays.distances import squared_distances
 from trickless.arrays.places import namespace
 from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_array, check_is
+from trickless.arrays.weighted import median
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons.checks import check_one_each, warn_of_units
@@ -133,10 +134,10 @@ class Fourier(Projected):
         some = slice(None, None, -(-X.shape[0] // _MEDIAN_ROWS))
         rows = X[some].multiply(1 / scale).tocsr() if issparse(X) else X[some] / scale
         weight = np.ones(rows.shape[0]) if weight is None else weight[some]
-        median, euclidean = (
+        own, euclidean = (
             median_distance(rows, weight, metric) for metric in (self.metric, "euclidean")
         )
-        return self.with_length_scale(median / euclidean * scale)
+        return self.with_length_scale(own / euclidean * scale)
 
     def with_length_scale(self, length_scale: float | np.ndarray) -> Fourier:
         """Copy the fitted family with another length scale."""
@@ -178,7 +179,7 @@ def cosines_and_sines(t: Any) -> Any:
 
 
 def median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
-    """Median distance of distinct rows. A row of weight 2 counts as two; 1 if there are none."""
+    """Return the median distance of distinct rows, in which weights count; 1 if there are none."""
     X = dense_if_small(X) if issparse(X) else X
     X = X.astype(np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
     # In units of this power of 2, no square overflows and some do not vanish.
@@ -196,14 +197,9 @@ def median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     if not distinct.any():
         return 1.0
     if (weight == weight[0]).all():
-        distance = distance[distinct]
-        middle = (len(distance) - 1) // 2
-        return unit * float(np.partition(distance, middle)[middle])
+        return unit * median(distance[distinct])
     i, j = np.triu_indices(X.shape[0], k=1)
-    distance, pairs = distance[distinct], (weight[i] * weight[j])[distinct]
-    order = np.argsort(distance, kind="stable")
-    cumulated = np.cumsum(pairs[order])
-    return unit * float(distance[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
+    return unit * median(distance[distinct], (weight[i] * weight[j])[distinct])
 
 
 def one_or_each(owner: str, name: str, value: Any, n_features: int) -> float | np.ndarray:

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from trickless.arrays.places import to_device_of, to_host
 from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import check_array, check_count, check_is
+from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.composed import FAMILY, Composed
@@ -125,19 +126,13 @@ class Landmarks(Composed):
     def _measure(self) -> None:
         (part,) = self.parts_
         _check_closed_form(type(self).__name__, part, self.rows_[:1])
-        rows = self.rows_[self._at(_EVENLY)].astype(np.float64)
+        rows = self.rows_[at_shares(self.row_weights_, _EVENLY)].astype(np.float64)
         self.mean_ = float(part.closed_form(rows, rows).mean())
         self.bound = float(part.bound**2 + abs(self.mean_))
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        index = self._at(rng.random(n))
+        index = at_shares(self.row_weights_, rng.random(n))
         return (index,) if issparse(self.rows_) else (self.rows_[index],)
-
-    def _at(self, shares: np.ndarray) -> np.ndarray:
-        """Find the rows at these shares of the total weight. A row of weight 2 counts as two."""
-        cumulated = np.cumsum(self.row_weights_)
-        index = np.searchsorted(cumulated, shares * cumulated[-1], side="right")
-        return np.minimum(index, len(cumulated) - 1)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         (landmarks,) = weights

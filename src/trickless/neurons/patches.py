@@ -10,6 +10,7 @@ import numpy as np
 
 from trickless.arrays.places import namespace, place_of
 from trickless.arrays.stated import check_array, check_count, check_list
+from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.rules import anything, choice, count, is_count, non_negative
@@ -235,8 +236,7 @@ class Patches(Neurons):
         A row of weight 2 counts as two rows. Patches with low contrast are left out, unless there
         are no others.
         """
-        chances = np.cumsum(weight) / weight.sum()
-        row = np.minimum(np.searchsorted(chances, rng.random(_POOL_PATCHES)), len(X) - 1)
+        row = at_shares(weight, rng.random(_POOL_PATCHES))
         position = rng.integers(prod(self._positions), size=_POOL_PATCHES)
         kept = np.empty((_POOL_PATCHES, self._size))
         for i in np.unique(row):

@@ -29,9 +29,9 @@ class Trees(Neurons):
         \ell = \sum_{i=0}^{D-1} 2^i \, \mathbb{1}[x \text{ goes to the right at cut } i]
 
     An oblivious tree makes the same cut in all branches of a level. A cut of a column of numbers is
-    a random threshold, uniform on at most 254 quantiles of the column. A cut of a column of
-    categories is a random set, which holds each category with probability 1/2. Missing values go to
-    a random side.
+    a random threshold, uniform on at most 254 quantiles of the column, in which a row of weight 2
+    counts as two rows. A cut of a column of categories is a random set, which holds each category
+    with probability 1/2. Missing values go to a random side.
 
     The kernel is the probability that two rows share a leaf, :math:`k(x, x') = \big( \frac{1}{d}
     \sum_j s_j(x_j, x'_j) \big)^D`, where :math:`s_j` is the probability that a cut of column j does
@@ -103,8 +103,8 @@ class Trees(Neurons):
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Trees:
         super().fit(X, rng, sample_weight)
-        rows, _ = sample_rows(X, rng, most_rows(X.shape[1]), sample_weight)
-        self.bins_ = Bins(np.asarray(rows), self.known_inputs(X).n_categories)
+        rows, weight = sample_rows(X, rng, most_rows(X.shape[1]), sample_weight)
+        self.bins_ = Bins(np.asarray(rows), self.known_inputs(X).n_categories, weight)
         missing = self.bins_(rows) == MISSING
         varies = (self.bins_.counts > 1) | (missing.any(axis=0) & ~missing.all(axis=0))
         if not varies.any():
