@@ -635,6 +635,36 @@ class TestWeights:
             np.average(abs(errors), weights=table["w"])
         )
 
+    @pytest.mark.parametrize("learner", ["kitchen-sinks", "doubly-stochastic"])
+    def test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row(self, learner, tmp_path, capsys):
+        """In means, standard deviations, categories, missing values and labels."""
+        rng = np.random.default_rng(0)
+        table = pd.DataFrame({"x": rng.exponential(size=90), "town": rng.choice(["A", "B"], 90)})
+        table["label"] = np.where(table.x > 1, "up", "down")
+        table["w"] = np.arange(90) % 3
+        table.loc[table.w == 0, ["town", "label"]] = "Z"
+        table.loc[30, "x"], table.loc[60, "x"] = np.nan, 1e9
+        models, options = [], ("--target", "label", "--learner", learner, "--n-neurons", 20)
+        for name, rows, more in (
+            ("weighted", table, ("--weight", "w")),
+            ("repeated", table.loc[table.index.repeat(table.w)], ("--drop", "w")),
+        ):
+            data, out = write(rows, tmp_path / f"{name}.csv"), tmp_path / name
+            call("fit", data, *options, *more, "--out", out, capsys=capsys)
+            models.append(trickless.load(out))
+        one, other = models
+        for a, b in zip(one.columns, other.columns, strict=True):
+            assert (a.categories, a.has_missing) == (b.categories, b.has_missing)
+            assert (a.mean, a.scale) == pytest.approx((b.mean, b.scale))
+        assert one.learner.classes_.tolist() == ["down", "up"]
+
+    def test_a_weight_of_zero_in_every_row_is_refused(self, tmp_path, capsys):
+        data = write(self.table(40).assign(w=0), tmp_path / "data.csv")
+        options = "--target", "label", "--weight", "w", "--out", tmp_path / "model"
+        assert (
+            "weight 'w' is 0 in all rows" in call("fit", data, *options, code=2, capsys=capsys).err
+        )
+
     @pytest.mark.parametrize("wrong", ["", "-1", "inf", "nan"])
     def test_a_wrong_weight_is_refused_by_its_place(self, wrong, tmp_path, capsys):
         lines = ["x,w,label", *(f"{i % 9},1,{i % 2}.5" for i in range(40))]

@@ -3,6 +3,8 @@
 import inspect
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import (
@@ -142,3 +144,19 @@ def test_balanced_classes_count_the_weights_of_rows(model):
         plain = clone(each).set_params(class_weight=None).fit(X, y, weight).predict(X).mean()
         assert abs(weighted - repeated) < 0.05
         assert plain > repeated + 0.1
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_categories_of_rows_of_weight_zero_are_unknown(library):
+    X, y = problem(LEARNERS[0], 200)
+    town = np.random.default_rng(0).choice(["Aue", "Bonn", "Ulm"], 200)
+    weight = np.where(town == "Aue", 0, np.arange(200) % 3)
+    kept = weight > 0
+    table = {"x": X[:, 0], "town": town}
+    model = KitchenSinksRegressor("tabular", 50, random_state=0)
+    model.fit(library.DataFrame(table), list(y), sample_weight=weight.tolist())
+    (codes,) = (each for each in model.rows_.encoder.codes if each)
+    assert list(codes) == ["Bonn", "Ulm"]
+    some = library.DataFrame({name: column[kept] for name, column in table.items()})
+    expected = clone(model).fit(some, y[kept], weight[kept]).predict(some)
+    np.testing.assert_array_equal(model.predict(some), expected)

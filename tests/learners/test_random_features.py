@@ -197,6 +197,14 @@ def test_weights_count_as_rows():
     np.testing.assert_allclose(got, expected, atol=1e-12)
 
 
+def test_the_squares_of_a_row_sum_to_one_on_the_weighted_average():
+    weight = np.arange(len(X)) % 4
+    model = features("polynomial", scale="unit", dtype="float64").fit(X, sample_weight=weight)
+    squares = (model.transform(X) ** 2).sum(axis=1)
+    assert np.average(squares, weights=weight) == pytest.approx(1)
+    assert abs(squares.mean() - 1) > 1e-3
+
+
 def test_tables_images_and_a_user_defined_neuron_are_transformed():
     frame = pd.DataFrame({"a": X[:, 0], "town": np.where(X[:, 1] > 0, "Paris", "Rome")})
     frame.loc[3, "a"] = np.nan

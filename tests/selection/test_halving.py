@@ -207,7 +207,7 @@ def test_an_output_that_is_constant_has_no_say(options):
     )
 
 
-def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
+def test_rounds_meet_other_rows_in_proportion_to_their_weights(monkeypatch):
     X, y = few_that_matter()
     monkeypatch.setattr(relevance, "STEPS", 8)
     monkeypatch.setattr(relevance, "SIZE", (400, 100))
@@ -223,13 +223,14 @@ def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
     monkeypatch.setattr(halving, "Comparison", Spy)
     weight = np.arange(1.0, len(X) + 1)
     model = KitchenSinksRegressor(Laplace1("relevance"), 200, random_state=0).fit(X, y, weight)
-    assert [len(comparison.X) for comparison in seen] == [400] * 10 + [300, 500]
     order = np.argsort(X[:, 0])
-    for comparison in seen:
+    for comparison, size in zip(seen, [400] * 10 + [300, 500], strict=True):
         rows = order[np.searchsorted(X[order, 0].astype("float32"), comparison.X[:, 0])]
-        np.testing.assert_allclose(
-            comparison.weight / comparison.weight[0], weight[rows] / weight[rows[0]]
-        )
+        counts = comparison.weight / comparison.weight.min()
+        np.testing.assert_allclose(counts, counts.round())
+        assert counts.sum() == pytest.approx(size)
+        expected = np.average(weight, weights=weight)
+        assert np.average(weight[rows], weights=counts) == pytest.approx(expected, rel=0.02)
     assert len({comparison.X[0, 0] for comparison in seen}) > 1
     assert set(np.argsort(model.neurons_.length_scale_ / X.std(axis=0))[:2]) == {0, 3}
 
@@ -375,3 +376,21 @@ def test_rounding_errors_of_rows_move_length_scales_by_little(data):
     for factor in (1 + 1e-7, 1 - 2e-7):
         assert np.abs(scales(factor * X) - at).max() < 1e-2
     assert np.abs(scales(scipy.sparse.csr_array(X)) - at).max() < 1e-6
+
+
+def test_rows_are_compared_in_proportion_to_their_weights():
+    """A rare class that weighs as much as the other has more than its share of the rows."""
+    X, y = inputs(5000, 1), np.zeros((5000, 1))
+    y[::100] = 1
+    weight = np.where(y[:, 0] > 0, 99.0, 1.0)
+
+    def sample(weight):
+        return Comparison(X, y, weight, 0, Purpose.SEARCH, 0, 500, 10, 1)
+
+    assert len(sample(weight).X) == pytest.approx(490, abs=30)
+    assert (sample(weight).targets > 0).sum() == 50
+    assert np.average(sample(weight).targets[:, 0], weights=sample(weight).weight) == pytest.approx(
+        0.5
+    )
+    np.testing.assert_array_equal(sample(np.full(5000, 0.3)).X, sample(None).X)
+    assert (sample(None).targets > 0).sum() < 20

@@ -14,7 +14,7 @@ from trickless.learners.table_model import TableModel
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError, location
 from trickless.readers.moments import Moments
-from trickless.readers.profile import check_weights, say_missing
+from trickless.readers.profile import rows_that_count, say_missing
 from trickless.readers.shuffle import Part
 from trickless.tables.frames import frame_of
 
@@ -88,7 +88,7 @@ def scores_of(
             n_rows += len(frame)
             there = frame[model.target].notna().to_numpy()
             if weight is not None:
-                check_weights(batch, weight, np.flatnonzero(there))
+                rows_that_count(batch, weight, np.flatnonzero(there))
             frame = frame[there]
             if len(frame):
                 with used(path):

@@ -26,6 +26,7 @@ from trickless.tables.encoder import TableEncoder
 from trickless.tables.frames import (
     is_frame,
     is_numbered,
+    picked,
     unnamed,
     with_names_as_text,
     with_times_as_days,
@@ -187,6 +188,8 @@ class Rows(Stated):
         place = place_of(X)
         check_together(self.owner, place, y=y, sample_weight=sample_weight)
         self.labels_beside_rows = dispatches() and place_of(y) is not HOST
+        if self.kind.tables and is_frame(X):
+            X, y, sample_weight = self._rows_that_count(X, y, sample_weight)
         if y is None and not learner.__sklearn_tags__().target_tags.required:
             X = self._validated(learner, X, "no_validation", place, reset=True)
         else:
@@ -227,6 +230,17 @@ class Rows(Stated):
                 name = inputs.names[j] if inputs.names else j
                 warn_of_missing(self.owner, name, int(counts[j]), X.shape[0])
         return X
+
+    def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> Batch:
+        """Leave out rows of weight 0 before the columns of a data frame are described."""
+        weight = check_weights(self.owner, to_host(sample_weight), X.shape[0])
+        if weight is None or weight.all():
+            return X, y, sample_weight
+        y = None if y is None else as_targets(self.owner, to_host(y), self.numeric)
+        if y is not None and len(y) != len(weight):  # an error is raised later
+            return X, y, weight
+        kept = np.flatnonzero(weight)
+        return picked(X, kept), None if y is None else y[kept], weight[kept]
 
     def _see_gaps(self, learner: Any, X: Any, place: Place) -> None:
         """Keep in mind which columns of training rows have missing values."""

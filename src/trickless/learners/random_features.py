@@ -25,8 +25,9 @@ from trickless.functions.network import check_source, map_rows_alike
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
 from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels
-from trickless.intake.rows import Rows, precision_of
+from trickless.intake.rows import Rows, precision_of, that_count
 from trickless.intake.targets import Numbers
+from trickless.intake.weights import check_weights
 from trickless.learners.base import store
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
@@ -244,7 +245,9 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         numeric = y is not None and type_of_target(y).startswith("continuous")
         if self.n_candidates > 1:
             self._learn_neurons(X, y, sample_weight, numeric)
-            self._set_scale(self._rows_to_predict(X))
+            weight = check_weights(owner, to_host(sample_weight), X.shape[0])
+            X, _, weight = that_count(self._rows_to_predict(X), None, weight)
+            self._set_scale(X, weight)
             return
         dtype = precision_of(X) if self.dtype is None else self.dtype
         self.rows_ = Rows(owner, dtype, self._kind_of_rows(), numeric)
@@ -256,21 +259,22 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
             targets = Numbers(owner, y, dtype) if numeric else Labels(owner, y)
             choose_neurons(self, X, targets.matrix(y), weight)
         self.source_ = NeuronStream(self.neurons_, self.seed_, self.rows_.dtype)
-        self._set_scale(X)
+        self._set_scale(X, weight)
 
-    def _set_scale(self, X: Any) -> None:
+    def _set_scale(self, X: Any, weight: np.ndarray | None) -> None:
         """Find the factor of the columns, from some validated rows of the fit."""
         self.scale_ = 1.0
         if self.neurons_.one_hot:  # the activations of a neuron have a norm of 1
             return
-        some = X[:: -(-X.shape[0] // _JUDGED)]
-        squares = float(np.mean(np.sum(to_host(self._of_rows(some)).astype(float) ** 2, axis=1)))
-        if self.scale == "unit" and squares > 0:
-            self.scale_ = squares**-0.5
-        elif self.scale == "kernel" and 0 < squares < self._warn_below:
+        some = slice(None, None, -(-X.shape[0] // _JUDGED))
+        squares = np.sum(to_host(self._of_rows(X[some])).astype(float) ** 2, axis=1)
+        mean = float(np.average(squares, weights=None if weight is None else weight[some]))
+        if self.scale == "unit" and mean > 0:
+            self.scale_ = mean**-0.5
+        elif self.scale == "kernel" and 0 < mean < self._warn_below:
             warn(
                 f"RandomFeatures: neurons={self.neurons!r} has small activations on these rows: "
-                f"the squares of a row of features sum to {squares:.2g} on average. A linear model "
+                f"the squares of a row of features sum to {mean:.2g} on average. A linear model "
                 "with a default alpha, C or tol may learn only a constant from them. Remedy: "
                 "scale='unit', and an alpha or C chosen by cross-validation."
             )

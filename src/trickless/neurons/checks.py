@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 
 from trickless.arrays.missing import unmasked
 from trickless.arrays.places import HOST, namespace, place_of, to_host
+from trickless.arrays.weighted import median
 from trickless.errors import InvalidTypeError, InvalidValueError, remedy_in
 from trickless.rules import check_value, count, positive, warn, with_remedies
 
@@ -127,7 +128,8 @@ def warn_of_units(owner: str, X: Any, weight: np.ndarray, inputs: Any) -> None:
     spread[spread <= _ROUNDING * np.abs(mean)] = 0
     most = int(spread.argmax())
     small = np.flatnonzero((spread > 0) & (_UNITS * spread < spread[most]))
-    small = small[(X[:, small] == np.median(X[:, small], axis=0)).mean(axis=0) <= 0.5]
+    middle = np.array([median(X[:, i], weight) for i in small])
+    small = small[np.average(X[:, small] == middle, axis=0, weights=weight) <= 0.5]
     if not len(small):
         return
     names = inputs.names if inputs is not None and inputs.names else range(len(spread))

@@ -43,8 +43,9 @@ class Profile(NamedTuple):
     """What the first pass found in a table.
 
     ``n_rows`` counts all rows, and ``n_without_target`` the rows among them that are left out.
-    ``sample`` is a pyarrow table: a uniform sample of the rows with a target, in a random order.
-    ``sampled`` has the sorted places of these rows, counted over all files.
+    Everything else is about rows with a target and a positive weight. Means and standard deviations
+    are weighted. ``sample`` is a pyarrow table: a uniform sample of these rows, in a random order.
+    ``sampled`` has their sorted places, counted over all files.
     """
 
     columns: list[TableColumn]
@@ -69,26 +70,29 @@ def profile(
     categories = [_Categories(dataset.path, n) for n, kind in inputs.items() if kind == "category"]
     size = min(SAMPLE_ROWS, max(256, _SAMPLE_CELLS // len(kinds)))
     labels, sample = _Labels(target), _Sample(size, seed)
-    n_rows = n_missing = 0
+    n_rows = n_missing = n_counted = 0
     for batch in dataset.batches(kinds):
         there = pc.is_valid(batch.data.column(target))
         if kinds[target] == "number":
             there = pc.and_(there, pc.invert(pc.fill_null(pc.is_nan(batch.data[target]), False)))
-        known = np.flatnonzero(there.to_numpy(zero_copy_only=False))
-        rows = batch.data if len(known) == len(there) else batch.data.take(pa.array(known))
+        known, weights = np.flatnonzero(there.to_numpy(zero_copy_only=False)), None
         n_missing += len(there) - len(known)
         if weight is not None:
-            check_weights(batch, weight, known)
-        numbers.see(rows)
+            known, weights = rows_that_count(batch, weight, known)
+        rows = batch.data if len(known) == len(there) else batch.data.take(pa.array(known))
+        numbers.see(rows, weights)
         for column in categories:
             column.see(rows.column(column.name))
         labels.see(batch, rows.column(target))
         sample.see(rows, n_rows + known)
         n_rows += len(there)
+        n_counted += len(known)
         advance(len(there))
-    if n_rows == n_missing:
+    if not n_counted:
         say_missing(dataset.missing)
         what = f"the target {target!r} is missing in all rows" if n_rows else "there are no rows"
+        if n_rows > n_missing:
+            what = f"the weight {weight!r} is 0 in all rows with a target"
         raise CommandError(f"{dataset.path}: {what}", "pass a table with rows to learn from")
     table, sampled = sample.taken()
     about = {c.name: c for c in (*numbers.columns(table), *(c.column() for c in categories))}
@@ -97,8 +101,11 @@ def profile(
     )
 
 
-def check_weights(batch: FileRows, name: str, known: np.ndarray) -> None:
-    """Refuse weights of the known rows that are missing, infinite or negative."""
+def rows_that_count(batch: FileRows, name: str, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers and weights of the known rows of positive weight.
+
+    Weights that are missing, infinite or negative are refused.
+    """
     weight = _values(batch.data, name)[known]
     wrong = known[~(np.isfinite(weight) & (weight >= 0))]
     if len(wrong):
@@ -110,6 +117,7 @@ def check_weights(batch: FileRows, name: str, known: np.ndarray) -> None:
             "0",
             "correct it; 0 leaves the row out",
         )
+    return known[weight > 0], weight[weight > 0]
 
 
 def say_missing(counts: Mapping[str, Counter[str]]) -> None:
@@ -130,9 +138,10 @@ class _Numbers:
         self._kinds = {name: kind for name, kind in kinds.items() if kind != "category"}
         self._moments, self._n_rows = Moments(len(self._kinds)), 0
 
-    def see(self, rows: Any) -> None:
+    def see(self, rows: Any, weight: np.ndarray | None = None) -> None:
         if self._kinds:
-            self._moments.add(np.stack([_values(rows, name) for name in self._kinds], axis=1))
+            values = np.stack([_values(rows, name) for name in self._kinds], axis=1)
+            self._moments.add(values, weight)
             self._n_rows += rows.num_rows
 
     def columns(self, sample: Any) -> Iterator[TableColumn]:

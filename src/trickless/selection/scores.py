@@ -13,6 +13,7 @@ from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.functions.activations import activations, together
 from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
+from trickless.neurons.base import sample_numbers
 from trickless.neurons.checks import check_finite_activations
 from trickless.solvers.least_squares.ridge import solve_by_cross_validation
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
@@ -24,8 +25,9 @@ _ACTIVATIONS = 2**23
 class Comparison:
     """A comparison of families on the same rows, with the same random numbers.
 
-    If there are more than ``most`` rows, ``most`` of them are drawn at random. ``X``, ``targets``
-    and ``weight`` are the drawn rows, on the host. Sparse rows become dense if they are small.
+    If there are more than ``most`` rows, ``most`` of them are drawn at random, in proportion to
+    their weights. ``X``, ``targets`` and ``weight`` are the drawn rows, on the host, and what they
+    count. Sparse rows become dense if they are small.
     Comparisons with the same seed and purpose, but different numbers, have different rows and
     neurons. With a ``dtype``, rows are converted to that precision first. With an ``alpha``,
     families are compared at that regularisation strength, and otherwise each at its best.
@@ -48,12 +50,15 @@ class Comparison:
         rows = np.arange(len(targets))
         if len(rows) > most:
             rng = generator(seed, purpose, 2 * number)
-            rows = np.sort(rng.choice(rows, most, replace=False))
+            if weight is None or (weight == weight[0]).all():
+                rows, weight = np.sort(rng.choice(rows, most, replace=False)), None
+            else:
+                rows, weight = sample_numbers(len(rows), rng, most, weight)
         X = to_host(place_of(X).take(X, rows))
         self.X, self.targets = dense_if_small(X) if issparse(X) else X, targets[rows]
         if dtype is not None:
             self.X = self.X.astype(dtype, copy=False)
-        self.weight = None if weight is None else weight[rows]
+        self.weight = weight
         self._draws = seed, purpose, 2 * number + 1
         self._n_neurons, self.n_jobs, self._alpha = n_neurons, n_jobs, alpha
 
