@@ -173,14 +173,18 @@ def test_c_and_gamma_of_kernel_machines_without_an_offset_are_converted(ours, th
     np.testing.assert_allclose(got, expected, atol=1e-4)
 
 
-def test_noise_and_standard_deviations_are_those_of_a_gaussian_process():
-    ours = KitchenSinksRegressor(GAUSSIAN, alpha=ALPHA, fit_intercept=False, **SAME).fit(X, Y)
-    noise = ours.noise_variance_
-    kernel = noise / (N * ALPHA) * kernels.DotProduct(0.0, "fixed") + kernels.WhiteKernel(noise)
-    process = GaussianProcessRegressor(kernel, optimizer=None, alpha=0).fit(Z, Y)
-    got, expected = ours.predict(NEW, return_std=True), process.predict(Z_NEW, return_std=True)
-    np.testing.assert_allclose(got[0], expected[0], atol=1e-8)
-    np.testing.assert_allclose(got[1], expected[1], rtol=1e-6)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_noise_and_standard_deviations_are_those_of_a_gaussian_process(weighted):
+    weight = np.random.default_rng(0).exponential(20, N) if weighted else np.ones(N)
+    ours = KitchenSinksRegressor(GAUSSIAN, alpha=ALPHA, fit_intercept=False, **SAME)
+    noise, n = ours.fit(X, Y, weight).noise_variance_, weight.sum() ** 2 / (weight**2).sum()
+    kernel = noise / (n * ALPHA) * kernels.DotProduct(0.0, "fixed")
+    of_rows = noise * weight.sum() / (n * weight)
+    process = GaussianProcessRegressor(kernel, optimizer=None, alpha=of_rows).fit(Z, Y)
+    mean, std = process.predict(Z_NEW, return_std=True)
+    got = ours.predict(NEW, return_std=True)
+    np.testing.assert_allclose(got[0], mean, atol=1e-8)
+    np.testing.assert_allclose(got[1], np.sqrt(std**2 + noise), rtol=1e-6)
 
 
 def test_steps_in_a_stream_are_those_of_sgd():

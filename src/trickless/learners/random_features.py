@@ -96,9 +96,9 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     scale : {"kernel", "unit"}, default="kernel"
         The scale of the columns. With "kernel", inner products estimate the kernel. With "unit",
         all columns are multiplied by ``scale_``, so that the squares of a row sum to 1 on average
-        over the rows of ``fit``. Most families have this norm with "kernel", too. The norm of
-        ``Polynomial``, ``Landmarks`` and ``Patches`` is far smaller. Choose "unit" to fit linear
-        models to them.
+        over the rows of ``fit``, by their weights. Most families have this norm with "kernel", too.
+        The norm of ``Polynomial``, ``Landmarks`` and ``Patches`` is far smaller. Choose "unit" to
+        fit linear models to them.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same features. Only the seed and the fitted
         family are stored.
@@ -189,7 +189,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
             Targets, for families that need them. Numbers with fractions are targets of a
             regression, and other values are labels.
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows.
+            Weights of the rows, for what the family takes from them, such as a length scale.
 
         Returns
         -------

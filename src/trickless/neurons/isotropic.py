@@ -48,7 +48,8 @@ class Gaussian(Isotropic):
 
         - A number is the length scale of all features. An array of shape (n_features,) has a length
           scale for each feature, which divides the feature.
-        - "median" is the median distance between distinct training rows (at most 1,000 of them).
+        - "median" is the median distance between distinct training rows (at most 1,000 of them). A
+          row of weight 2 counts as two rows.
         - "auto" chooses among six multiples of the median, from 1/8 to 4, by cross-validation on
           some rows. With fewer than 100 rows, it is "median".
         - "relevance" learns a length scale for each feature. Use it if some features matter more

@@ -54,7 +54,8 @@ class Patches(Neurons):
         fewer cells, the same number of columns holds more filters.
     filters : {"normal", "data"}, default="normal"
         How filters f are drawn. "normal" draws them uniformly from the sphere. "data" draws
-        contrast-normalised patches from at most 1,024 training images [1]_. On MNIST, "normal" has
+        contrast-normalised patches from at most 1,024 training images [1]_, in proportion to their
+        weights. On MNIST, "normal" has
         fewer errors with patches of 7 × 7 pixels, and "data" with patches of 11 × 11 or more, since
         few filters from the sphere match such large patches.
     threshold : float, default=0.3

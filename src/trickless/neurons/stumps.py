@@ -39,7 +39,7 @@ class Stumps(Projected):
 
         - "data" draws from the midpoints between consecutive distinct values of the feature, in at
           most 1,024 training rows. Inputs may have any scale, and a feature with two values is
-          always split.
+          always split. It does not matter how often a value occurs, nor what its rows weigh.
         - "normal" draws from N(0, 1), as in [1]_. It suits standardised inputs.
     feature_weights : "relevance", array of shape (n_features,) or None, default=None
         How often each feature is drawn, relative to the others.

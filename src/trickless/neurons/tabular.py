@@ -31,7 +31,7 @@ class Tabular(Neurons):
     distinct values of the training rows are the thresholds of a column, and the rank is the share
     of them below the number. Neither the scale nor any monotone transformation of a column
     therefore matters, as long as the learner's ``dtype`` tells its values apart. The learner warns
-    if it does not.
+    if it does not. Nor does it matter how often a value occurs, or what its rows weigh.
 
     A neuron sees m variables, where m is uniform on 1 to ``depth``. Each variable is a random
     column. There are two kinds of neurons:
