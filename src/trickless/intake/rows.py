@@ -231,7 +231,7 @@ class Rows(Stated):
                 warn_of_missing(self.owner, name, int(counts[j]), X.shape[0])
         return X
 
-    def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> Batch:
+    def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Leave out rows of weight 0 before the columns of a data frame are described."""
         weight = check_weights(self.owner, to_host(sample_weight), X.shape[0])
         if weight is None or weight.all():
@@ -445,7 +445,7 @@ def precision_of(X: Any) -> str:
     return "float32" if single else "float64"
 
 
-def that_count(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
+def that_count(X: Any, y: np.ndarray | None, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
     """Return rows with a positive weight, and their targets and weights."""
     if weight is None or weight.all():
         return X, y, weight
