@@ -194,7 +194,7 @@ def test_trees_of_many_rows_take_the_thresholds_and_the_depth_of_a_local_fit():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, 3))
     y = X[:, 0] * X[:, 1]
-    for weight in (None, rng.integers(0, 3, n).astype(float)):
+    for weight in (None, rng.integers(0, 9, n).astype(float)):
         model = trees(n_neurons=4, batch_size=40_000)
         local = clone(model).fit(X, y, weight)
         fit(model, cut(X, 4000), cut(y, 4000), weight if weight is None else cut(weight, 4000))
