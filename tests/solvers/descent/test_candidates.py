@@ -1,5 +1,7 @@
 """The best of several candidates: against loops over all of them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -8,6 +10,8 @@ from sklearn.metrics import r2_score
 from cases import inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.neurons import Dense, Gaussian, Trees
+from trickless.solvers.descent.candidates import _unexplained
+from trickless.solvers.descent.slopes import mean_squares
 from trickless.solvers.losses import make_loss
 
 
@@ -92,6 +96,18 @@ def test_the_best_of_several_learns_more_with_as_many_neurons(neurons, n_neurons
         for m in (1, 12)
     ]
     assert scores[1] > scores[0] + 0.05
+
+
+def test_what_is_not_explained_is_a_share_of_the_squared_loss():
+    """1 − R² on weighted rows, at most 1, and the mean over outputs."""
+    rng = np.random.default_rng(0)
+    Y, weight = rng.standard_normal((200, 2)) * [1.0, 50.0], rng.random(200) + 0.5
+    weight /= weight.mean()
+    start = SimpleNamespace(squares=mean_squares(Y, weight))
+    slopes = weight * (Y - Y * [0.5, -1.0]).T
+    assert _unexplained(start, np.ones(2), slopes, weight) == pytest.approx((0.25 + 1) / 2)
+    start.squares = 0.0  # of a file of an older version
+    assert _unexplained(start, np.ones(2), slopes, weight) == 1
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "epsilon_insensitive", "huber"])

@@ -4,11 +4,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
+from scipy.stats import chi2, chisquare, norm
 
 from trickless.neurons import Inputs, Trees
 from trickless.solvers.descent import cuts
-from trickless.solvers.descent.cuts import choose_cuts
+from trickless.solvers.descent.cuts import choose_cuts, noise_gain
 
 
 def fitted(X, depth, n_categories=None):
@@ -19,13 +19,24 @@ def fitted(X, depth, n_categories=None):
 
 
 def chosen(
-    family, X, g, h=None, ridge=1.0, candidates=60, prior=None, seed=0, weight=None, number=0
+    family,
+    X,
+    g,
+    h=None,
+    ridge=1.0,
+    candidates=60,
+    prior=None,
+    seed=0,
+    weight=None,
+    number=0,
+    unexplained=1.0,
 ):
     h = np.ones_like(g) if h is None else h
     prior = np.ones(X.shape[1]) if prior is None else np.asarray(prior, dtype=float)
     rng = np.random.default_rng(seed)
     bins = family.read(X).T
-    return choose_cuts(family, bins, g, h, weight, ridge, len(X), candidates, prior, rng, number)
+    rows = family, bins, g, h, weight, ridge, len(X)
+    return choose_cuts(*rows, candidates, prior, unexplained, rng, number)
 
 
 def sides(family, X, tree, level):
@@ -53,15 +64,21 @@ def table(n=600, seed=0):
     return X, g, rng.exponential(size=n)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_each_cut_is_the_best_of_all_and_a_tree_is_as_deep_as_pays(seed):
-    """By all columns, thresholds and sides for missing values, and Mallows's Cp, in plain loops."""
+def gain_from_noise(df, n, share):
+    """What the best of n cuts gains in units of σ², term by term."""
+    z = norm.ppf((n - 3 / 8) / (n + 1 / 4))
+    return df + share * (z * np.sqrt(2 * df) + 2 / 3 * max(z**2 - 1, 0))
+
+
+@pytest.mark.parametrize(("seed", "unexplained"), [(0, 1.0), (1, 0.8), (2, 0.0)])
+def test_each_cut_is_the_best_of_all_and_a_tree_is_as_deep_as_pays(seed, unexplained):
+    """By all columns, thresholds and sides for missing values, in plain loops."""
     X, g, h = table(seed=seed)
     family, ridge, n = fitted(X, 6), 2.0, len(X)
-    tree = chosen(family, X, g, h, ridge, seed=seed)
+    tree = chosen(family, X, g, h, ridge, seed=seed, unexplained=unexplained)
     assert tree.n_levels >= 3
     noise = (g * g).sum() / h.sum()
-    leaves, nets = [()] * n, []
+    leaves, nets, df, expected = [()] * n, [], 1.0, 1.0
     for level in range(6):
         best = -np.inf
         for j in range(4):
@@ -74,9 +91,12 @@ def test_each_cut_is_the_best_of_all_and_a_tree_is_as_deep_as_pays(seed):
                         best, best_leaves = gain, halves
         n_before, leaves = len(set(leaves)), best_leaves
         gain, sums = gain_of(leaves, g, h, ridge)
-        df = sum(b / (b + ridge) for _, b in sums.values())
+        df_before, df = df, sum(b / (b + ridge) for _, b in sums.values())
+        most = min(8, n // (2 * n_before))  # thresholds of a column
+        n_cuts = sum(min(len(np.unique(x[~np.isnan(x)])) - 1, most) for x in X.T)
+        expected += gain_from_noise(df - df_before, n_cuts, unexplained**4)
         parts = len(sums) > n_before  # a cut that was made before parts nothing
-        nets.append(gain - df * noise - cuts._PENALTY * df * noise if parts else -np.inf)
+        nets.append(gain - (expected + cuts._PENALTY * df) * noise if parts else -np.inf)
         if level < tree.n_levels:
             right = sides(family, X, tree, level)
             found = dict(zip(leaves, right, strict=True))  # each new leaf is on one side
@@ -84,6 +104,45 @@ def test_each_cut_is_the_best_of_all_and_a_tree_is_as_deep_as_pays(seed):
             assert all(found[leaf] == leaf[-1] for leaf in found)
     tried = next((i for i in range(6) if i - np.argmax(nets[: i + 1]) >= cuts._PATIENCE), 5)
     assert tree.n_levels == 1 + int(np.argmax(nets[: tried + 1]))
+
+
+@pytest.mark.parametrize("df", [1, 2, 8, 64, 512])
+@pytest.mark.parametrize("n", [1, 3, 8, 64, 400])
+def test_the_best_cut_gains_from_noise_about_the_expected_largest_of_chi_squares(df, n):
+    """Within 8 %, by the integral of one minus the distribution function."""
+    x = np.linspace(0, df + 30 * np.sqrt(2 * df) + 60, 200_001)
+    expected = np.trapezoid(1 - chi2.cdf(x, df) ** n, x)
+    assert noise_gain(df, n) == pytest.approx(expected, rel=0.08)
+    assert noise_gain(df, n, 0.0) == df
+
+
+@pytest.mark.parametrize("candidates", [3, 8, 100])
+def test_trees_on_noise_are_shallow(candidates):
+    """Their mean depth is below 2.2, by four standard errors. The deepest have 8 levels."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 10))
+    family, depths = fitted(X, 8), []
+    for seed in range(60):
+        g = rng.standard_normal(1000)
+        tree = chosen(family, X, g - g.mean(), ridge=0.5, candidates=candidates, seed=seed)
+        depths.append(tree.n_levels)
+    assert np.mean(depths) + 4 * np.std(depths) / np.sqrt(len(depths)) < 2.2
+
+
+def test_a_tree_passes_levels_that_gain_nothing_if_a_deeper_one_does():
+    """The sign product of three columns among six: only a third cut gains.
+
+    Cuts before are random, so the first three levels find the product in a fifth of the trees, and
+    the first four in half of them. The share is above a fifth, by four standard errors.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (1000, 6)).astype(float)
+    family, found = fitted(X, 8), []
+    for seed in range(100):
+        g = np.prod(1 - 2 * X[:, :3], axis=1) + rng.standard_normal(1000)
+        tree = chosen(family, X, g - g.mean(), seed=seed)
+        found.append({0, 1, 2} <= set(tree.columns[: tree.n_levels]))
+    assert np.mean(found) - 4 * np.std(found) / np.sqrt(len(found)) > 1 / 5
 
 
 def test_sets_of_categories_are_the_best_of_all():

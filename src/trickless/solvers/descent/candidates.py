@@ -107,6 +107,7 @@ def _trees(
     if candidates.learned_prior:
         prior *= 1 + network.wins
     g, h = np.split(slopes, 2)
+    unexplained = _unexplained(network, units.g, g, weight)
     of_g, of_h = _factors(h.mean(axis=1) * units.h, network.typical, options.step.loss)
     h = (of_h * units.h) @ h
     far = resolved(len(h))
@@ -119,10 +120,23 @@ def _trees(
         # Several outputs choose by a random sum of their slopes, which is exact.
         signs = rng.choice([-1.0, 1.0], len(g)) if len(g) > 1 else np.ones(1)
         total = (signs * of_g * units.g) @ g
-        args = family, bins, total, h, weight, ridge, n_rows, candidates.n, prior, rng, number
-        trees.append(choose_cuts(*args))
+        rows = family, bins, total, h, weight, ridge, n_rows
+        trees.append(choose_cuts(*rows, candidates.n, prior, unexplained, rng, number))
     columns = np.stack([tree.columns for tree in trees])
     return columns, np.packbits(np.stack([tree.tables for tree in trees]), axis=2)
+
+
+def _unexplained(
+    network: GrowingNetwork, unit: np.ndarray | float, g: np.ndarray, weight: np.ndarray | None
+) -> float:
+    """Return the mean square of the slopes relative to that at the start, at most 1.
+
+    It is the mean over the outputs. For the squared loss it is the share that is not explained.
+    """
+    g = g.T * unit if weight is None else g.T * unit / np.sqrt(weight)[:, None]
+    now, start = (g * g).mean(axis=0), np.broadcast_to(network.squares, g.shape[1])
+    share = np.divide(now, start, out=np.ones_like(now), where=start > 0)
+    return float(np.minimum(share, 1).mean())
 
 
 def _best(

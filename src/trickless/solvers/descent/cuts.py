@@ -14,8 +14,10 @@ largest. A few rows that far outweigh all others would make them 0, so they are 
 (``resolved``). Only the choice does that: coefficients are computed from whole slopes.
 
 A tree is as deep as pays off. Leaves also fit noise: with :math:`\sigma^2 = \sum g^2 / \sum h`, d
-degrees of freedom gain :math:`d \sigma^2` from noise alone on the sample. This is subtracted, as in
-Mallows's :math:`C_p`.
+degrees of freedom of a random tree gain about :math:`d \sigma^2` from noise alone. The best of N
+cuts gains more, about the expected largest of N numbers with a χ² distribution (``noise_gain``).
+A tree has the levels that gain most beyond noise. It passes through levels that gain nothing, if a
+deeper one does.
 
 References
 ----------
@@ -23,6 +25,8 @@ References
    2006.
 .. [2] B. Ibragimov and G. Gusev, "Minimal variance sampling in stochastic gradient boosting",
    NeurIPS 2019 (rows are sampled in proportion to the root of g² + c h²).
+.. [3] G. Blom, "Statistical estimates and transformed beta-variables", Wiley, 1958 (the expected
+   largest of N normal numbers).
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from trickless.arrays.leaves import SUM_BITS, unpacked
 from trickless.arrays.loops import loops
@@ -45,7 +50,9 @@ _CURVED = 0.3
 #: Share of the noise that the leaves of a tree fit which counts against its depth.
 _PENALTY = 0.3
 #: Levels without an improvement after which no more are tried.
-_PATIENCE = 2
+_PATIENCE = 3
+#: Power of the share that is not explained yet by which the search for cuts counts.
+_POWER = 4
 #: How far quantiles step from pair to pair of trees, and from column to column. Multiples of such
 #: numbers are evenly spread, modulo 1.
 _STEPS = 0.7548776662466927, 0.5698402909980532
@@ -66,7 +73,7 @@ class CutRows(NamedTuple):
     """Rows on which a tree is chosen: their numbers, and their slopes and curvatures.
 
     Both are integers, in units of ``unit_g`` and ``unit_h``. ``noise`` is what a degree of
-    freedom gains from noise alone.
+    freedom gains from noise alone, if a cut is not chosen.
     """
 
     rows: np.ndarray
@@ -87,6 +94,7 @@ def choose_cuts(
     n_rows: int,
     n_candidates: int,
     prior: np.ndarray,
+    unexplained: float,
     rng: np.random.Generator,
     number: int,
 ) -> Chosen:
@@ -110,6 +118,9 @@ def choose_cuts(
         How many columns are drawn for each cut. Each is tried at as many thresholds, up to eight.
     prior : array of shape (n_features,)
         How often each column is drawn, relative to each other.
+    unexplained : float
+        Mean square of the slopes, relative to that at the start: the share of the squared loss that
+        is not explained yet.
     rng : numpy.random.Generator
     number : int
         Number of the tree.
@@ -123,13 +134,16 @@ def choose_cuts(
     tables = np.zeros((family.depth_, 256), dtype=np.uint8)
     scale = n_rows / max(len(sample.rows), 1)
     best, n_levels = -np.inf, 1
+    df = from_noise = 1.0  # of the root
+    share = unexplained**_POWER
     for level in range(family.depth_):
         n_before = search.n_leaves
         drawn = np.searchsorted(chance, rng.random(n_candidates) * chance[-1], side="right")
         spots = rng.random((n_candidates, min(n_candidates, search.worthwhile)))
         columns[level], tables[level], gain = search.best(drawn, spots)
-        df = search.degrees_of_freedom()
-        net = scale * (gain - df * sample.noise) - _PENALTY * df * noise
+        before, df = df, search.degrees_of_freedom()
+        from_noise += noise_gain(df - before, search.n_cuts(drawn, spots), share)
+        net = scale * (gain - from_noise * sample.noise) - _PENALTY * df * noise
         if net > best and (search.n_leaves > n_before or not level):
             best, n_levels = net, level + 1
         elif level + 1 - n_levels >= _PATIENCE:
@@ -141,6 +155,21 @@ def choose_cuts(
 def resolved(n_rows: int) -> float:
     """Return how many times as large as others a slope may be while sums still resolve those."""
     return float(2.0 ** (SUM_BITS - 3)) / min(n_rows, SAMPLE)
+
+
+def noise_gain(df: float, n: int, share: float = 1.0) -> float:
+    r"""Return what the best of n cuts gains from noise alone, in units of σ².
+
+    A cut adds ``df`` degrees of freedom, so its gain has a χ² distribution. The expected largest of
+    n is
+
+    .. math:: \mathrm{df} + z \sqrt{2\, \mathrm{df}} + \tfrac{2}{3} \max(z^2 - 1, 0),
+
+    by the first terms of Cornish and Fisher, with z the expected largest of n normal numbers. Gains
+    that depend on each other have a smaller one. Only a ``share`` of what exceeds ``df`` counts.
+    """
+    z = float(ndtri((n - 0.375) / (n + 0.25)))
+    return df + share * (z * max(2 * df, 0.0) ** 0.5 + max(z * z - 1, 0.0) * 2 / 3)
 
 
 def _sample(g: np.ndarray, h: np.ndarray, square: np.ndarray, rng: np.random.Generator) -> CutRows:
@@ -233,6 +262,10 @@ class _Search:
             pair, mirrored = divmod(self.number, 2)
             quantile = (0.5 + pair * _STEPS[0] + j * _STEPS[1]) % 1
             table[unseen] = (1 - quantile if mirrored else quantile) >= left
+
+    def n_cuts(self, drawn: np.ndarray, spots: np.ndarray) -> int:
+        """Count the candidates that differ: thresholds of different columns."""
+        return int(np.minimum(self.of.counts[np.unique(drawn)] - 1, spots.shape[1]).clip(1).sum())
 
     def degrees_of_freedom(self) -> float:
         """Degrees of freedom of the leaves so far: nearly 1 for a leaf of many rows, else less."""

@@ -27,7 +27,7 @@ from trickless.solvers.descent.early_stopping import look, split, stalled
 from trickless.solvers.descent.growing_network import GrowingNetwork, Seen
 from trickless.solvers.descent.next_family import OneFamily, next_family
 from trickless.solvers.descent.options import DescentOptions
-from trickless.solvers.descent.slopes import typical_gain, units_of
+from trickless.solvers.descent.slopes import mean_squares, typical_gain, units_of
 from trickless.solvers.descent.step_sizes import check_steps, largest_eigenvalue
 from trickless.solvers.descent.steps.step import Step
 from trickless.solvers.losses import unit_of
@@ -273,14 +273,15 @@ class Descent(GrowingNetwork):
         if not self.history or steps != self.steps:
             check_steps(step.owner, steps, loss)
         self.steps = steps
-        typical = self.typical
+        typical, squares = self.typical, self.squares
         if step.second_order or options.candidates.n > 1:
             start = np.broadcast_to(self.constant, targets.shape)
             g, h = loss.newton(start, targets, unit_of(spread))
             self.units = self.units.at_least(units_of(g, h, weight))
             typical = typical + new * (typical_gain(g, h, weight) - typical)
+            squares = squares + new * (mean_squares(g, weight) - squares)
         with uninterrupted():
-            self.spread, self.typical = spread, typical
+            self.spread, self.typical, self.squares = spread, typical, squares
             self.n_rows += len(targets)
             self.total_weight += count
 

@@ -58,6 +58,7 @@ class GrowingNetwork(Stated):
     moved: np.ndarray | float = 0.0
     level: np.ndarray | float = 0.0
     typical: np.ndarray | float = 0.0
+    squares: np.ndarray | float = 0.0
     levelled: float = 0.0
     idle: int = 0
 
@@ -89,6 +90,8 @@ class GrowingNetwork(Stated):
         self.idle = 0
         #: What a Newton step from the intercept gains for each output; 0 before the first batch.
         self.typical = np.zeros(n_outputs)
+        #: Mean square of the slopes at the intercept for each output; 0 before the first batch.
+        self.squares = np.zeros(n_outputs)
         self.largest_loss = 0.0
         self.eigenvalue = 0.0
         self.steps = Steps("constant", 0.0, 0.0, 0.0)
@@ -105,7 +108,7 @@ class GrowingNetwork(Stated):
         check_measure(self.measure)
         check_array("intercept", self.intercept, "f8", (None,))
         check_array("spread", self.spread, "f8", (n_outputs,))
-        for name in ("moved", "level", "typical"):
+        for name in ("moved", "level", "typical", "squares"):
             value = getattr(self, name)
             if isinstance(value, float):  # in files of older versions
                 check_number(name, value)

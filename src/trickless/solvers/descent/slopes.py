@@ -57,8 +57,13 @@ def _units(largest_sums: np.ndarray) -> np.ndarray:
 
 def typical_gain(g: np.ndarray, h: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     """Return what Newton steps gain for each output where these are slopes and curvatures."""
-    square, curvature = (np.average(each, axis=0, weights=weight) for each in (g * g, h))
+    square, curvature = mean_squares(g, weight), np.average(h, axis=0, weights=weight)
     return np.divide(square, curvature, out=np.zeros_like(square), where=curvature > 0)
+
+
+def mean_squares(g: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """Return the mean square of the slopes of each output."""
+    return np.average(g * g, axis=0, weights=weight)
 
 
 def limited(values: np.ndarray, far: float) -> np.ndarray | None:
