@@ -1,7 +1,8 @@
 r"""Newton steps on trees: the coefficients of leaves from sums of slopes and curvatures.
 
-The activations of a tree are the indicators of its leaves, so their covariance is diagonal.
-The preconditioned step of Dai et al. on the quadratic that touches the loss is then, leaf by leaf,
+The activations Z of a tree are the indicators of its leaves, so ZᵀZ is diagonal, and so is ZᵀHZ
+with H the curvatures of the rows. The preconditioned step of Dai et al. divides by ZᵀZ, and a
+Newton step by ZᵀHZ. It is, leaf by leaf,
 
 .. math:: c_v = \gamma \frac{\sum_{i \in v} g_i}{\sum_{i \in v} h_i + \lambda}
 
