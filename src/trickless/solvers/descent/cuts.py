@@ -31,6 +31,7 @@ References
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -169,7 +170,7 @@ def noise_gain(df: float, n: int, share: float = 1.0) -> float:
     that depend on each other have a smaller one. Only a ``share`` of what exceeds ``df`` counts.
     """
     z = float(ndtri((n - 0.375) / (n + 0.25)))
-    return df + share * (z * max(2 * df, 0.0) ** 0.5 + max(z * z - 1, 0.0) * 2 / 3)
+    return df + share * (z * sqrt(2 * max(df, 0.0)) + 2 / 3 * max(z * z - 1, 0.0))
 
 
 def _sample(g: np.ndarray, h: np.ndarray, square: np.ndarray, rng: np.random.Generator) -> CutRows:
@@ -265,7 +266,8 @@ class _Search:
 
     def n_cuts(self, drawn: np.ndarray, spots: np.ndarray) -> int:
         """Count the candidates that differ: thresholds of different columns."""
-        return int(np.minimum(self.of.counts[np.unique(drawn)] - 1, spots.shape[1]).clip(1).sum())
+        counts = self.of.counts[list(set(drawn.tolist()))] - 1
+        return int(np.minimum(np.maximum(counts, 1), spots.shape[1]).sum())
 
     def degrees_of_freedom(self) -> float:
         """Degrees of freedom of the leaves so far: nearly 1 for a leaf of many rows, else less."""
