@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from trickless.arrays.threads import (
     _blas,
     _cores,
+    _Shared,
     linear_algebra,
     map_blocks,
     map_rows,
@@ -266,3 +267,15 @@ def test_threads_stay_for_the_next_caller():
         map_blocks(work, row_blocks(3, 1), 3)
     assert before <= names()
     assert len(names()) <= len(before) + 10  # one that is not idle again yet is not waited for
+
+
+def test_a_block_that_a_helper_has_taken_is_done_although_the_caller_has_finished():
+    shared = _Shared(lambda block: 2 * block, [3], 1)
+
+    def numbers():
+        shared._stopped = True  # the caller waits as soon as a helper has taken its number
+        yield 0
+
+    shared._numbers = numbers()
+    shared.work()
+    assert shared.results() == [6]

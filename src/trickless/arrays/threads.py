@@ -215,8 +215,10 @@ class _Shared(Generic[Block, Result]):
             self._done.put(None)
 
     def _next(self) -> int | None:
+        if self._stopped:  # before a number is taken, since nobody else works on that block
+            return None
         index = next(self._numbers)  # one operation, so without a lock that Ctrl-C could leave shut
-        return None if self._stopped or index >= len(self._blocks) else index
+        return index if index < len(self._blocks) else None
 
     def work(self) -> None:
         while (index := self._next()) is not None:
