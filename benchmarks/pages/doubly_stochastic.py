@@ -38,7 +38,7 @@ def dai_table():
     head = ["data", "method", "test error", "seconds", "passes", "size"]
     text = (
         "The last snapshot of each. With nothing set, and the best method of others with a "
-        f"snapshot in as many seconds: {'; '.join(sides)}. Aims for the longest fit: "
+        f"snapshot in as many seconds: {'; '.join(sides)}. Aims for nothing set or large blocks: "
         f"{'; '.join(aims)}. {where(result)}."
     )
     return "\n".join([*grid(head, rows), "", text])

@@ -16,6 +16,8 @@ as well as on small sets. The rest is chosen here:
   also with stumps, a kernel that the others cannot use. The clock is read after every step of one
   fit. A model keeps all its coefficients, so what it was after each step is put together and tested
   when the fit is over.
+- "Large blocks" are as near to the sizes of the authors' program as time permits: ``SIZES``. Their
+  length scale is the family's own choice, which is a part of the seconds.
 - Fixed features, SGD: the paper's baseline. As many neurons as the longest fit draws, or ``FEW``,
   drawn once, and stochastic gradients of the same loss on batches of 512 rows, with the largest
   step that is stable on average. They do not fit into memory and are evaluated again at each visit.
@@ -73,6 +75,7 @@ PLAIN, DEFAULT = "Doubly Stochastic, as in the paper", "Doubly Stochastic, nothi
 LOOKS = {
     DEFAULT: {"color": RED, "marker": "o", "lw": 2.2},
     PLAIN: {"color": ORANGE, "marker": "o"},
+    "Doubly Stochastic, large": {"color": RED, "marker": "D", "lw": 1.2},
     "Doubly Stochastic, stumps": {"color": PINK, "marker": "D"},
     "Doubly Stochastic": {"color": RED, "marker": "s", "ls": "--", "lw": 1.2},
     "Fixed features, solved": {"color": BLUE, "marker": "v"},
@@ -89,6 +92,9 @@ GRIDS |= {"Pegasos": {"alpha": ALPHAS}, "SDCA": {"alpha": ALPHAS}}
 SCALES, SCALE_ALPHA = [1 / 8, 1 / 4, 1 / 2, 1, 2], 1e-4
 TUNING_ROWS, FIRST_ROWS, KERNEL_TEST_ROWS = 2_000, 1_000, 10_000
 EPOCHS, SGD_ROWS, SNAPSHOTS, CACHE = 30, 512, 8, 2**30
+LARGE = "Doubly Stochastic, large blocks"
+#: Half as many neurons a step as the authors' program has.
+SIZES = {"preconditioner": "block", "batch_size": 2**15, "neurons_per_step": 2048}
 
 
 class Problem(NamedTuple):
@@ -97,7 +103,7 @@ class Problem(NamedTuple):
     family: type[Neurons]
     more: int  # neurons of the longest fit
     solved: tuple[int, ...]  # numbers of fixed features that are solved for
-    aim: tuple[float, float] | None = None  # error of the longest fit, and seconds
+    aim: tuple[float, float] | None = None  # error with nothing set or large blocks, and seconds
     others: dict[str, Neurons] = {}  # for fits with nothing else set
 
 
@@ -164,8 +170,8 @@ Snapshots = Iterator[tuple[float, float, int, np.ndarray]]
 def doubly_stochastic(task: Task, neurons: Neurons, **parameters: Any) -> Snapshots:
     clock = []
 
-    def timed(*arguments: Any) -> None:
-        step(*arguments)
+    def timed(*arguments: Any, **options: Any) -> None:
+        step(*arguments, **options)
         clock.append(time.perf_counter())
 
     step = Descent.step
@@ -174,13 +180,13 @@ def doubly_stochastic(task: Task, neurons: Neurons, **parameters: Any) -> Snapsh
     with mock.patch.object(Descent, "step", timed):
         model.fit(task.X, task.y)
     rows = model.online_error_[:, 0].cumsum()
-    coef, f, done = model.neuron_coef_, 0.0, 0
+    coef, sizes, f, done = model.neuron_coef_, model.descent_.steps, 0.0, 0
     for i in np.unique(np.geomspace(1, model.n_iter_, SNAPSHOTS).round().astype(int)):
         stop = min(i * model.neurons_per_step_, len(coef))
         f += Network(model.neurons_, Later(model.stream_, done), coef[done:stop])(task.X_test)
         done = stop
-        decays = 1 - model.alpha * model.descent_.steps(np.arange(i, model.n_iter_))  # since then
-        prediction = task.decided(f / decays.prod() + model.intercept_)
+        decays = sizes.kept(sizes(np.arange(i, model.n_iter_)))  # since then
+        prediction = task.decided(f / decays.prod(axis=0) + model.intercept_)
         yield (
             clock[i - 1] - start,
             rows[i - 1] / len(task.X),
@@ -297,6 +303,8 @@ def methods(task: Task, problem: Problem) -> Iterator[tuple[str, dict[str, Any],
         yield name, settings, doubly_stochastic(task, task.neurons, **settings)
     for name, neurons in problem.others.items():
         yield name, {}, doubly_stochastic(task, neurons)
+    large = SIZES | {"n_neurons": 2**16 if len(task.X) > 2**16 else 2**15}
+    yield LARGE, large, doubly_stochastic(task, problem.family(), **large)
     for how_many, K in {f"{FEW:,}": FEW, "as many": problem.more}.items():
         yield f"Fixed features, SGD, {how_many}", {}, fixed_and_descended(task, K)
     yield "Fixed features, solved", {"alpha": "auto"}, fixed_and_solved(task, problem.solved)
@@ -325,13 +333,19 @@ def measure(name: str) -> dict[str, Any]:
             shown = " ".join(f"{error:>8.4f}" for error in errors)
             print(f"{method:<34}{seconds:>8.1f} s{passes:>9.3f}{size:>8,}  {shown}", flush=True)
         result["methods"].append({"name": method, "settings": settings, "snapshots": points})
-        if problem.aim and settings.get("n_neurons") == problem.more:
-            (error, limit), last = problem.aim, points[-1]
-            met = last["errors"][0] <= error and last["seconds"] <= limit
-            result["aim"] = {"error": error, "seconds": limit, "met": bool(met)}
+        if problem.aim and method in (DEFAULT, LARGE):
+            result["aim"] = aimed(problem.aim, result["methods"])
     result["comparison"] = compared(result["methods"])
     print(*(f"{line}" for line in result["comparison"]), sep="\n", flush=True)
     return result
+
+
+def aimed(aim: tuple[float, float], methods: list[dict[str, Any]]) -> dict[str, Any]:
+    """An aim, and whether a fit with nothing set or with large blocks meets it in the end."""
+    error, limit = aim
+    ends = [method["snapshots"][-1] for method in methods if method["name"] in (DEFAULT, LARGE)]
+    met = any(end["errors"][0] <= error and end["seconds"] <= limit for end in ends)
+    return {"error": error, "seconds": limit, "met": met}
 
 
 def compared(methods: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -916,6 +916,23 @@ def test_blocks_by_default_classify_better_than_plain_steps(loss):
     assert scores[0] > scores[1] + 0.02
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_blocks_learn_from_rows_again_as_well_as_with_whole_newton_steps(seed):
+    """Rows that are known have small slopes. Steps that fell with them were 4 errors behind."""
+    X, y = load_digits(return_X_y=True)
+    rows, others = np.split(np.random.default_rng(seed).permutation(len(X)), [1200])
+
+    def losses(**given):
+        model = DoublyStochasticClassifier(
+            Gaussian(30.0), 1000, preconditioner="block", random_state=seed, **given
+        )
+        p = model.fit(X[rows], y[rows]).predict_proba(X[others])
+        return -np.log(p[np.arange(len(others)), y[others]])
+
+    longer = losses() - losses(neurons_per_step=37, step_size=2.0)  # 1 / the largest curvature
+    assert longer.mean() < 2 * longer.std() / np.sqrt(len(others))
+
+
 @pytest.mark.parametrize("rows", [40, 300, 2000])
 @pytest.mark.parametrize("given", [{}, {"batch_size": 64, "neurons_per_step": 32}])
 def test_blocks_of_any_size_learn_no_noise(rows, given):

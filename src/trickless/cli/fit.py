@@ -57,7 +57,7 @@ def fit(
         typer.Option(
             min=1,
             max=MOST_NEURONS,
-            help="Number of neurons. Default: up to 2,000 trees or 20,000 other neurons for "
+            help="Number of neurons. Default: up to 2,000 trees or 32,768 other neurons for "
             "doubly-stochastic, 1,000 for kitchen-sinks, 10,000 for shrinking-gradient.",
         ),
     ] = None,

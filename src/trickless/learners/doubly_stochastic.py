@@ -62,7 +62,8 @@ class _DoublyStochastic(NeuronLearner):
     n_neurons : int or "auto", default="auto"
         The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps,
         or more if blocks become smaller.
-        "auto" is 20,000, or at most 2,000 trees with Newton steps.
+        "auto" is at most 2,000 trees with Newton steps. Otherwise it is 20,000, or 32 blocks if
+        these are more, up to 32,768. They are more from about 20,000 rows.
     fit_intercept : bool, default=True
         Whether the function starts from a constant, which is not penalised: the mean target of the
         first batch, or the log-odds of its classes. If False, it starts from 0 as in the paper, and
@@ -88,12 +89,12 @@ class _DoublyStochastic(NeuronLearner):
         steps. "auto" is 1e-4, or 0.15 for Newton steps, and more for trees if classes are rare.
     batch_size : int or "auto", default="auto"
         The number b of rows in a step. "auto" is 512 for plain steps. With a preconditioner it is
-        all rows of ``fit``, or of one call of ``partial_fit``, up to 16,384 (131,072 for Newton
+        all rows of ``fit``, or of one call of ``partial_fit``, up to 32,768 (131,072 for Newton
         steps).
     neurons_per_step : int or "auto", default="auto"
         The number k of neurons that each step draws. "auto" is 32 for plain steps and 1 for Newton
         steps. With the preconditioner "block" it is as many neurons as give one column for each 16
-        rows of the step, and at most 1,024 columns. Memory must hold the activations of these rows
+        rows of the step, and at most 2,048 columns. Memory must hold the activations of these rows
         and neurons. In ``fit`` with ``step_size="auto"``, every third block that explains nothing
         halves the later blocks, down to 64 columns.
     n_candidates : int or "auto", default="auto"

@@ -73,9 +73,9 @@ def test_the_length_of_a_step_is_found_by_leaving_rows_out():
     p = Z @ np.linalg.lstsq(Z, g, rcond=None)[0]
     squares = np.array([[1.0], [1 / 64], [g @ g / 64], [g @ g / 64], [g @ g / 64]])
     found = searched(np.array([p @ g / 64]), np.array([p @ p / 64]), squares, 20.0, Squared())
-    assert 0.1 < r < 0.9
-    h = 20 / 64
-    assert found == pytest.approx(r ** ((1 + h) / 2) * (1 - h) ** 2 * 0.6)
+    h, whole = 20 / 64, 0.25 + np.sqrt(2 / 20)
+    assert 0.01 < r < whole
+    assert found == pytest.approx(0.6 * (r / whole * (1 - h)) ** 2)
     noise = rng.standard_normal((100, 64))
     fits = noise @ Z @ Z.T / 64
     steps = []

@@ -1,6 +1,9 @@
 """Values of parameters that are "auto"."""
 
-from trickless.solvers.descent.options import sizes
+import numpy as np
+
+from trickless.neurons import Gaussian
+from trickless.solvers.descent.options import plan, sizes
 
 
 def test_sizes_of_steps_suit_the_number_of_rows():
@@ -10,11 +13,27 @@ def test_sizes_of_steps_suit_the_number_of_rows():
     assert of(20) == of(1023) == (None, 512, 32)
     assert of(1024) == ("block", 1024, 32)
     assert of(6000) == ("block", 6000, 187)
-    assert of(10**6) == ("block", 16_384, 512)
+    assert of(20_000) == ("block", 20_000, 625)
+    assert of(10**6) == ("block", 32_768, 1024)
     assert of(10**6, plain=True) == of(10**6, None, "auto", "auto") == (None, 512, 32)
     assert of(10**6, "auto", 100, "auto") == (None, 100, 32)
     assert of(10**6, "auto", "auto", 10) == ("block", 1024, 10)
     assert of(10**6, "auto", 4096, 512) == (None, 4096, 512)
     assert of(300, "block", "auto", "auto") == ("block", 300, 9)
     assert of(5, "block", "auto", "auto") == ("block", 5, 8)
-    assert of(10**6, n_neurons=80) == ("block", 16_384, 10)
+    assert of(10**6, n_neurons=80) == ("block", 32_768, 10)
+
+
+def test_large_blocks_take_more_neurons():
+    auto = dict.fromkeys(("preconditioner", "batch_size", "neurons_per_step"), "auto")
+    auto |= dict.fromkeys(("n_neurons", "n_candidates", "alpha", "damping"), "auto")
+    auto |= {"early_stopping": "auto", "schedule": "inverse"}
+    family = Gaussian(1.0).fit(np.zeros((2, 1)), np.random.default_rng(0))
+
+    def of(n_rows, **given):
+        return plan(auto | given, False, n_rows, n_rows, family).n_neurons
+
+    assert of(500) == of(20_000) == of(10**6, neurons_per_step=2048) == 20_000
+    assert of(24_000) == 24_000
+    assert of(10**6) == 32_768
+    assert of(10**6, n_neurons=100) == 100

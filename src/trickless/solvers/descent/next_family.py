@@ -11,12 +11,14 @@ from trickless.neurons.turns import Turns
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.candidates import choose
 from trickless.solvers.descent.growing_network import GrowingNetwork
-from trickless.solvers.descent.options import MOST_ROWS, DescentOptions
+from trickless.solvers.descent.options import DescentOptions
 from trickless.solvers.descent.steps.block import Block
 
 #: Share of the usual length of a step on a block that takes turns with trees. Later trees see the
 #: same rows, so they cannot correct the noise that the block fits.
 _SHARE = 1 / 3
+#: The most rows of such a step.
+_MOST_ROWS = 16_384
 
 
 class OneFamily:
@@ -88,7 +90,7 @@ class PartOfMixture(OneFamily):
 
     def rows(self, batch: MiniBatch) -> MiniBatch:
         own = batch.read_as(rows_of_part(batch.X, self.place))
-        return own if self.is_tree else own.every(-(-len(own) // MOST_ROWS))
+        return own if self.is_tree else own.every(-(-len(own) // _MOST_ROWS))
 
     def own(self, weights: Weights) -> Weights:
         return self.mixture.own(self.place, weights)

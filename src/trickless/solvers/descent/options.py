@@ -15,15 +15,17 @@ from trickless.solvers.losses import Loss
 #: Rows a step and neurons a step of plain steps whose sizes depend on the data.
 PLAIN_ROWS, PLAIN_NEURONS = 512, 32
 #: Rows from which steps are preconditioned, and the most in such a step.
-_BLOCK_ROWS, MOST_ROWS = 1024, 16_384
+_BLOCK_ROWS, _MOST_ROWS = 1024, 2**15
 #: The most rows of a Newton step on a tree.
 ROWS_OF_TREES = 2**17
 #: Rows from which early stopping of trees is the default.
 _WORTH_STOPPING = 40
 #: Rows for each column of a block, and the least and the most columns of a block.
-_ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 1024
-#: A fit takes at least this many preconditioned steps.
-_LEAST_STEPS = 8
+_ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 2048
+#: Neurons of a fit: the least, and the most if blocks are large.
+_NEURONS, _MOST_NEURONS = 20_000, 2**15
+#: Steps of a fit on blocks: the least, and those of a fit whose sizes are "auto".
+_LEAST_STEPS, _USUAL_STEPS = 8, 32
 
 
 class Candidates(NamedTuple):
@@ -101,9 +103,11 @@ def plan(
     if newton:  # on trees whose cuts are chosen, stopped early if there are rows to spare
         usual = Plan("newton", ROWS_OF_TREES, 1, 2000, 8, 0.0, 0.15, n_effective >= _WORTH_STOPPING)
     else:
-        n_neurons = 20_000 if isinstance(given["n_neurons"], str) else given["n_neurons"]
+        n_neurons = _NEURONS if isinstance(given["n_neurons"], str) else given["n_neurons"]
         of_step = given["preconditioner"], given["batch_size"], given["neurons_per_step"]
         chosen = sizes(*of_step, plain, n_rows, neurons.width, n_neurons)
+        if chosen[0] == "block" and isinstance(given["neurons_per_step"], str):
+            n_neurons = max(n_neurons, min(_USUAL_STEPS * chosen[2], _MOST_NEURONS))
         usual = Plan(*chosen, n_neurons, 1, 1e-6, 1e-4, False)
     wanted = {name: given[name] for name in Plan._fields if name != "preconditioner"}
     return usual._replace(**{n: v for n, v in wanted.items() if not isinstance(v, str)})
@@ -124,7 +128,7 @@ def sizes(
     explain, so b is 16 c if the data have as many rows. ``plain`` says that steps must not be
     preconditioned unless the user asks for that.
     """
-    rows = MOST_ROWS if isinstance(batch_size, str) else batch_size
+    rows = _MOST_ROWS if isinstance(batch_size, str) else batch_size
     rows = max(1, min(rows, n_rows))
     columns = min(max(rows // _ROWS_PER_COLUMN, _LEAST_COLUMNS), _MOST_COLUMNS)
     if not isinstance(neurons_per_step, str):

@@ -24,9 +24,10 @@ from trickless.solvers.losses import LEAST_UNIT, Loss
 
 #: Share of the best step of a block that is taken, since blocks that follow it correct its noise.
 _SHARE = 0.6
-#: The flattest curvature along the slopes, as a share of the largest of the loss, and the longest
-#: step in units of a Newton step.
-_FLATTEST, _LONGEST = 0.5, 2.0
+#: The r of :func:`searched` from which a large block takes its whole share.
+_WHOLE = 0.25
+#: The flattest curvature along the slopes, as a share of the largest of the loss.
+_FLATTEST = 0.5
 #: The least columns of a block, and how many blocks that explain nothing halve the next ones.
 _LEAST_COLUMNS, _TRIES = 64, 3
 
@@ -84,9 +85,15 @@ class Block(Step):
             values = (each, each**2, *(each * value for value in (slopes**2, *bend)))
             squares = np.array([value.sum(axis=0) for value in values])
         # A batch of small weights has a small gradient, but not a small covariance.
-        root = Z * matching(Z, np.sqrt(shares / (batch.total or 1.0))[:, None])
+        share = shares / (batch.total or 1.0)
         with linear_algebra(self.n_jobs, len(batch) * Z.shape[1] ** 2):
-            return BlockSums(gradient, root.T @ root, squares, level)
+            if (share == share[:1]).all():  # without a copy of Z
+                covariance = Z.T @ Z
+                covariance *= float(share[:1].sum())
+            else:
+                root = Z * matching(Z, np.sqrt(share)[:, None])
+                covariance = root.T @ root
+        return BlockSums(gradient, covariance, squares, level)
 
     def direction(
         self, network: GrowingNetwork, sums: BlockSums, k: int, gamma: np.ndarray, n_rows: int
@@ -168,10 +175,12 @@ def searched(
     leverage, as in generalised cross-validation. Let r be the multiple of this value that fits g
     best. It is about 1 if the block explains the slopes, and 0 if it explains noise.
 
-    The step is 0.6 √r Newton steps, with the curvature of the loss along the slopes. Rows that f
-    has learned from have too small slopes: r is then too small, 1 is too large, and √r is between
-    the two. A block with many columns for its rows is less reliable, so the step is in fact
-    0.6 r^((1 + h)/2) (1 − h)². With it, no sizes of blocks and batches diverge.
+    The step is 0.6 min(1, r/s)² (1 − h)² Newton steps, with the curvature of the loss along the
+    slopes and s = 1/4 + √(2/c) for c columns. Rows that f has learned from have too small slopes,
+    so r is too small. After a few passes over rows without noise, it is between 1/4 and 1/2. On
+    noise, it is about ±√(2/c), and the square makes such steps short. A block with many columns for
+    its rows is less reliable, hence the factor of (1 − h)². With it, no sizes of blocks and batches
+    diverge.
 
     ``slope`` are the means of p g, ``change`` those of p², and ``columns`` the effective number
     of columns. ``squares`` are sums over rows: of the shares, of their squares, of the slopes'
@@ -190,5 +199,6 @@ def searched(
     r = np.divide(gain, cost, out=np.zeros_like(gain), where=(gain > 0) & (cost > 0))
     flattest = _FLATTEST * loss.curvature * (not loss.piecewise_linear)
     bent = np.divide(steep, far, out=np.full_like(gain, np.inf), where=far > 0)
-    share = _SHARE * (1 - leverage) ** 2 * np.minimum(r, _LONGEST) ** ((1 + leverage) / 2)
+    whole = _WHOLE + np.sqrt(2 / max(columns, 1.0))
+    share = _SHARE * ((1 - leverage) * np.minimum(r / whole, 1.0)) ** 2
     return share / np.maximum(bent, flattest)
