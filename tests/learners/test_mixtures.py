@@ -101,7 +101,7 @@ def test_the_first_steps_are_a_ridge_fit_and_a_newton_step_on_what_it_leaves(wei
 def test_f_is_kept_up_to_date_though_blocks_are_solved_on_some_rows(
     options, most_rows, monkeypatch
 ):
-    monkeypatch.setattr(next_family, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(next_family, "_MOST_ROWS", most_rows)
     X, y = smooth_and_steps(600, outputs=2)
     seen = []
     owner = trickless.solvers.descent.growing_network.GrowingNetwork
