@@ -175,11 +175,12 @@ Snapshots = Iterator[tuple[float, float, int, np.ndarray]]
 
 
 def doubly_stochastic(task: Task, neurons: Neurons, **parameters: Any) -> Snapshots:
-    clock = []
+    clock, drawn = [], []
 
     def timed(*arguments: Any, **options: Any) -> None:
         step(*arguments, **options)
         clock.append(time.perf_counter())
+        drawn.append(len(arguments[0].coef))  # blocks that explain nothing halve later ones
 
     step = Descent.step
     model = task.learner("DoublyStochastic")(neurons, random_state=0, **parameters)
@@ -189,7 +190,7 @@ def doubly_stochastic(task: Task, neurons: Neurons, **parameters: Any) -> Snapsh
     rows = model.online_error_[:, 0].cumsum()
     coef, sizes, f, done = model.neuron_coef_, model.descent_.steps, 0.0, 0
     for i in np.unique(np.geomspace(1, model.n_iter_, SNAPSHOTS).round().astype(int)):
-        stop = min(i * model.neurons_per_step_, len(coef))
+        stop = drawn[i - 1]
         f += Network(model.neurons_, Later(model.stream_, done), coef[done:stop])(task.X_test)
         done = stop
         decays = sizes.kept(sizes(np.arange(i, model.n_iter_)))  # since then
