@@ -13,9 +13,10 @@ as well as on small sets. The rest is chosen here:
 
 - Doubly Stochastic: with nothing set; with ``preconditioner=None``, which is the paper's algorithm
   (512 rows and 32 neurons a step, constant steps); and with nothing set but more neurons. On Adult
-  also with stumps, a kernel that the others cannot use. The clock is read after every step of one
-  fit. A model keeps all its coefficients, so what it was after each step is put together and tested
-  when the fit is over.
+  also with stumps, a kernel that the others cannot use. With two classes both of the first also
+  with the hinge loss, as the support vector machines of the paper. The clock is read after every
+  step of one fit. A model keeps all its coefficients, so what it was after each step is put
+  together and tested when the fit is over.
 - "Large blocks" are as near to the sizes of the authors' program as time permits: ``SIZES``, and
   like there, all steps have one length. More neurons on more rows tell finer functions, so the row
   has a length scale of its own. The multiple of the shared one and the length of steps are those
@@ -39,11 +40,13 @@ as well as on small sets. The rest is chosen here:
 
 Run as ``python benchmarks/papers/dai2014.py``, or with names of data sets, of which it only prints
 the results. Without names it writes ``benchmarks/results/dai2014.json``, after
-each data set, and ``.png`` in about 25 minutes.
+each data set, and ``.png`` in about 25 minutes. With ``--methods hinge`` it measures the methods
+with that word in their names, and puts them in place of those that are stored.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -60,6 +63,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid
 
 import trickless
+import trickless.baselines
 from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream
@@ -74,11 +78,14 @@ from pictures import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, WIDTH, pl
 
 RESULTS = Path(__file__).parents[1] / "results"
 PLAIN, DEFAULT = "Doubly Stochastic, as in the paper", "Doubly Stochastic, nothing set"
+HINGE, PLAIN_HINGE = "Doubly Stochastic, hinge", "Doubly Stochastic, hinge, as in the paper"
 #: Lines of the picture, by how the name of a method begins: the first that fits.
 LOOKS = {
     DEFAULT: {"color": RED, "marker": "o", "lw": 2.2},
     PLAIN: {"color": ORANGE, "marker": "o"},
     "Doubly Stochastic, large": {"color": RED, "marker": "D", "lw": 1.2},
+    PLAIN_HINGE: {"color": ORANGE, "marker": "X", "ls": ":"},
+    HINGE: {"color": RED, "marker": "X", "ls": ":"},
     "Doubly Stochastic, stumps": {"color": PINK, "marker": "D"},
     "Doubly Stochastic": {"color": RED, "marker": "s", "ls": "--", "lw": 1.2},
     "Fixed features, solved": {"color": BLUE, "marker": "v"},
@@ -136,7 +143,8 @@ class Task(NamedTuple):
     kernel: dict[str, Any]
 
     def learner(self, name: str) -> type:
-        return getattr(trickless, name + ("Classifier" if self.scale is None else "Regressor"))
+        place = trickless.baselines if name in GRIDS else trickless
+        return getattr(place, name + ("Classifier" if self.scale is None else "Regressor"))
 
     def errors(self, prediction: np.ndarray) -> list[float]:
         """Misclassified share, or mean absolute errors, of the first so many test rows."""
@@ -329,6 +337,9 @@ def methods(task: Task, problem: Problem) -> Iterator[tuple[str, dict[str, Any],
     """Name, settings and snapshots of each method."""
     more = f"Doubly Stochastic, {problem.more:,} neurons"
     each = {DEFAULT: {}, more: {"n_neurons": problem.more}, PLAIN: {"preconditioner": None}}
+    if task.scale is None and len(np.unique(task.y)) == 2:
+        each[HINGE] = {"loss": "hinge"}
+        each[PLAIN_HINGE] = {"loss": "hinge", "preconditioner": None}
     for name, settings in each.items():
         yield name, settings, doubly_stochastic(task, task.neurons, **settings)
     for name, neurons in problem.others.items():
@@ -346,8 +357,8 @@ def methods(task: Task, problem: Problem) -> Iterator[tuple[str, dict[str, Any],
             yield name, chosen, (norma if name == "NORMA" else on_subsets)(task, model)
 
 
-def measure(name: str) -> dict[str, Any]:
-    """All methods on a data set."""
+def measure(name: str, word: str = "") -> dict[str, Any]:
+    """All methods on a data set, or those with a word in their names."""
     task, problem = load(name), PROBLEMS[name]
     outputs = OUTPUTS.get(name, ("error",))
     print(f"\n{name}: {', '.join(outputs)}", flush=True)
@@ -356,6 +367,8 @@ def measure(name: str) -> dict[str, Any]:
         **{"neurons": repr(task.neurons), "kernel": task.kernel, "methods": []},
     }
     for method, settings, snapshots in methods(task, problem):
+        if word not in method:
+            continue
         points = []
         for seconds, passes, size, prediction in snapshots:
             errors = task.errors(prediction)
@@ -366,6 +379,8 @@ def measure(name: str) -> dict[str, Any]:
         result["methods"].append({"name": method, "settings": settings, "snapshots": points})
         if problem.aim and method in (DEFAULT, LARGE):
             result["aim"] = aimed(problem.aim, result["methods"])
+    if word:
+        return result
     result["comparison"] = compared(result["methods"])
     print(*(f"{line}" for line in result["comparison"]), sep="\n", flush=True)
     return result
@@ -418,7 +433,20 @@ def draw(result: dict[str, Any]) -> Figure:
     return figure
 
 
+def merge(result: dict[str, Any], measured: dict[str, Any]) -> None:
+    """Put methods that were measured alone into a stored result, in place of older ones."""
+    [one] = [one for one in result["data"] if one["name"] == measured["name"]]
+    new = {method["name"]: method | {"made": circumstances()} for method in measured["methods"]}
+    one["methods"] = [new.pop(method["name"], method) for method in one["methods"]]
+    ours = [i for i, m in enumerate(one["methods"]) if m["name"].startswith("Doubly Stochastic")]
+    one["methods"][ours[-1] + 1 : ours[-1] + 1] = new.values()
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PROBLEMS)}")
+    parser.add_argument("--methods", metavar="WORD", default="", help="in names of methods")
+    args = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)  # SDCA, where its epochs are limited
     path, results = RESULTS / "dai2014.json", []
     settings = {
@@ -428,13 +456,15 @@ def main() -> None:
         "tuning_rows": TUNING_ROWS,
         "epochs": EPOCHS,
     }
-    for name in sys.argv[1:] or PROBLEMS:
-        results.append(measure(name))
-        if sys.argv[1:]:
-            continue
+    for name in args.names or PROBLEMS:
+        results.append(measure(name, args.methods))
         stored = {"settings": settings, "circumstances": circumstances(), "data": results}
+        if args.methods:
+            merge(stored := json.loads(path.read_text()), results[-1])
+        elif args.names:
+            continue
         path.write_text(json.dumps(stored, indent=1) + "\n")
-    if sys.argv[1:]:
+    if args.names and not args.methods:
         return
     redraw(draw, path)
     print(f"\nwrote {path} and {path.with_suffix('.png').name}")
