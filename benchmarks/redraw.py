@@ -23,6 +23,8 @@ PICTURES = {
     "online_images": "online_images",
     "peers": "figure",
     "rahimi2008": "rahimi2008",
+    "rahimi2008_joint": "rahimi2008_joint",
+    "rahimi2008_weights": "rahimi2008_weights",
     "regret": "regret",
     "trickless-demo": "trickless.cli.demo.picture",
 }

@@ -113,15 +113,38 @@ def hinge_table():
 
 
 def largest_weight_table():
-    lines = results("rahimi2008")["largest_weight"]
+    result = results("rahimi2008_weights")
     rows = [
-        [f"{line['alpha']}", f"{line['rows']:,}"]
+        [f"{line['alpha']}"]
         + [f"{point['mean']:.3f}" for point in line["points"]]
         + [f"{line[key]:+.2f}" for key in ("exponent", "last_exponent")]
-        for line in lines
+        for line in result["lines"]
     ]
-    sizes = [f"K = {point['neurons']:,}" for point in lines[0]["points"]]
-    return "\n".join(grid(["alpha", "rows", *sizes, "exponent", "of the last two"], rows))
+    sizes = [f"K = {point['neurons']:,}" for point in result["lines"][0]["points"]]
+    runs = f"Means of {result['settings']['runs']} runs for each K."
+    table = grid(["alpha", *sizes, "exponent", "of the last two"], rows)
+    return "\n".join([*table, "", f"{runs} {where(result)}."])
+
+
+def joint_table():
+    result, rows = results("rahimi2008_joint"), []
+    for one in result["data"]:
+        for fit in one["joint"]:
+            first, *_, last = fit["points"]
+            as_good = (drawn for drawn in one["drawn"] if drawn["error"] <= last["error"])
+            drawn = min(as_good, key=lambda drawn: drawn["seconds"], default=None)
+            row = [one["name"], f"{fit['neurons']:,}", f"{first['error']:.2%}"]
+            row += [f"{first['seconds']:.2g}", f"{last['error']:.2%}", f"{last['seconds']:.3g}"]
+            row.append(
+                f"{drawn['neurons']:,} in {drawn['seconds']:.2g} s, "
+                f"×{times(last['seconds'] / drawn['seconds'])}"
+                if drawn
+                else "not reached"
+            )
+            rows.append(row)
+    head = ["data", "K", "error, drawn", "seconds, drawn", "error, joint", "seconds, joint"]
+    head += ["drawn neurons that are no worse"]
+    return "\n".join([*grid(head, rows), "", f"{where(result)}."])
 
 
 def solvers_table():
@@ -198,6 +221,7 @@ TABLES = {
     "equal-size": equal_size_table,
     "hinge": hinge_table,
     "largest-weight": largest_weight_table,
+    "joint": joint_table,
     "kitchen-sinks-stream": kitchen_sinks_stream_table,
     "solvers": solvers_table,
     "selection": selection_table,

@@ -1,9 +1,10 @@
-"""The experiments of Rahimi and Recht 2008: random stumps against AdaBoost's, and largest weights.
+"""Figure 1 of Rahimi and Recht 2008: random neurons against boosted stumps, in error and time.
 
 A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimization with
-randomization in learning", NIPS 2008, section 4. Figure 1: test error along the time of training
-and testing together, of Random Kitchen Sinks with K neurons and of AdaBoost with as many stumps.
-Figure 2: the largest weight of the fit without a constraint, along K.
+randomization in learning", NIPS 2008, section 4. The three columns of Figure 1: test error against
+the number of neurons K, seconds of training and testing together against K, and error against these
+seconds, of Random Kitchen Sinks with K neurons and of AdaBoost with as many stumps. Figure 2 is
+``rahimi2008_weights``, and the fit of neurons and weights together ``rahimi2008_joint``.
 
 Adult is the paper's, with its split. Its other two data sets, Activity and KDD Cup 99, cannot be
 had where ``data`` looks; in their place is Covertype, lodgepole pine against the rest, with 50,000
@@ -25,11 +26,6 @@ rows to learn from and 150,000 others to test on. The rest is chosen here:
 - Hinge: the paper's constrained fit is for a Lipschitz loss such as the hinge, its experiments for
   the squared loss. Both are fitted to the same stumps with normal thresholds, with alpha by
   cross-validation (of the squared loss, for both).
-- Figure 2 has the paper's stumps and Adult. Each run draws 1,000 rows and the neurons anew, 500
-  times for each K up to 300 and 100 times for 1,000; and, since the weights that fit few rows are
-  not those of many, 20 times (10 for K = 1,000) with all rows. alpha is chosen, constant, or as
-  good as 0: 0 itself has no solution, as stumps coincide on columns with two values. The exponent
-  is the slope of log(mean of the largest weight) along log K.
 - MNIST is not in the paper: fits by squared loss and ``Gaussian`` neurons, ``alpha="auto"``, of the
   pixels and of 50 principal components, with room in memory for all activations, and least squares
   to within 0.1 % of what it can explain.
@@ -37,7 +33,7 @@ rows to learn from and 150,000 others to test on. The rest is chosen here:
 Run as ``python benchmarks/papers/rahimi2008.py``; writes ``benchmarks/results/rahimi2008.json``,
 after each part, and ``.png`` in about 15 minutes. Fits of MNIST that are stored are kept, each with
 the commit that it was made at; all of them take another 20 minutes, and the largest 17 GiB. With
-``--only PART`` it makes one part anew and keeps the others.
+``--part PART`` it makes one part anew and keeps the others.
 """
 
 from __future__ import annotations
@@ -62,7 +58,7 @@ from trickless.neurons import Dense, Gaussian, Neurons, Stumps
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import data
 from circumstances import circumstances
-from pictures import BLACK, WIDTH, band, plain_numbers, redraw
+from pictures import BLACK, WIDTH, plain_numbers, redraw
 
 PATH = Path(__file__).parents[1] / "results" / "rahimi2008.json"
 #: Rounds of AdaBoost, which are numbers of neurons as well, and those of pairs: two columns each.
@@ -86,13 +82,9 @@ NEURONS: dict[str, dict[str, Neurons]] = {
     },
 }
 #: Neurons for which the hinge loss is beside the squared one.
-HINGE_SIZES = (100, 400, 800)
+HINGE, HINGE_SIZES = "stumps, normal, hinge", (*ROUNDS, 800)
+LOOKS = {ADABOOST: {"ls": "--", "color": BLACK}, HINGE: {"ls": ":", "color": "C0"}}
 COVERTYPE_ROWS, COVERTYPE_TEST_ROWS = 50_000, 150_000
-ALPHAS = ("auto", 1e-2, 1e-3, 1e-8)
-#: Rows (None for all), K and runs of Figure 2.
-WEIGHTS = [(1000, K, 500) for K in (10, 30, 100, 300)] + [(1000, 1000, 100)]
-WEIGHTS += [(None, K, 20) for K in (10, 30, 100, 300)] + [(None, 1000, 10)]
-PERCENTILES = (5, 50, 95)
 #: Principal components (None for the pixels as they are), neurons and how many. Both 20,000 neurons
 #: and few components bear a shorter length scale than the median, about 10.
 ORTHOGONAL = Gaussian(7.0, sampling="orthogonal")
@@ -216,39 +208,6 @@ def hinge() -> list[dict[str, Any]]:
     return points
 
 
-def figure_2(settings: list[tuple[int | None, int, int]] = WEIGHTS) -> list[dict[str, Any]]:
-    """Largest weights for each alpha and number of rows."""
-    X, y = data.adult()[:2]
-    drawn: dict[tuple[Any, int], dict[int, list[float]]] = {}
-    for n_rows, K, runs in settings:
-        n_rows = n_rows or len(X)
-        for run in range(runs):
-            rows = np.random.default_rng(run).choice(len(X), n_rows, replace=False)
-            X_run, y_run = X[rows], y[rows]
-            for alpha in ALPHAS:
-                model = KitchenSinksClassifier(Stumps("normal"), K, alpha=alpha, random_state=run)
-                largest = float(np.abs(model.fit(X_run, y_run).neuron_coef_).max())
-                drawn.setdefault((alpha, n_rows), {}).setdefault(K, []).append(largest)
-        means = ", ".join(f"{a}: {np.mean(drawn[a, n_rows][K]):.4f}" for a in ALPHAS)
-        print(f"largest weight  {n_rows:>6,} rows  K = {K:>4}  {means}", flush=True)
-    lines = []
-    for (alpha, n_rows), by_size in drawn.items():
-        K, means = list(by_size), [float(np.mean(values)) for values in by_size.values()]
-        points = [
-            {"neurons": size, "runs": len(by_size[size]), "mean": mean}
-            | {"percentiles": np.percentile(by_size[size], PERCENTILES).tolist()}
-            for size, mean in zip(K, means, strict=True)
-        ]
-        exponents = {"exponent": slope(K, means), "last_exponent": slope(K[-2:], means[-2:])}
-        lines.append({"alpha": alpha, "rows": n_rows, **exponents, "points": points})
-    return lines
-
-
-def slope(x: list[int], y: list[float]) -> float:
-    """Exponent p of the best y ~ x^p."""
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
-
-
 def mnist(stored: list[dict[str, Any]]) -> dict[str, Any]:
     """Fits of MNIST, each with the commit that it was made at; those that are stored are kept."""
     split, points = data.mnist(), []
@@ -304,46 +263,38 @@ def store(result: dict[str, Any]) -> None:
 
 
 def draw(result: dict[str, Any]) -> Figure:
-    """Error along time for each data set, and the largest weight along K."""
-    figure = Figure(figsize=(WIDTH, 7.2))
-    *all_, last = figure.subplot_mosaic("AB;CC", height_ratios=(1, 1.1)).values()
-    names: dict[str, str] = {}
-    for axes, one in zip(all_, result["data"], strict=True):
-        for method in (*one["neurons"], ADABOOST):
-            points = [point for point in one["points"] if point["method"] == method]
-            x, y = [total(point) for point in points], [point["error"] for point in points]
-            color = names.setdefault(method, f"C{len(names)}")
-            look = {"ls": "--", "marker": "s", "color": BLACK} if method == ADABOOST else {}
-            axes.loglog(x, y, **{"marker": "o", "color": color} | look, label=method)
-        axes.set(title=one["name"], xlabel="seconds of training and testing", ylabel="test error")
-        plain_numbers(axes.yaxis)
-        axes.xaxis.set_major_formatter("{x:g}")
-    handles, labels = all_[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(names))
-    few = min(line["rows"] for line in result["largest_weight"])
-    for line in result["largest_weight"]:
-        K, means = ([point[key] for point in line["points"]] for key in ("neurons", "mean"))
-        color = f"C{ALPHAS.index(line['alpha'])}"
-        label = f"alpha = {line['alpha']}, {line['rows']:,} rows"
-        if line["rows"] == few:
-            low, _, high = np.transpose([point["percentiles"] for point in line["points"]])
-            band(last, K, means, low, high, marker="o", color=color, label=label)
-        else:
-            last.plot(K, means, marker="x", ls=":", color=color, label=label)
-    last.plot(K, 5 / np.array(K), color=BLACK, ls="--", lw=1, label="slope of 1/K")
-    last.set(xscale="log", yscale="log", xlabel="neurons K", ylabel="largest weight")
-    last.set_title("adult, stumps with normal thresholds: mean, and 5 to 95 %")
-    plain_numbers(last.xaxis)
-    plain_numbers(last.yaxis)
-    handles, labels = last.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    """The columns of the paper's figure, and a row for each data set."""
+    figure = Figure(figsize=(WIDTH, 6.2))
+    rows = figure.subplots(len(result["data"]), 3, squeeze=False)
+    for row, one in zip(rows, result["data"], strict=True):
+        lines: dict[str, list[Any]] = {name: [] for name in (*one["neurons"], HINGE, ADABOOST)}
+        for point in one["points"]:
+            lines[point["method"]].append(point)
+        for point in result["hinge"]:
+            if point["data"] == one["name"] and point["loss"] == "hinge":
+                lines[HINGE].append({"size": point["neurons"], **point})
+        for (method, points), marker in zip(lines.items(), "osD^vX", strict=True):
+            K, seconds = [point["size"] for point in points], [total(point) for point in points]
+            error = [point["error"] for point in points]
+            look = {"marker": marker, "ms": 4, "label": method} | LOOKS.get(method, {})
+            for axes, x, y in zip(row, (K, K, error), (error, seconds, seconds), strict=True):
+                axes.loglog(x, y, **look)
+        for axes in row[:2]:
+            axes.set_xticks((10, 100, 1000), ("10", "100", "1,000"))
+            axes.set_xlabel("neurons or rounds K")
+        row[0].set(title=one["name"], ylabel="test error")
+        row[1].set_ylabel("seconds")
+        row[2].set(xlabel="test error", ylabel="seconds", xscale="linear")
+        row[2].locator_params("x", nbins=4)
+        for axes in row:
+            plain_numbers(axes.yaxis)
+    figure.legend(*row[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure
 
 
 PARTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "error": ("data", lambda stored: [figure_1(name) for name in NEURONS]),
     "hinge": ("hinge", lambda stored: hinge()),
-    "weight": ("largest_weight", lambda stored: figure_2()),
     "mnist": ("mnist", lambda stored: mnist(stored.get("mnist", {}).get("points", []))),
 }
 
@@ -351,7 +302,7 @@ PARTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 def run(parts: list[str]) -> None:
     """Make some parts of the result, each with its circumstances, and keep the others."""
     result: dict[str, Any] = json.loads(PATH.read_text()) if PATH.exists() else {}
-    result["settings"] = {"seconds": SECONDS, "repeated": REPEATED, "percentiles": PERCENTILES}
+    result["settings"] = {"seconds": SECONDS, "repeated": REPEATED}
     for part in parts:
         key, make_part = PARTS[part]
         result[key] = make_part(result)
@@ -359,15 +310,15 @@ def run(parts: list[str]) -> None:
             result["circumstances"] = circumstances()
         result.setdefault("made", {})[part] = circumstances()
         store(result)
-    if {"data", "largest_weight"} <= set(result):
+    if {"data", "hinge"} <= set(result):
         redraw(draw, PATH)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", choices=list(PARTS), help="make one part, and keep the others")
-    only = parser.parse_args().only
-    run([only] if only else list(PARTS))
+    parser.add_argument("--part", choices=list(PARTS), help="make one part, and keep the others")
+    part = parser.parse_args().part
+    run([part] if part else list(PARTS))
     for one in json.loads(PATH.read_text()).get("aims", []):
         wanted = f"{one['what']}: at most {one['error']:.1%} {one['when']}"
         print(f"{wanted}, {'met' if one['met'] else 'not met'}")
