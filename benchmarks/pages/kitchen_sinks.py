@@ -134,7 +134,8 @@ def joint_table():
             as_good = (drawn for drawn in one["drawn"] if drawn["error"] <= last["error"])
             drawn = min(as_good, key=lambda drawn: drawn["seconds"], default=None)
             row = [one["name"], f"{fit['neurons']:,}", f"{first['error']:.2%}"]
-            row += [f"{first['seconds']:.2g}", f"{last['error']:.2%}", f"{last['seconds']:.3g}"]
+            took = f"{last['seconds']:,.0f}" if last["seconds"] > 100 else f"{last['seconds']:.2g}"
+            row += [f"{first['seconds']:.2g}", f"{last['error']:.2%}", took]
             row.append(
                 f"{drawn['neurons']:,} in {drawn['seconds']:.2g} s, "
                 f"×{times(last['seconds'] / drawn['seconds'])}"

@@ -415,7 +415,7 @@ def draw(result: dict[str, Any]) -> Figure:
     """Error against seconds, on the left, and passes, on the right."""
     results = result["data"]
     outputs = [(one, i) for one in results for i in range(len(one["outputs"]))]
-    figure = Figure(figsize=(WIDTH, 2.3 * len(outputs) + 1))
+    figure = Figure(figsize=(WIDTH, 2.3 * len(outputs) + 1.4))
     rows = figure.subplots(len(outputs), 2, squeeze=False, sharey="row")
     lines = {}
     for row, (one, i) in zip(rows, outputs, strict=True):
@@ -429,7 +429,7 @@ def draw(result: dict[str, Any]) -> Figure:
             axes.xaxis.set_major_formatter("{x:g}")
         row[0].set(title=one["name"], ylabel=one["outputs"][i])
         plain_numbers(row[0].yaxis)
-    figure.legend(lines.values(), lines.keys(), loc="outside upper center", ncols=3)
+    figure.legend(lines.values(), lines.keys(), loc="outside upper center", ncols=2)
     return figure
 
 

@@ -145,7 +145,7 @@ def draw(result: dict[str, Any]) -> Figure:
         axes.set(title=one["name"], xlabel="seconds of the fit", ylabel="test error")
         plain_numbers(axes.yaxis)
         axes.xaxis.set_major_formatter("{x:g}")
-    figure.legend(*all_[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    figure.legend(*all_[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure
 
 
