@@ -241,8 +241,11 @@ bench-limits: $(VENV)/.plot
 
 bench-papers: $(VENV)/.plot
 	$(BIN)/python benchmarks/papers/livni2017.py
+	$(BIN)/python benchmarks/papers/livni2017_online.py
 	$(BIN)/python benchmarks/papers/dai2014.py
 	$(BIN)/python benchmarks/papers/rahimi2008.py
+	$(BIN)/python benchmarks/papers/rahimi2008_joint.py
+	$(BIN)/python benchmarks/papers/rahimi2008_weights.py
 
 locked: $(VENV)/.locked
 

@@ -209,8 +209,8 @@ def fixed_random(data, schedule, first, budget, seed):
     return descend(Z, Z_test, data.y, steps(schedule, first))
 
 
-def shrinking_gradient(data, schedule, first, budget, seed, estimator="index", frozen=False):
-    Counted.activations = 0
+def learned_by_rounds(data, schedule, first, budget, seed, estimator="index"):
+    """Shrinking Gradient after its pass over the rows, and what its targets are divided by."""
     scale = max(NONZERO, np.abs(data.y).max())  # all that a target can be
     model = SizedShrinkingGradient(
         neurons_for(data.X),
@@ -223,6 +223,12 @@ def shrinking_gradient(data, schedule, first, budget, seed, estimator="index", f
         random_state=seed,
         **ROW_BY_ROW,
     ).partial_fit(data.X, data.y)  # keeps the order of the rows
+    return model, scale
+
+
+def shrinking_gradient(data, schedule, first, budget, seed, estimator="index", frozen=False):
+    Counted.activations = 0
+    model, scale = learned_by_rounds(data, schedule, first, budget, seed, estimator)
     activations, predictions = Counted.activations, []
     for average in (False, True):
         model.set_params(average=average)
@@ -232,8 +238,8 @@ def shrinking_gradient(data, schedule, first, budget, seed, estimator="index", f
     return *predictions, activations
 
 
-def doubly_stochastic(data, schedule, first, budget, seed):
-    Counted.activations = 0
+def learned_by_steps(data, schedule, first, budget, seed):
+    """Doubly Stochastic after a row of zeros and its pass over the rows."""
     k = neurons_per_step(budget)
     options = {"alpha": 0, "neurons_per_step": k, "random_state": seed, "schedule": "constant"}
     model = DoublyStochasticRegressor(neurons_for(data.X), **options, **ROW_BY_ROW)
@@ -243,9 +249,15 @@ def doubly_stochastic(data, schedule, first, budget, seed):
     for t in range(0, ROUNDS, together):
         model.set_params(step_size=steps(schedule, first)[t])
         model.partial_fit(data.X[t : t + together], data.y[t : t + together])
+    return model
+
+
+def doubly_stochastic(data, schedule, first, budget, seed):
+    Counted.activations = 0
+    model = learned_by_steps(data, schedule, first, budget, seed)
     activations, network = Counted.activations, model.network_
     last = network(data.X_test)[:, 0]
-    rounds_since = np.repeat(ROUNDS - np.arange(ROUNDS + 1), k)
+    rounds_since = np.repeat(ROUNDS - np.arange(ROUNDS + 1), neurons_per_step(budget))
     network.coef *= rounds_since[:, None, None] / ROUNDS
     return last, network(data.X_test)[:, 0], activations
 
