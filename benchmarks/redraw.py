@@ -20,6 +20,7 @@ PICTURES = {
     "convergence": "convergence",
     "dai2014": "dai2014",
     "livni2017": "livni2017",
+    "livni2017_online": "livni2017_online",
     "online_images": "online_images",
     "peers": "figure",
     "rahimi2008": "rahimi2008",

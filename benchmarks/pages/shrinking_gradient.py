@@ -8,6 +8,8 @@ from pages.common import grid, listed, results, where
 
 #: The paper's estimator in its experiment.
 INDEX = "Shrinking Gradient, index"
+#: The rows at the end of a pass whose mean loss is shown.
+LAST_ROWS = 50
 #: Times of "auto" next to the best: of estimates after the first, of rounds, of the first.
 RATIOS = ("auto_ratio", "rounds_ratio", "first_ratio")
 
@@ -251,6 +253,24 @@ def livni_sums_table():
     return "\n".join([table, "", text])
 
 
+def livni_online_table():
+    """Mean losses of the pass along D, and of its last rows."""
+    result = results("livni2017_online")
+    points, settings = result["points"], result["settings"]
+    (shown,) = [point for point in points if point["dimension"] == 650]
+    windows = LAST_ROWS // settings["window"]
+    rows = [
+        [name]
+        + [with_error(point["learners"][name]["loss"]) for point in points]
+        + [f"{np.mean(line['mean'][-windows:]):.2f}"]
+        for name, line in shown["learners"].items()
+    ]
+    rows.append(["best constant", *(with_error(p["best_constant"]) for p in points), "–"])
+    head = ["", *(f"D = {p['dimension']}" for p in points), f"last {LAST_ROWS} rows, D = 650"]
+    text = f"Means of {result['repetitions']['reported']} repetitions ± standard error."
+    return "\n".join([*grid(head, rows), "", f"{text} {where(result)}."])
+
+
 def online_images_table():
     result, rows = results("online_images"), []
     stops = (1000, 5000, 20_000, 60_000)
@@ -274,6 +294,7 @@ TABLES = {
     "estimators": estimators_table,
     "regret": regret_table,
     "livni2017-paper": livni_paper_table,
+    "livni2017-online": livni_online_table,
     "livni2017": livni_sums_table,
     "online-images": online_images_table,
     "prediction": prediction_table,
