@@ -333,8 +333,19 @@ def on_subsets(task: Task, model: Any) -> Snapshots:
         n *= 2
 
 
-def methods(task: Task, problem: Problem) -> Iterator[tuple[str, dict[str, Any], Snapshots]]:
-    """Name, settings and snapshots of each method."""
+def methods(
+    task: Task, problem: Problem, word: str
+) -> Iterator[tuple[str, dict[str, Any], Snapshots]]:
+    """Name, settings and snapshots of each method with a word in its name."""
+    for method, settings, snapshots in every_method(task, problem, word):
+        if word in method:
+            yield method, settings, snapshots
+
+
+def every_method(
+    task: Task, problem: Problem, word: str
+) -> Iterator[tuple[str, dict[str, Any], Snapshots]]:
+    """The same for all methods, except for those whose settings take long to find."""
     more = f"Doubly Stochastic, {problem.more:,} neurons"
     each = {DEFAULT: {}, more: {"n_neurons": problem.more}, PLAIN: {"preconditioner": None}}
     if task.scale is None and len(np.unique(task.y)) == 2:
@@ -344,14 +355,15 @@ def methods(task: Task, problem: Problem) -> Iterator[tuple[str, dict[str, Any],
         yield name, settings, doubly_stochastic(task, task.neurons, **settings)
     for name, neurons in problem.others.items():
         yield name, {}, doubly_stochastic(task, neurons)
-    neurons, step = finer(task)
-    large = SIZES | {"n_neurons": 2**16 if len(task.X) > 2**16 else 2**15, "step_size": step}
-    yield LARGE, large, doubly_stochastic(task, neurons, **large)
+    if word in LARGE:
+        neurons, step = finer(task)
+        large = SIZES | {"n_neurons": 2**16 if len(task.X) > 2**16 else 2**15, "step_size": step}
+        yield LARGE, large, doubly_stochastic(task, neurons, **large)
     for how_many, K in {f"{FEW:,}": FEW, "as many": problem.more}.items():
         yield f"Fixed features, SGD, {how_many}", {}, fixed_and_descended(task, K)
     yield "Fixed features, solved", {"alpha": "auto"}, fixed_and_solved(task, problem.solved)
     for name in GRIDS:
-        if name != "Pegasos" or task.scale is None:  # which is for classes alone
+        if word in name and (name != "Pegasos" or task.scale is None):  # which is for classes
             chosen = tuned(task, name)
             model = kernel_method(task, name, chosen)
             yield name, chosen, (norma if name == "NORMA" else on_subsets)(task, model)
@@ -366,9 +378,7 @@ def measure(name: str, word: str = "") -> dict[str, Any]:
         **{"name": name, "rows": len(task.X), "outputs": outputs},
         **{"neurons": repr(task.neurons), "kernel": task.kernel, "methods": []},
     }
-    for method, settings, snapshots in methods(task, problem):
-        if word not in method:
-            continue
+    for method, settings, snapshots in methods(task, problem, word):
         points = []
         for seconds, passes, size, prediction in snapshots:
             errors = task.errors(prediction)
@@ -377,12 +387,15 @@ def measure(name: str, word: str = "") -> dict[str, Any]:
             shown = " ".join(f"{error:>8.4f}" for error in errors)
             print(f"{method:<34}{seconds:>8.1f} s{passes:>9.3f}{size:>8,}  {shown}", flush=True)
         result["methods"].append({"name": method, "settings": settings, "snapshots": points})
-        if problem.aim and method in (DEFAULT, LARGE):
-            result["aim"] = aimed(problem.aim, result["methods"])
-    if word:
-        return result
+    return result if word else summed_up(result)
+
+
+def summed_up(result: dict[str, Any]) -> dict[str, Any]:
+    """The result of a data set, with a comparison and whether its aim is met."""
     result["comparison"] = compared(result["methods"])
     print(*(f"{line}" for line in result["comparison"]), sep="\n", flush=True)
+    if aim := PROBLEMS[result["name"]].aim:
+        result["aim"] = aimed(aim, result["methods"])
     return result
 
 
@@ -440,6 +453,7 @@ def merge(result: dict[str, Any], measured: dict[str, Any]) -> None:
     one["methods"] = [new.pop(method["name"], method) for method in one["methods"]]
     ours = [i for i, m in enumerate(one["methods"]) if m["name"].startswith("Doubly Stochastic")]
     one["methods"][ours[-1] + 1 : ours[-1] + 1] = new.values()
+    summed_up(one)
 
 
 def main() -> None:
