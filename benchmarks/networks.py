@@ -9,10 +9,12 @@
   so both are bounded. For the test it is frozen into as many neurons as the others have.
 - The first rows of the training images are learned, from nothing, and the 10,000 others tested.
   All cores are used. Seconds are those of the fit and of the test.
-- The layers were chosen by fits of 300 networks to the first 3,000 training images.
+- The layers were compared by Kitchen Sinks on 300 networks, which learned 2,400 training images and
+  were tested on 600 others: eight variants had 5.7 to 8.2 % errors, this one 7.0 %. It has two
+  normalisations because Shrinking Gradient learns little without them.
 
 Run as ``make bench-networks``; writes ``benchmarks/results/networks.json`` after each fit, in about
-ten minutes. ``--only NAME`` makes the fits of one family, and leaves the others in that file alone.
+five minutes. ``--only NAME`` makes the fits of one family, and leaves the others in that file alone.
 ``--rows`` and ``--neurons`` set sizes, the same for all that one file holds.
 """
 
@@ -37,7 +39,7 @@ from trickless import (
 from trickless.neurons import FromTorch, Gaussian, Neurons, Patches
 
 PATH = Path(__file__).parent / "results" / "networks.json"
-ROWS, NEURONS = 10_000, 2000
+ROWS, NEURONS = 2000, 300
 ROUNDS = {"n_samples": 64, "estimator": "full", "norm_bound": 5.0, "max_support": 2048}
 
 

@@ -35,11 +35,17 @@ def dai_table():
             limit = f" within {aim['seconds']} s" if aim["seconds"] else ""
             met = "met" if aim["met"] else "not met"
             aims.append(f"{data['name']} at most {aim['error']:.1%}{limit}, {met}")
+    every = [method for data in result["data"] for method in data["methods"]]
+    later = {method["name"]: where(method) for method in every if "circumstances" in method}
+    anew = [
+        f"{', '.join(name for name, made in later.items() if made == when)}: {when}."
+        for when in dict.fromkeys(later.values())
+    ]
     head = ["data", "method", "test error", "seconds", "passes", "size"]
     text = (
         "The last snapshot of each. With nothing set, and the best method of others with a "
         f"snapshot in as many seconds: {'; '.join(sides)}. Aims for nothing set or large blocks: "
-        f"{'; '.join(aims)}. {where(result)}."
+        f"{'; '.join(aims)}. {where(result)}. Measured later: {' '.join(anew)}"
     )
     return "\n".join([*grid(head, rows), "", text])
 

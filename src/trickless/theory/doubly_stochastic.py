@@ -59,8 +59,8 @@ def doubly_stochastic_bound(
 ) -> DoublyStochasticBound:
     r"""Bound the distance of Doubly Stochastic Gradients from the minimiser of its objective.
 
-    The steps are those of ``schedule="theorem"``, θ/i for i = 1 to t, each with b new rows and k
-    new neurons, from f = 0. Let f* minimise :math:`E\, l(f(x), y) + \frac\alpha2 \|f\|^2`. With
+    With ``schedule="theorem"``, step i = 1, ..., t has the size θ/i, and takes b new rows and k new
+    neurons, from f = 0. Let f* minimise :math:`E\, l(f(x), y) + \frac\alpha2 \|f\|^2`. With
     :math:`\kappa \ge \|\psi\|^2`, in expectation over the rows and the neurons,
 
     .. math:: E (f(x) - f_*(x))^2 \le \frac{(\sigma \theta + \sqrt\kappa\, Q)^2}{t}, \qquad
@@ -106,8 +106,8 @@ def doubly_stochastic_bound(
 
     Notes
     -----
-    The theorems are those of [1]_, with other constants, which are proved in the documentation, in
-    the explanation of Doubly Stochastic Gradients. The paper's constants contain
+    These are the theorems of [1]_ with other constants. The documentation proves them in the
+    explanation of Doubly Stochastic Gradients. The paper's constants contain
     :math:`\|f_*\|`, because its induction begins at the distance from 0 to the minimiser. The first
     step forgets this distance, so that the constants here do not. The steps do not compete with the
     best function of norm B but with the minimiser, whose risk may be larger by
