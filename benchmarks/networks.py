@@ -14,7 +14,8 @@
   normalisations because Shrinking Gradient learns little without them.
 
 Run as ``make bench-networks``; writes ``benchmarks/results/networks.json`` after each fit, in about
-five minutes. ``--only NAME`` makes the fits of one family, and leaves the others in that file alone.
+two minutes. ``--only NAME`` makes the fits of one family, and leaves the others in that file as
+they are.
 ``--rows`` and ``--neurons`` set sizes, the same for all that one file holds.
 """
 

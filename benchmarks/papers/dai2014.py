@@ -449,7 +449,10 @@ def draw(result: dict[str, Any]) -> Figure:
 def merge(result: dict[str, Any], measured: dict[str, Any]) -> None:
     """Put methods that were measured alone into a stored result, in place of older ones."""
     [one] = [one for one in result["data"] if one["name"] == measured["name"]]
-    new = {method["name"]: method | {"circumstances": circumstances()} for method in measured["methods"]}
+    new = {
+        method["name"]: method | {"circumstances": circumstances()}
+        for method in measured["methods"]
+    }
     one["methods"] = [new.pop(method["name"], method) for method in one["methods"]]
     ours = [i for i, m in enumerate(one["methods"]) if m["name"].startswith("Doubly Stochastic")]
     one["methods"][ours[-1] + 1 : ours[-1] + 1] = new.values()
