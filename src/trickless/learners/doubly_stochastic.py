@@ -205,7 +205,7 @@ class _DoublyStochastic(NeuronLearner):
     epsilon: float = 0.1
     n_neurons: int | str  # type: ignore[assignment]
     alpha: float | str
-    fit_intercept: bool
+    fit_intercept: bool = True  # in files of older versions
     step_size: float | str
     schedule: str
     decay: float | str

@@ -82,7 +82,8 @@ class Periodic(Separable):
     >>> from trickless.neurons import Periodic
     >>> month = np.arange(60.0)[:, None]
     >>> y = np.sin(2 * np.pi * month[:, 0] / 12) ** 3
-    >>> model = KitchenSinksRegressor(Periodic(period=12.0), n_neurons=50, random_state=0)
+    >>> neurons = Periodic(period=12.0, length_scale=1.0)
+    >>> model = KitchenSinksRegressor(neurons, n_neurons=200, random_state=0)
     >>> bool(model.fit(month[:36], y[:36]).score(month[36:], y[36:]) > 0.99)
     True
     """
