@@ -23,15 +23,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from torch import nn
 
 import data
 from circumstances import circumstances
+from tables import measure
 from trickless import (
     DoublyStochasticClassifier,
     KitchenSinksClassifier,
@@ -78,17 +77,6 @@ def learners(neurons: Neurons, n_neurons: int) -> dict[str, Any]:
     }
 
 
-def measure(model: Any, n_rows: int, split: data.Split) -> dict[str, float]:
-    """Seconds of learning and predicting, and the test error."""
-    start = time.perf_counter()
-    model.fit(split.X_train[:n_rows], split.y_train[:n_rows])
-    learned = time.perf_counter()
-    predicted = model.predict(split.X_test)
-    end = time.perf_counter()
-    error = float(np.mean(predicted != split.y_test))
-    return {"error": error, "fit_seconds": learned - start, "predict_seconds": end - learned}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", choices=list(FAMILIES), help="one family; the others are kept")
@@ -100,10 +88,12 @@ def main() -> None:
     if {name: result.get(name) for name in sizes} != sizes:
         result = sizes | {"families": {}}
     split = data.mnist()
+    some = {name: getattr(split, name)[: given.rows] for name in ("X_train", "y_train")}
+    split = split._replace(**some)
     for name in [given.only] if given.only else list(FAMILIES):
         runs = result["families"][name] = {}
         for learner, model in learners(FAMILIES[name], given.neurons).items():
-            runs[learner] = measure(model, given.rows, split)
+            runs[learner] = measure(model, split)
             result["circumstances"] = circumstances()
             PATH.write_text(json.dumps(result, indent=1) + "\n")
             print(f"{name:<10} {learner:<20}", runs[learner], flush=True)

@@ -12,7 +12,7 @@ takes, and how that falls with the columns for a row, were tried on the test row
 as well as on small sets. The rest is chosen here:
 
 - Doubly Stochastic: with nothing set; with ``preconditioner=None``, which is the paper's algorithm
-  (512 rows and 32 neurons a step, constant steps); and with nothing set but more neurons. On Adult
+  (512 rows and 32 neurons a step, constant steps); and with nothing set but the neurons. On Adult
   also with stumps, a kernel that the others cannot use. With two classes both of the first also
   with the hinge loss, as the support vector machines of the paper. The clock is read after every
   step of one fit. A model keeps all its coefficients, so what it was after each step is put
@@ -21,8 +21,8 @@ as well as on small sets. The rest is chosen here:
   like there, all steps have one length. More neurons on more rows tell finer functions, so the row
   has a length scale of its own. The multiple of the shared one and the length of steps are those
   with which ``FEW_LARGE`` is best on held-out training rows. That is not in the seconds.
-- Fixed features, SGD: the paper's baseline. As many neurons as the longest fit draws, or ``FEW``,
-  drawn once, and stochastic gradients of the same loss on batches of 512 rows, with the largest
+- Fixed features, SGD: the paper's baseline. As many neurons as that row has, or ``FEW``, drawn
+  once, and stochastic gradients of the same loss on batches of 512 rows, with the largest
   step that is stable on average. They do not fit into memory and are evaluated again at each visit.
 - Fixed features, solved: K neurons and their best weights for the squared loss, where K² of memory
   and time permit (``KitchenSinks``, alpha by cross-validation). A point is a fit of one K.
@@ -115,7 +115,7 @@ class Problem(NamedTuple):
     """What is chosen for a data set."""
 
     family: type[Neurons]
-    more: int  # neurons of the longest fit
+    more: int  # neurons, of Doubly Stochastic and of SGD on fixed features
     solved: tuple[int, ...]  # numbers of fixed features that are solved for
     aim: tuple[float, float] | None = None  # error with nothing set or large blocks, and seconds
     others: dict[str, Neurons] = {}  # for fits with nothing else set

@@ -28,24 +28,13 @@ from trickless.learners.descents import (
     plan_one_pass,
     size_up,
 )
-from trickless.learners.neuron_learner import (
-    NeuronLearner,
-    choose_neurons,
-    receive_rows,
-)
+from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
-from trickless.rules import (
-    CLASS_WEIGHT,
-    check_parameters,
-    choice,
-    non_negative,
-)
+from trickless.rules import CLASS_WEIGHT, check_parameters, choice, non_negative
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.early_stopping import split
-from trickless.solvers.descent.options import (
-    may_be_newton,
-)
+from trickless.solvers.descent.options import NEURONS, may_be_newton
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
@@ -61,9 +50,9 @@ class _DoublyStochastic(NeuronLearner):
     ----------
     n_neurons : int or "auto", default="auto"
         The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps,
-        or more if blocks become smaller.
-        "auto" is at most 2,000 trees with Newton steps. Otherwise it is 20,000, or 32 blocks if
-        these are more, up to 32,768. They are more from about 20,000 rows.
+        or more if blocks become smaller. "auto" is at most 2,000 trees with Newton steps.
+        Otherwise it is 20,000, or 32 blocks if these are more, up to 32,768. They are more from
+        about 20,000 rows.
     fit_intercept : bool, default=True
         Whether the function starts from a constant, which is not penalised: the mean target of the
         first batch, or the log-odds of its classes. If False, it starts from 0 as in the paper, and
@@ -334,7 +323,7 @@ class _DoublyStochastic(NeuronLearner):
 
     @property
     def _planned_neurons(self) -> int:
-        return 20_000 if isinstance(self.n_neurons, str) else self.n_neurons
+        return NEURONS if isinstance(self.n_neurons, str) else self.n_neurons
 
     @property
     def _may_be_newton(self) -> bool:

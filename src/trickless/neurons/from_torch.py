@@ -34,8 +34,8 @@ class FromTorch(Foreign):
     learner only finds a coefficient for each of their outputs. Many modules are evaluated at once
     (``torch.func.vmap``), on the processor and without gradients. In a ``torch.nn.Sequential``,
     two-dimensional convolutions and poolings of many modules work on channels side by side, which
-    is two to three times as fast. They are in eval mode, which
-    means without dropout and with the initial statistics of batch normalisation.
+    takes less time. Modules are in eval mode, which means without dropout and with the initial
+    statistics of batch normalisation.
 
     Parameters
     ----------

@@ -55,9 +55,8 @@ class Patches(Neurons):
     filters : {"normal", "data"}, default="normal"
         How filters f are drawn. "normal" draws them uniformly from the sphere. "data" draws
         contrast-normalised patches from at most 1,024 training images [1]_, in proportion to their
-        weights. On MNIST, "normal" has
-        fewer errors with patches of 7 × 7 pixels, and "data" with patches of 11 × 11 or more, since
-        few filters from the sphere match such large patches.
+        weights. On MNIST, "normal" has fewer errors with patches of 7 × 7 pixels, and "data" with
+        patches of 11 × 11 or more, since few filters from the sphere match such large patches.
     threshold : float, default=0.3
         Largest threshold. Thresholds are drawn uniformly between 0 and this number. The largest
         possible response is 1.

@@ -23,7 +23,7 @@ _WORTH_STOPPING = 40
 #: Rows for each column of a block, and the least and the most columns of a block.
 _ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 2048
 #: Neurons of a fit: the least, and the most if blocks are large.
-_NEURONS, _MOST_NEURONS = 20_000, 2**15
+NEURONS, _MOST_NEURONS = 20_000, 2**15
 #: Steps of a fit on blocks: the least, and those of a fit whose sizes are "auto".
 _LEAST_STEPS, _USUAL_STEPS = 8, 32
 
@@ -103,7 +103,7 @@ def plan(
     if newton:  # on trees whose cuts are chosen, stopped early if there are rows to spare
         usual = Plan("newton", ROWS_OF_TREES, 1, 2000, 8, 0.0, 0.15, n_effective >= _WORTH_STOPPING)
     else:
-        n_neurons = _NEURONS if isinstance(given["n_neurons"], str) else given["n_neurons"]
+        n_neurons = NEURONS if isinstance(given["n_neurons"], str) else given["n_neurons"]
         of_step = given["preconditioner"], given["batch_size"], given["neurons_per_step"]
         chosen = sizes(*of_step, plain, n_rows, neurons.width, n_neurons)
         if chosen[0] == "block" and isinstance(given["neurons_per_step"], str):

@@ -177,10 +177,9 @@ def searched(
 
     The step is 0.6 min(1, r/s)² (1 − h)² Newton steps, with the curvature of the loss along the
     slopes and s = 1/4 + √(2/c) for c columns. Rows that f has learned from have too small slopes,
-    so r is too small. After a few passes over rows without noise, it is between 1/4 and 1/2. On
-    noise, it is about ±√(2/c), and the square makes such steps short. A block with many columns for
-    its rows is less reliable, hence the factor of (1 − h)². With it, no sizes of blocks and batches
-    diverge.
+    so r is too small, and from s on the share does not depend on it. On noise, r is about ±√(2/c),
+    and the square makes such steps short. A block with many columns for its rows is less reliable,
+    hence the factor of (1 − h)². With it, no sizes of blocks and batches diverge.
 
     ``slope`` are the means of p g, ``change`` those of p², and ``columns`` the effective number
     of columns. ``squares`` are sums over rows: of the shares, of their squares, of the slopes'
