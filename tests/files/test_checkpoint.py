@@ -123,11 +123,11 @@ def test_f_at_the_rows_by_which_trees_are_chosen_is_kept(path, monkeypatch):
     """Summed again, it would be rounded in another way, and might choose another cut."""
     visited = []
 
-    def state(self, batches, plain=Descent._state):
+    def state(self, batches, plain=Descent.state):
         visited.append([len(batch.f) for batch in batches])
         return plain(self, batches)
 
-    monkeypatch.setattr(Descent, "_state", state)
+    monkeypatch.setattr(Descent, "state", state)
     X, y = rows("steps-trees")
     model = fresh("steps-trees", n_neurons=5, early_stopping=False)
     model.fit(X, y, checkpoint=path)

@@ -18,7 +18,7 @@ from trickless.baselines import NORMARegressor
 from trickless.learners import descents
 from trickless.learners.descents import options_of
 from trickless.neurons import FromFunction, Gaussian, Stumps
-from trickless.solvers.descent.early_stopping import split, stalled
+from trickless.solvers.descent.held_out import split
 from trickless.solvers.losses import make_loss
 
 

@@ -14,7 +14,7 @@ from trickless import (
 )
 from trickless.baselines import KernelGradientClassifier, NORMAClassifier
 from trickless.learners.descents import options_of
-from trickless.solvers.descent.early_stopping import split
+from trickless.solvers.descent.held_out import split
 from trickless.solvers.descent.slopes import constant_of, effective_rows
 from trickless.solvers.losses import make_loss
 

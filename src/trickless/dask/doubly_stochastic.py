@@ -62,8 +62,12 @@ from trickless.neurons.turns import takes_turns
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.candidates import compared
 from trickless.solvers.descent.descent import Descent
+from trickless.solvers.descent.divergence import warn_if_lost
+from trickless.solvers.descent.early_stopping import HeldOut, Looks
+from trickless.solvers.descent.held_out import split
 from trickless.solvers.descent.next_family import OneFamily, next_family
 from trickless.solvers.descent.options import DescentOptions
+from trickless.solvers.descent.passes import FitRows, Found, by_folds, found_by, take_over
 from trickless.tables.frames import picked
 
 
@@ -163,31 +167,76 @@ def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.nda
 def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
     _, kept, targets, weight = counted
     descent, options = model.descent_, size_up(model, targets, weight)
-    before = len(descent.validation_scores), descent.n_steps
-    pick = partial(_rows_on_client, model, rows, kept)
-    held_out, batches = descent.begin(pick, targets, weight, options)
-    order = _Order(counted, batches, held_out, descent, options)
-    shared = copy(model)  # for the workers: the model before the first step
-    shared.descent_, shared.class_weight = descent.copy(), None
-    workers = _Workers(client, client.submit(_identity, shared, pure=False), rows, order)
-    del rows  # the parts have copies
-    choice = _Choice(descent, workers, order, options)
+    fit, stopping = _Fit(model, rows, counted, options, client), options.stopping
+    if stopping is None or not options.step.keeps_best:
+        fit.run(descent, *_sides(descent, counted, options))
+    else:
+        if stopping.n_folds > 1:  # few rows
+            everything = np.arange(len(kept))
+            X = _rows_on_client(model, rows, kept, everything)
+            found = by_folds(descent, FitRows(X, targets, weight), options)
+        else:
+            trial = descent.copy()
+            looks = fit.run(trial, *_sides(descent, counted, options))
+            assert looks is not None
+            found = found_by(trial, descent, looks)
+        fit.run(descent, None, np.arange(len(kept)), found)
+        take_over(descent, found)
+    warn_if_lost(descent, 0, options)
 
-    def apart() -> MiniBatch:
-        rows = MiniBatch(None, *order.rows_at(order.at(len(batches))))
-        rows.values.f = workers.f(len(batches), np.arange(len(rows)))
-        return rows
 
-    score = None if held_out is None else apart
-    for number, k in descent.visits(before, len(batches), options, score):
-        gamma, source = descent.steps(descent.n_steps), next_family(descent, options)
-        with np.errstate(over="ignore", invalid="ignore"):  # divergence is reported
-            weights = choice(source, number, k)
-            outcome, sums = workers.sums(number, k, weights)
-            seen = descent.record(outcome, gamma, options)
-            new, shift = descent.update(sums, weights, k, gamma, seen, options, source)
-            choice.add(weights, new, gamma)
-        workers.taken = Taken(new, seen, shift)
+def _sides(
+    descent: Descent, counted: _Counted, options: DescentOptions
+) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return the held-out rows, if any, and the training rows."""
+    if options.stopping is None:
+        return None, np.arange(len(counted.kept))
+    return split(descent, counted.targets, options)
+
+
+class _Fit(NamedTuple):
+    """A fit to the rows of the workers."""
+
+    model: Any
+    rows: Pieces
+    counted: _Counted
+    options: DescentOptions
+    client: Any
+
+    def run(
+        self,
+        descent: Descent,
+        held_out: np.ndarray | None,
+        training: np.ndarray,
+        found: Found | None = None,
+    ) -> Looks | None:
+        """Take steps on the training rows, with the neurons that a trial has ``found``, if any."""
+        model, rows, (_, kept, targets, weight), options, client = self
+        pick = partial(_rows_on_client, model, rows, kept)
+        batches = descent.begin(pick, targets, weight, training, options)
+        order = _Order(self.counted, batches, held_out, descent, options)
+        shared = copy(model)  # for the workers: the model before the first step
+        shared.descent_, shared.class_weight = descent.copy(), None
+        workers = _Workers(client, client.submit(_identity, shared, pure=False), rows, order)
+        given = None if found is None else found.weights
+        choice = _Choice(descent, workers, order, options, given)
+        looks = None if held_out is None else Looks(descent, options, len(batches))
+        n_neurons = options.step.n_neurons if found is None else found.n_neurons
+        for number, k in descent.visits(len(batches), n_neurons, options.step):
+            gamma, source = descent.steps(descent.n_steps), next_family(descent, options)
+            with np.errstate(over="ignore", invalid="ignore"):  # divergence is reported
+                weights = choice(source, number, k)
+                outcome, sums = workers.sums(number, k, weights)
+                seen = descent.record(outcome, gamma, options)
+                new, shift = descent.update(sums, weights, k, gamma, seen, options, source)
+                choice.add(weights, new, gamma)
+            workers.taken = Taken(new, seen, shift)
+            if looks is not None and looks.due(descent.n_steps):
+                apart = MiniBatch(None, *order.rows_at(order.at(len(batches))))
+                apart.values.f = workers.f(len(batches), np.arange(len(apart)))
+                if looks.stop(HeldOut.of(descent, apart), len(descent.coef)):
+                    break
+        return looks
 
 
 class _Order:
@@ -317,15 +366,22 @@ class _Choice:
     """Chooses neurons on the client, by the same rows as a fit without workers.
 
     For trees, these are the first rows of all batches. The client keeps them, with the values of f.
-    For other neurons, they are a sample of each batch, which the workers send.
+    For other neurons, they are a sample of each batch, which the workers send. Neurons that are
+    ``given`` are taken as they are.
     """
 
     def __init__(
-        self, descent: Descent, workers: _Workers, order: _Order, options: DescentOptions
+        self,
+        descent: Descent,
+        workers: _Workers,
+        order: _Order,
+        options: DescentOptions,
+        given: Weights | None,
     ) -> None:
         self.descent, self.workers, self.order, self.step = descent, workers, order, options.step
+        self.given, self.first = given, len(descent.coef)
         self.pool: MiniBatch | None = None
-        n = descent.pooled(order.batches, options)
+        n = descent.pooled(order.batches, options) if given is None else 0
         if n:
             self.step.prepare(n)
             X = np.asfortranarray(workers.rows(np.arange(n)))  # a feature is contiguous
@@ -337,6 +393,9 @@ class _Choice:
         if not source.keeps:
             return ()
         n_rows, first = len(self.order.batches[number]), len(descent.coef)
+        if self.given is not None:
+            start = first - self.first
+            return tuple(array[start : start + k] for array in self.given)
         if not source.chooses:
             return descent.stream.between(first, first + k)
         if pool is None:

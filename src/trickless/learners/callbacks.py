@@ -132,6 +132,11 @@ def watch_rows(learner: Any, X: Any, y: Any) -> None:
         watch.X, watch.y = X, y
 
 
+def is_watched(learner: Any) -> bool:
+    """Return whether callbacks follow this fit."""
+    return vars(learner).get(_WATCH) is not None
+
+
 def _fitted(learner: Any) -> dict[str, Any]:
     """Return the attributes that ``fit`` sets."""
     return {

@@ -8,8 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from trickless.errors import InvalidValueError
+from trickless.intake.given import as_targets
+from trickless.intake.groups import group_numbers
+from trickless.intake.labels import Labels
+from trickless.intake.weights import check_weights
+from trickless.learners.callbacks import is_watched, watch_rows
 from trickless.learners.neuron_learner import begin_stream
 from trickless.neurons.checks import check_independent
 from trickless.rules import (
@@ -26,6 +32,7 @@ from trickless.rules import (
     positive,
 )
 from trickless.solvers.descent.descent import Descent
+from trickless.solvers.descent.held_out import split
 from trickless.solvers.descent.options import (
     PLAIN_NEURONS,
     Candidates,
@@ -34,10 +41,13 @@ from trickless.solvers.descent.options import (
     Plan,
     plan,
 )
+from trickless.solvers.descent.passes import FitRows
 from trickless.solvers.descent.slopes import effective_rows
 from trickless.solvers.descent.step_sizes import SizeParameters
 
 _AUTO = choice("auto", remedy="")
+#: Rows below which each row is held out in one of a few folds, and their number.
+_FEW_ROWS, _FOLDS = 1000, 4
 
 RULES: dict[str, Rule] = {
     "n_neurons": either(count("n_neurons='auto' suits most data; it counts draws of w"), _AUTO),
@@ -117,8 +127,13 @@ def continued(learner: Any) -> Descent:
     return learner.descent_.copy()
 
 
-def size_up(learner: Any, targets: np.ndarray, weight: np.ndarray | None) -> DescentOptions:
-    """Fix the parameters that are "auto" for rows that come together, and return all options."""
+def size_up(
+    learner: Any, targets: np.ndarray, weight: np.ndarray | None, validated: bool = False
+) -> DescentOptions:
+    """Fix the parameters that are "auto" for rows that come together, and return all options.
+
+    ``validated`` says that there are rows of the user's for early stopping.
+    """
     n_rows, n_effective = len(targets), effective_rows(len(targets), weight)
     plain = learner.schedule == "theorem" or not isinstance(learner.step_size, str)
     given = {name: getattr(learner, name) for name in (*Plan._fields, "schedule")}
@@ -128,9 +143,63 @@ def size_up(learner: Any, targets: np.ndarray, weight: np.ndarray | None) -> Des
         planned = planned._replace(damping=planned.damping * learner.descent_.rarity(loss))
     for name, value in planned._asdict().items():
         setattr(learner, f"{name}_", value)
+    if validated:
+        learner.early_stopping_ = True
     options, n_outputs = options_of(learner), learner.targets_.n_outputs
+    if options.stopping is not None and n_effective < _FEW_ROWS:
+        options = options._replace(stopping=options.stopping._replace(n_folds=_FOLDS))
     options.step.check(learner.neurons_, learner.schedule, n_outputs, learner.rows_.dtype.itemsize)
     return options
+
+
+def check_validation(learner: Any, X_val: Any, y_val: Any, weight: Any) -> None:
+    """Check that rows for early stopping have targets, and are wanted."""
+    owner = type(learner).__name__
+    if (X_val is None) != (y_val is None) or (X_val is None and weight is not None):
+        given = "y_val" if y_val is not None else "X_val" if X_val is not None else ""
+        given, lacks = (
+            (given, "X_val" if given == "y_val" else "y_val")
+            if given
+            else (
+                "sample_weight_val",
+                "X_val and y_val",
+            )
+        )
+        raise InvalidValueError(
+            f"{owner}: {given} is given without {lacks}, but rows for early stopping need both",
+            f"{lacks}; or leave {given} out, and a share of X is held out",
+        )
+    if X_val is not None and learner.early_stopping is False:
+        raise InvalidValueError(
+            f"{owner}: X_val and y_val are rows for early stopping, but early_stopping=False",
+            "early_stopping=True, or leave X_val and y_val out",
+        )
+
+
+def groups_of(learner: Any, groups: Any, y: Any, sample_weight: Any) -> np.ndarray:
+    """Return the numbers of the groups of all rows with a positive weight."""
+    owner = type(learner).__name__
+    y = as_targets(owner, y, learner._numeric)
+    weight, numbers = (
+        check_weights(owner, sample_weight, len(y)),
+        group_numbers(owner, groups, len(y)),
+    )
+    if isinstance(learner.targets_, Labels):
+        weight = learner.targets_.weights(y, weight, learner.class_weight)
+    return numbers if weight is None else numbers[weight > 0]
+
+
+def watch_held_out(
+    learner: Any, X: Any, y: Any, X_val: Any, y_val: Any, rows: FitRows, options: DescentOptions
+) -> None:
+    """Let callbacks compute their scores on the held-out rows, if they are the same in a fit."""
+    if options.stopping is None or not is_watched(learner):
+        return
+    if X_val is not None:
+        watch_rows(learner, X_val, y_val)
+    elif options.stopping.n_folds == 1 or not options.step.keeps_best:
+        held_out = split(learner.descent_, rows.targets, options, rows.groups)[0]
+        watch_rows(learner, _safe_indexing(X, held_out), _safe_indexing(y, held_out))
 
 
 def options_of(learner: Any) -> DescentOptions:

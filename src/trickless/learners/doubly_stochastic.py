@@ -10,7 +10,6 @@ import os
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.stated import check_is
@@ -19,22 +18,24 @@ from trickless.docstrings import documented
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
 from trickless.learners.base import Classifier, Regressor, store
-from trickless.learners.callbacks import watch_rows
 from trickless.learners.descents import (
     RULES,
     begin_descent,
+    check_validation,
     continued,
+    groups_of,
     is_model,
     plan_one_pass,
     size_up,
+    watch_held_out,
 )
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import CLASS_WEIGHT, check_parameters, choice, non_negative
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.early_stopping import split
 from trickless.solvers.descent.options import NEURONS, may_be_newton
+from trickless.solvers.descent.passes import FitRows, learn_all
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
@@ -229,6 +230,10 @@ class _DoublyStochastic(NeuronLearner):
         y: Any,
         sample_weight: Any = None,
         *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        groups: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Any:
         """Take steps on batches of the rows until ``n_neurons`` neurons have been drawn.
@@ -247,6 +252,17 @@ class _DoublyStochastic(NeuronLearner):
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, relative to their mean. If the weights of some batch sum to more
             than its number of rows, all steps are divided by that factor.
+        X_val : array or CSR matrix of shape (n_val, n_features), optional
+            Rows for early stopping, which are not learned from. Without them, some of the rows of X
+            are held out, and learned from in the end.
+        y_val : array of shape (n_val,), or (n_val, n_outputs) for a regressor, optional
+            Targets of these rows.
+        sample_weight_val : array of shape (n_val,), optional
+            Weights of these rows.
+        groups : array of shape (n_rows,), optional
+            The group of each row, if rows of one group are alike, such as those of one patient.
+            Whole groups are then held out for early stopping. Otherwise rows of one group would be
+            on both sides, and the scores of the held-out rows would be too good.
         checkpoint : str or path, optional
             A file in which the state of the fit is saved about once a minute. If the process ends,
             make the same call with the same data again. It resumes from the file and gives the
@@ -258,6 +274,7 @@ class _DoublyStochastic(NeuronLearner):
         """
         check_parameters(self, self._rules)
         warm = self.warm_start and self.__sklearn_is_fitted__()
+        check_validation(self, X_val, y_val, sample_weight_val)
         with (
             Checkpoint(checkpoint, self, goes_on=warm) as file,
             training_copy(self, is_model, resumes=warm) as new,
@@ -270,14 +287,19 @@ class _DoublyStochastic(NeuronLearner):
                 batch = new._receive_first(X, y, sample_weight, seed=file.seed)
                 choose_neurons(new, *batch, in_turn=self._may_be_newton)
                 new.descent_ = begin_descent(new, *batch[1:])
+            rows = FitRows(*batch)
+            if groups is not None:
+                rows = rows._replace(groups=groups_of(new, groups, y, sample_weight))
             file.received(new.seed_, *batch)
-            descent, options = new.descent_, size_up(new, *batch[1:])
-            if options.stopping:
-                held_out = split(descent, batch[1], options)[0]
-                watch_rows(new, _safe_indexing(X, held_out), _safe_indexing(y, held_out))
+            if X_val is not None:
+                apart = receive_rows(new, X_val, y_val, sample_weight_val, stream=False)
+                rows = rows._replace(apart=apart)
+                file.received(new.seed_, *apart)
+            descent, options = new.descent_, size_up(new, *batch[1:], X_val is not None)
+            watch_held_out(new, X, y, X_val, y_val, rows, options)
             n_left = options.step.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
-                descent.learn_all(*batch, options, file.keep, file.resume(), bar.update)
+                learn_all(descent, rows, options, file.keep, file.resume(), bar.update)
         return self
 
     def check_state(self) -> None:

@@ -10,7 +10,8 @@ from trickless.functions.stream import NeuronStream
 from trickless.neurons import Gaussian, Trees
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.early_stopping import score, stalled
+from trickless.solvers.descent.early_stopping import HeldOut
+from trickless.solvers.descent.passes import FitRows, learn_all
 from trickless.solvers.descent.options import Candidates, DescentOptions, EarlyStopping
 from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.descent.steps.block import Block
@@ -82,7 +83,7 @@ def by_hand(descent, options, n_steps):
 def test_a_fit_takes_the_steps_of_algorithm_1(kind):
     descent, options = problem(kind)
     expected = by_hand(descent, options, 6)
-    descent.learn_all(X, Y, WEIGHT, options)
+    learn_all(descent, FitRows(X, Y, WEIGHT), options)
     width = descent.neurons.width
     found = descent.coef.rows.reshape(6, 4, width, 2).swapaxes(1, 2).reshape(6, -1, 2)
     np.testing.assert_allclose(found, expected, atol=1e-9)
@@ -94,11 +95,12 @@ def test_a_fit_resumes_from_the_state_after_any_step(kind):
     stopping = EarlyStopping(0.25, 3, 0.0)
     whole, options = problem(kind, stopping)
     states = []
-    whole.learn_all(X, Y, WEIGHT, options, keep=lambda state: states.append(deepcopy(state())))
+    keep = lambda state: states.append(deepcopy(state()))  # noqa: E731
+    learn_all(whole, FitRows(X, Y, WEIGHT), options, keep)
     assert len(states) >= 3
     for state in states:
         other, _ = problem(kind, stopping)
-        other.learn_all(X, Y, WEIGHT, options, state=state)
+        learn_all(other, FitRows(X, Y, WEIGHT), options, state=state)
         np.testing.assert_array_equal(other.coef.rows, whole.coef.rows)
         assert other.history == whole.history
         assert other.validation_scores == whole.validation_scores

@@ -36,6 +36,9 @@ from trickless.solvers.losses import Loss, unit_of
 
 #: Rows by which candidates are compared.
 _SAMPLE = 4096
+#: Share of draws in which all columns are equally likely, so that a column which matters late, by
+#: its interactions, is found.
+_UNIFORM = 0.1
 
 
 def choose(
@@ -105,7 +108,8 @@ def _trees(
     prior = np.zeros(len(network.wins))
     prior[family.variables_] = 1.0
     if candidates.learned_prior:
-        prior *= 1 + network.wins
+        learned = prior * (1 + network.wins)
+        prior = _UNIFORM * prior / prior.sum() + (1 - _UNIFORM) * learned / learned.sum()
     g, h = np.split(slopes, 2)
     unexplained = _unexplained(network, units.g, g, weight)
     of_g, of_h = _factors(h.mean(axis=1) * units.h, network.typical, options.step.loss)

@@ -3,8 +3,8 @@
 B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan and L. Song, "Scalable kernel methods via
 doubly stochastic gradients", NIPS 2014, Algorithm 1.
 
-``Descent`` learns in passes over all rows or along a stream of them. What a step computes is
-decided by its kind, which is one of ``steps``.
+``Descent`` takes the steps, along a stream of rows or in ``passes`` over all of them. What a step
+computes is decided by its kind, which is one of ``steps``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from trickless.arrays.places import take
 from trickless.arrays.stated import check_array
 from trickless.functions.stream import Purpose, StoredNeurons, generator
 from trickless.neurons import Weights
-from trickless.solvers.descent.batches import BatchedRows, MiniBatch, Values
+from trickless.solvers.descent.batches import MiniBatch, Values
 from trickless.solvers.descent.divergence import check_loss, warn_if_lost
-from trickless.solvers.descent.early_stopping import look, split, stalled
 from trickless.solvers.descent.growing_network import GrowingNetwork, Seen
 from trickless.solvers.descent.next_family import OneFamily, next_family
 from trickless.solvers.descent.options import DescentOptions
@@ -31,7 +30,7 @@ from trickless.solvers.descent.slopes import mean_squares, typical_gain, units_o
 from trickless.solvers.descent.step_sizes import check_steps, largest_eigenvalue
 from trickless.solvers.descent.steps.step import Step
 from trickless.solvers.losses import unit_of
-from trickless.solvers.state import Keep, State, forget, ignore, parts_of
+from trickless.solvers.state import State, ignore, parts_of
 
 #: Rows by which cuts are chosen, where a step does not take all rows.
 POOL = 2**16
@@ -49,45 +48,6 @@ _ATTRIBUTES: dict[str, Any] = {
 
 class Descent(GrowingNetwork):
     """Functional gradient descent, in passes over all rows or along a stream of them."""
-
-    def learn_all(
-        self,
-        X: Any,
-        targets: np.ndarray,
-        weight: np.ndarray | None,
-        options: DescentOptions,
-        keep: Keep = forget,
-        state: State | None = None,
-        advance: Callable[[int], object] = ignore,
-    ) -> None:
-        """Take steps on batches of all rows until there are ``n_neurons`` neurons.
-
-        ``keep`` receives the state after each step, ``state`` is one from which to resume, and
-        ``advance`` is called with numbers of neurons, to show progress.
-        """
-        step, before = options.step, (len(self.validation_scores), self.n_steps)
-        step.prepare(len(targets))
-        held_out, numbers = self.begin(partial(take, X), targets, weight, options)
-        every = numbers if held_out is None else [*numbers, held_out]
-        read = step.read(self.neurons, X)
-        batches = BatchedRows(read, targets, weight, every, contiguous=self.neurons.has_trees)
-        n_pool = self.pooled(numbers, options)
-        pool = batches.pool(n_pool) if n_pool and len(numbers) > 1 else None
-        if state is not None:
-            self._resume(state, batches.values)
-
-        def apart() -> MiniBatch:
-            batch = batches[len(numbers)]
-            self.bring_up_to_date(batch, step.n_jobs)
-            return batch
-
-        score = None if held_out is None else apart
-        resumed = self.n_steps
-        for number, k in self.visits(before, len(numbers), options, score):
-            if self.n_steps > resumed:
-                keep(lambda: self._state(batches.values))
-            self.step(batches[number], k, options, pool=pool)
-            advance(k)
 
     def learn(
         self,
@@ -122,12 +82,13 @@ class Descent(GrowingNetwork):
         part: float = 1.0,
         fade: float = 1.0,
         pool: MiniBatch | None = None,
+        given: Weights | None = None,
     ) -> None:
         """Take one step of Algorithm 1 on a batch of rows and the next k neurons.
 
         A batch with a fraction ``part`` of the usual rows takes that fraction of the usual step.
         ``fade`` multiplies the step as well. Neurons are chosen by the rows of the ``pool``, by
-        default those of the batch.
+        default those of the batch, unless their weights are ``given``.
         """
         loss, n_jobs, n_rows = options.step.loss, options.step.n_jobs, len(batch)
         gamma = part * fade * self.steps(self.n_steps)
@@ -137,7 +98,9 @@ class Descent(GrowingNetwork):
         source = next_family(self, options)
         step, some = source.step, self.weigh(source.rows(batch))
         slopes = step.slopes(self, some)
-        if pool is None or not source.chooses:  # line 3: draw neurons
+        if given is not None:
+            weights = given
+        elif pool is None or not source.chooses:  # line 3: draw neurons
             weights = source.weights(some, k, n_rows, slopes if step.second_order else None)
         else:
             self.bring_up_to_date(pool, n_jobs)
@@ -194,58 +157,30 @@ class Descent(GrowingNetwork):
         scale = n_rows / n
         return Seen(int(n_rows), error, value, scale * weighted, scale * weighted_start)
 
-    def visits(
-        self,
-        before: tuple[int, int],
-        n_batches: int,
-        options: DescentOptions,
-        held_out: Callable[[], MiniBatch] | None,
-    ) -> Iterator[tuple[int, int]]:
-        """Yield the number of a batch and how many neurons to draw for each step of a fit.
-
-        The fit ends when there are ``n_neurons`` neurons, or when the score of the ``held_out``
-        rows stops improving. ``before`` holds the numbers of scores and of steps before this fit,
-        which do not count for early stopping.
-        """
-        (n_scores, n_steps), step = before, options.step
-        wait = step.wait(n_batches)
+    def visits(self, n_batches: int, n_neurons: int, step: Step) -> Iterator[tuple[int, int]]:
+        """Yield the number of a batch and how many neurons to draw, up to ``n_neurons`` in all."""
         for number in self.in_random_order(n_batches):
-            yield number, step.size(self)
-            if held_out is not None and (self.n_steps - n_steps) % wait == 0:
-                look(self, held_out(), n_scores, options)
-                scores = self.validation_scores[n_scores:]
-                assert options.stopping is not None
-                if stalled(scores, *options.stopping[1:]):
-                    break
-            if len(self.coef) == step.n_neurons:
+            if len(self.coef) >= n_neurons:
                 break
-        scores = self.validation_scores[n_scores:]
-        if step.keeps_best and scores:
-            best = int(np.argmax(scores))
-            worse = n_steps == 0 and scores[best] < 0  # than a constant
-            n = 0 if worse else self.scored[n_scores + best]
-            self.keep_first(n, n_steps + (best + 1) * wait)
-            if not worse:
-                self.move(self.level)
-        warn_if_lost(self, 0, options)
+            yield number, min(step.size(self), n_neurons - len(self.coef))
 
     def begin(
         self,
         pick: Callable[[np.ndarray], Any],
         targets: np.ndarray,
         weight: np.ndarray | None,
+        training: np.ndarray,
         options: DescentOptions,
-    ) -> tuple[np.ndarray | None, list[np.ndarray]]:
-        """Hold rows out, size steps by the others, and return both, the others in batches.
+    ) -> list[np.ndarray]:
+        """Size steps by the training rows, and return these in batches.
 
         ``pick`` returns the rows with given numbers.
         """
-        held_out, training = split(self, targets, options)
         some = None if weight is None else weight[training]
         self.size_steps(lambda rows: pick(training[rows]), targets[training], some, options)
         batches = self.batches(training, options)
         self.find_heaviest(batches, weight)
-        return held_out, batches
+        return batches
 
     def size_steps(
         self,
@@ -309,7 +244,7 @@ class Descent(GrowingNetwork):
                 yield number
                 visit += 1
 
-    def _state(self, visited: list[Values]) -> State:
+    def state(self, visited: list[Values]) -> State:
         """Return everything that the steps of a fit change."""
         return {name: getattr(self, name) for name in _ATTRIBUTES} | {
             "coef": self.coef.rows,
@@ -320,7 +255,7 @@ class Descent(GrowingNetwork):
             "visits": np.array([(values.n_neurons, values.n_steps) for values in visited]),
         }
 
-    def _resume(self, state: State, visited: list[Values]) -> None:
+    def resume(self, state: State, visited: list[Values]) -> None:
         """Restore a state."""
         coef, history, chosen, intercept, f, visits, *attributes = parts_of(
             state,

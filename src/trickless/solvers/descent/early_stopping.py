@@ -1,86 +1,148 @@
-"""Early stopping: held-out rows, their score, and when it has stopped improving."""
+r"""Early stopping: what held-out rows lose along a fit, and when that has stopped improving.
+
+At each look the loss of every held-out row is compared with that at the last progress. With d the
+difference of a row, the fit has progressed if
+
+.. math:: \bar d > \max(\mathrm{tol} \cdot \bar\ell, \; \mathrm{se}(\bar d)),
+
+where :math:`\bar\ell` is what is lost now and se the standard error of the mean. Both scale with
+what remains to be learned, so the last per cent of a loss counts as much as the first. A look
+without progress counts as one if the rows lose more by a standard error, and otherwise as half a
+look, because then noise may hide progress. The patience is ``n_iter_no_change`` such looks, or a
+quarter of all looks so far if that is more.
+
+The rows are compared with themselves, so what they have in common cancels. Few rows are held out in
+folds, and all folds look together (``folds``).
+"""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple, Self
+
 import numpy as np
 
-from trickless.errors import InvalidValueError
-from trickless.functions.stream import Purpose, generator
+from trickless.arrays.stated import check_array, check_number
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
+from trickless.solvers.descent.held_out import EQUAL
 from trickless.solvers.descent.options import DescentOptions
 from trickless.solvers.descent.slopes import constant_of
 from trickless.solvers.losses import Loss
 
-#: Excess of the curvature of equal classes from which classes are not equal.
-_EQUAL = 0.5
+#: What a look without progress counts if noise may hide it, and the share of looks to wait for.
+_HIDDEN, _SHARE = 0.5, 0.25
 
 
-def split(
-    network: GrowingNetwork, targets: np.ndarray, options: DescentOptions
-) -> tuple[np.ndarray | None, np.ndarray]:
-    """Return held-out rows for early stopping, if any, and training rows.
+class HeldOut(NamedTuple):
+    """Held-out rows at a look: decision values now and at the start, targets and weights."""
 
-    If classes are rare, the same share of rows of each is held out, up to one row.
+    f: np.ndarray
+    start: np.ndarray
+    targets: np.ndarray
+    weight: np.ndarray | None
+
+    @classmethod
+    def of(cls, network: GrowingNetwork, rows: MiniBatch) -> Self:
+        """Return the rows of a batch, whose f is up to date."""
+        start = np.broadcast_to(network.constant, rows.targets.shape)
+        return cls(rows.f + network.intercept, start, rows.targets, rows.weight)
+
+    @classmethod
+    def together(cls, parts: list[HeldOut]) -> Self:
+        """Return the rows of several parts."""
+        f, start, targets, weight = zip(*parts, strict=True)
+        weights = None if weight[0] is None else np.concatenate(weight)
+        return cls(np.concatenate(f), np.concatenate(start), np.concatenate(targets), weights)
+
+    def lost(self, loss: Loss, f: np.ndarray | None = None) -> np.ndarray:
+        """Return the loss of each row, in units of the mean loss at the start.
+
+        It uses the loss, since the accuracy of a few rows, or of a rare class, is coarse. It is the
+        mean over outputs, so that outputs count equally in any units.
+        """
+        n_apart = 1 if loss.coupled else self.targets.shape[1]
+        values = np.stack([self.f if f is None else f, self.start, self.targets])
+        lost = []
+        for now, start, targets in np.split(values, n_apart, axis=2):
+            unit = np.average(loss.value(start, targets), weights=self.weight)
+            value = loss.value(now, targets)
+            lost.append(value / unit if unit > 0 else np.ones_like(value))
+        return np.mean(lost, axis=0)
+
+
+def mean_and_error(values: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
+    """Return the mean of values of rows, and its standard error."""
+    shares = np.full(len(values), 1 / len(values)) if weight is None else weight / weight.sum()
+    mean = float(shares @ values)
+    return mean, float(np.sqrt((shares**2) @ (values - mean) ** 2))
+
+
+class Looks:
+    """The looks at held-out rows in a fit of ``owner``, which has their scores.
+
+    A score is the share of the loss that is explained. For the squared loss it is R², with the
+    intercept instead of the mean.
     """
-    n_rows = len(targets)
-    if options.stopping is None:
-        return None, np.arange(n_rows)
-    share = options.stopping.validation_fraction
-    n_held_out = int(np.ceil(share * n_rows))
-    if not 2 <= n_held_out < n_rows:
-        raise InvalidValueError(
-            f"{options.step.owner}: validation_fraction={share!r} of {n_rows} rows is "
-            f"{n_held_out}, which leaves {n_rows - n_held_out} to learn from; early_stopping needs "
-            "at least two rows held out and one to learn from",
-            "more rows, another validation_fraction, or early_stopping=False",
-        )
-    order = generator(network.stream.seed, Purpose.VALIDATION).permutation(n_rows)
-    if network.rarity(options.step.loss) ** 2 - 1 > _EQUAL:
-        _, stratum = np.unique(targets[order], axis=0, return_inverse=True)
-        held_out = np.arange(n_held_out) * n_rows // n_held_out
-        where = np.argsort(stratum.ravel(), kind="stable")
-        order = order[np.append(where[held_out], np.delete(where, held_out))]
-    return order[:n_held_out], np.sort(order[n_held_out:])
 
+    def __init__(self, owner: GrowingNetwork, options: DescentOptions, n_batches: int) -> None:
+        assert options.stopping is not None
+        self._owner, self._step, self._stopping = owner, options.step, options.stopping
+        self._n_scores, self._n_steps = len(owner.validation_scores), owner.n_steps
+        #: Steps between two looks.
+        self.wait = options.step.wait(n_batches)
+        self._reference, self._waited = np.empty(0), 0.0
 
-def look(network: GrowingNetwork, rows: MiniBatch, n_before: int, options: DescentOptions) -> None:
-    """Score the held-out rows. If the score is the best of this fit, note their level.
+    def due(self, n_steps: int) -> bool:
+        """Return whether it is time for a look."""
+        return (n_steps - self._n_steps) % self.wait == 0
 
-    The first ``n_before`` scores were made by earlier fits.
-    """
-    step = options.step
-    found = score(network, rows, step.loss)
-    is_best = found > max(network.validation_scores[n_before:], default=-np.inf)
-    moves = is_best and step.keeps_best and step.levels
-    if moves and (rare := network.rarity(step.loss) ** 2 - 1) > _EQUAL:
-        # Rows that trees have learned from have the right mean probability, and new rows of a rare
-        # class are predicted with too small probabilities. The held-out rows tell by how much.
-        f = rows.f + network.intercept
-        network.level = constant_of(step.loss, f, rows.targets, rows.weight, 1 / rare)
-    network.validation_scores.append(found)
-    network.scored.append(len(network.coef))
+    @property
+    def scores(self) -> list[float]:
+        """The scores of this fit."""
+        return self._owner.validation_scores[self._n_scores :]
 
+    def stop(self, rows: HeldOut, n_neurons: int) -> bool:
+        """Look at the rows. Return whether the fit has stopped improving."""
+        owner, loss = self._owner, self._step.loss
+        lost = rows.lost(loss)
+        found = 1 - float(np.average(lost, weights=rows.weight))
+        is_best = found > max(self.scores, default=-np.inf) and self._step.keeps_best
+        if is_best and self._step.levels and (rare := owner.rarity(loss) ** 2 - 1) > EQUAL:
+            # Rows that trees have learned from have the right mean probability, and new rows of a
+            # rare class are predicted with too small probabilities. The held-out rows tell by how
+            # much.
+            owner.level = constant_of(loss, rows.f, rows.targets, rows.weight, 1 / rare)
+        owner.validation_scores.append(found)
+        owner.scored.append(n_neurons)
+        return self._stalled(lost, rows.weight)
 
-def score(network: GrowingNetwork, rows: MiniBatch, loss: Loss) -> float:
-    """Return the score of held-out rows: the share of their loss that is explained.
+    def _stalled(self, lost: np.ndarray, weight: np.ndarray | None) -> bool:
+        if not len(self._reference):
+            self._reference = lost
+            return False
+        gain, error = mean_and_error(self._reference - lost, weight)
+        if gain > max(self._stopping.tol * np.average(lost, weights=weight), error):
+            self._reference, self._waited = lost, 0.0
+        else:
+            self._waited += 1.0 if gain < -error else _HIDDEN
+        return self._waited >= max(self._stopping.n_iter_no_change, _SHARE * len(self.scores))
 
-    It uses the loss, since the accuracy of a few rows, or of a rare class, is coarse. It is the
-    mean over outputs, so that outputs count equally in any units. For the squared loss it is
-    R², with the intercept instead of the mean.
-    """
-    f, targets, weight = rows.f, rows.targets, rows.weight
-    constant = np.broadcast_to(network.constant, targets.shape)
-    n_apart = 1 if loss.coupled else targets.shape[1]
-    outputs = np.split(np.stack([f + network.intercept, constant, targets]), n_apart, axis=2)
-    means = [
-        [np.average(loss.value(some, y), weights=weight) for some in (value, start)]
-        for value, start, y in outputs
-    ]
-    return float(np.mean([1 - lost / start if start > 0 else 0.0 for lost, start in means]))
+    def best(self) -> tuple[int, int]:
+        """Return how many neurons had the best score, and after how many steps.
 
+        Both are 0 if a constant has a better one.
+        """
+        best = int(np.argmax(self.scores))
+        if self._n_steps == 0 and self.scores[best] < 0:
+            return 0, 0
+        return self._owner.scored[self._n_scores + best], self._n_steps + (best + 1) * self.wait
 
-def stalled(scores: list[float], n_iter_no_change: int, tol: float) -> bool:
-    """Return whether the last scores improved the earlier best by less than tol."""
-    last = n_iter_no_change
-    return len(scores) > last and max(scores[-last:]) < max(scores[:-last]) + tol
+    def state(self) -> dict[str, Any]:
+        """Return what the looks of a fit have found, apart from the scores."""
+        return {"reference": self._reference, "waited": self._waited}
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Restore a state."""
+        check_array("reference", state["reference"], "f8", (None,))
+        check_number("waited", state["waited"], 0)
+        self._reference, self._waited = state["reference"], state["waited"]

@@ -40,11 +40,15 @@ class Candidates(NamedTuple):
 
 
 class EarlyStopping(NamedTuple):
-    """Share of the rows to hold out, and scores without an improvement by ``tol`` to wait for."""
+    """Share of the rows to hold out, and looks without progress by ``tol`` to wait for.
+
+    If there are folds, each row is held out in one of them.
+    """
 
     validation_fraction: float
     n_iter_no_change: int
     tol: float
+    n_folds: int = 1
 
 
 class DescentOptions(NamedTuple):

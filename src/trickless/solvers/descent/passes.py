@@ -1,0 +1,256 @@
+"""A fit: steps in passes over all rows, with early stopping.
+
+Newton steps on trees are many, and held-out rows decide how many are best. Nothing is thrown away:
+a trial learns from the other rows until it has stopped improving, and its trees, up to the best
+number, are then replayed on all rows. A replay keeps the cuts and computes the leaves anew, which
+takes no search. Few rows are held out in folds. All folds take their steps together, so that each
+row counts in the decision, and the fit then takes as many steps on all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.places import take
+from trickless.arrays.stated import check_array, check_count, check_number
+from trickless.neurons import Weights
+from trickless.solvers.descent.batches import BatchedRows, MiniBatch
+from trickless.solvers.descent.descent import Descent
+from trickless.solvers.descent.divergence import warn_if_lost
+from trickless.solvers.descent.early_stopping import HeldOut, Looks
+from trickless.solvers.descent.held_out import folds, split
+from trickless.solvers.descent.options import DescentOptions
+from trickless.solvers.state import Keep, State, forget, ignore
+
+
+class FitRows(NamedTuple):
+    """The rows of a fit, with targets and weights.
+
+    ``groups`` numbers the group of each row, if rows of one group are alike. Rows ``apart`` are
+    held out and never learned from.
+    """
+
+    X: Any
+    targets: np.ndarray
+    weight: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    apart: tuple[Any, np.ndarray, np.ndarray | None] | None = None
+
+
+class Found(NamedTuple):
+    """What a trial has found: the best number of neurons, its scores and the neurons.
+
+    ``weights`` are those of the new neurons if the trial chose them, ``scored`` the numbers of
+    neurons of its ``scores``, and ``level`` moves the intercept.
+    """
+
+    n_neurons: int
+    scores: list[float]
+    scored: list[int]
+    level: np.ndarray
+    weights: Weights | None
+
+    def state(self) -> list[Any]:
+        """Return plain data."""
+        weights = None if self.weights is None else list(self.weights)
+        return [self.n_neurons, self.scores, self.scored, self.level, weights]
+
+    @classmethod
+    def of(cls, state: list[Any]) -> Found | None:
+        """Return what a state says, or None if the trial is not over."""
+        if not state:
+            return None
+        n_neurons, scores, scored, level, weights = state
+        check_count("neurons of the trial", n_neurons, 0)
+        check_array("level of the trial", level, "f8", (None,))
+        for score in scores:
+            check_number("score", score)
+        return cls(n_neurons, scores, scored, level, None if weights is None else tuple(weights))
+
+
+def learn_all(
+    descent: Descent,
+    rows: FitRows,
+    options: DescentOptions,
+    keep: Keep = forget,
+    state: State | None = None,
+    advance: Callable[[int], object] = ignore,
+) -> None:
+    """Take steps on batches of all rows until there are ``n_neurons`` neurons, or stop early.
+
+    ``keep`` receives the state after each step, ``state`` is one from which to resume, and
+    ``advance`` is called with numbers of neurons, to show progress.
+    """
+    step, stopping = options.step, options.stopping
+    step.prepare(len(rows.targets))
+    if stopping is None or not step.keeps_best or rows.apart is not None:
+        course = Course(descent, rows, options, looks=stopping is not None)
+        course.run(step.n_neurons, keep, state, advance)
+        if course.looks is not None and step.keeps_best:
+            keep_best(descent, course.looks)
+    else:
+        start, again = descent.copy(), descent.copy()
+        found = None if state is None else Found.of(state["found"])
+        if found is None and stopping.n_folds > 1:
+            found, state = by_folds(start, rows, options, advance), None
+        elif found is None:  # what the trial has learned is the model until the replay is done
+            course = Course(descent, rows, options, looks=True)
+            course.run(step.n_neurons, keep, state, advance)
+            assert course.looks is not None
+            found, state = found_by(descent, start, course.looks), None
+            keep_best(descent, course.looks)
+            del course  # and its copy of the rows
+        course = Course(again, rows, options, looks=False, found=found)
+        course.run(found.n_neurons, keep, state)
+        take_over(again, found)
+        with uninterrupted():
+            vars(descent).update(vars(again))
+    warn_if_lost(descent, 0, options)
+
+
+def keep_best(descent: Descent, looks: Looks) -> None:
+    """Keep the neurons that had the best score, and move to the level of the held-out rows."""
+    n_neurons, n_steps = looks.best()
+    descent.keep_first(n_neurons, n_steps)
+    descent.move(descent.level if n_neurons else 0.0)
+
+
+def take_over(descent: Descent, found: Found) -> None:
+    """Take over the scores of a trial, and the level of its held-out rows."""
+    descent.validation_scores = [*descent.validation_scores, *found.scores]
+    descent.scored = [*descent.scored, *found.scored]
+    descent.level = found.level
+    descent.move(found.level)
+
+
+def found_by(trial: Descent, descent: Descent, looks: Looks) -> Found:
+    """Return what a trial, which began as a copy of ``descent``, has found."""
+    n, first = looks.best()[0], len(descent.coef)
+    weights = None
+    if trial.chosen is not None:
+        weights = tuple(array[first:n] for array in trial.chosen.weights)
+    n_before = len(descent.scored)
+    level = np.asarray(trial.level if n else np.zeros_like(trial.level))
+    return Found(n, looks.scores, trial.scored[n_before:], level, weights)
+
+
+def by_folds(
+    descent: Descent,
+    rows: FitRows,
+    options: DescentOptions,
+    advance: Callable[[int], object] = ignore,
+) -> Found:
+    """Find the best number of neurons by folds that take their steps together."""
+    courses = [
+        Course(descent.copy(), rows, options, looks=False, sides=sides)
+        for sides in folds(descent, rows.targets, options, rows.groups)
+    ]
+    owner = descent.copy()
+    looks, n = Looks(owner, options, 1), len(descent.coef)
+    while n < options.step.n_neurons:
+        last, n = n, min(n + looks.wait * options.step.neurons_per_step, options.step.n_neurons)
+        for course in courses:
+            course.run(n)
+        advance(n - last)
+        if looks.stop(HeldOut.together([course.held_out for course in courses]), n):
+            break
+    return found_by(owner, descent, looks)
+
+
+class Course:
+    """The steps of a descent on the batches of some rows, and the looks at held-out rows.
+
+    ``sides`` are the held-out and the training rows. By default all rows are learned from, unless
+    there are ``looks``. The neurons that a trial has ``found`` are taken again.
+    """
+
+    def __init__(
+        self,
+        descent: Descent,
+        rows: FitRows,
+        options: DescentOptions,
+        looks: bool,
+        found: Found | None = None,
+        sides: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:
+        step, (X, targets, weight, groups, apart) = options.step, rows
+        self._descent, self._options, self._found = descent, options, found
+        if sides is None and looks and apart is None:
+            sides = split(descent, targets, options, groups)
+        training = np.arange(len(targets)) if sides is None else sides[1]
+        self._first = len(descent.coef)
+        numbers = descent.begin(partial(take, X), targets, weight, training, options)
+        self._n_batches = len(numbers)
+        every = numbers if sides is None else [*numbers, sides[0]]
+        read = step.read(descent.neurons, X)
+        by_leaves = descent.neurons.has_trees
+        self._batches = BatchedRows(read, targets, weight, every, contiguous=by_leaves)
+        n_pool = descent.pooled(numbers, options) if found is None or found.weights is None else 0
+        self._pool = self._batches.pool(n_pool) if n_pool and len(numbers) > 1 else None
+        self._values = list(self._batches.values)
+        self._apart: MiniBatch | None = None
+        if apart is not None and looks:
+            self._apart = MiniBatch(step.read(descent.neurons, apart[0]), *apart[1:])
+            self._values.append(self._apart.values)
+        elif sides is not None:
+            self._apart = self._batches[len(numbers)]
+        self.looks = Looks(descent, options, len(numbers)) if looks else None
+
+    @property
+    def held_out(self) -> HeldOut:
+        """The held-out rows, with f up to date."""
+        assert self._apart is not None
+        self._descent.bring_up_to_date(self._apart, self._options.step.n_jobs)
+        return HeldOut.of(self._descent, self._apart)
+
+    def run(
+        self,
+        n_neurons: int,
+        keep: Keep = forget,
+        state: State | None = None,
+        advance: Callable[[int], object] = ignore,
+    ) -> None:
+        """Take steps until there are so many neurons, or until the held-out rows say stop."""
+        descent, options = self._descent, self._options
+        if state is not None:
+            self._resume(state)
+        resumed = descent.n_steps
+        for number, k in descent.visits(self._n_batches, n_neurons, options.step):
+            if descent.n_steps > resumed:
+                keep(self._state)
+            given = self._given(k)
+            descent.step(self._batches[number], k, options, pool=self._pool, given=given)
+            advance(k)
+            if self._stop():
+                break
+
+    def _stop(self) -> bool:
+        """Return whether held-out rows say stop, if it is time for a look at them."""
+        descent, looks = self._descent, self.looks
+        if looks is None or not looks.due(descent.n_steps):
+            return False
+        return looks.stop(self.held_out, len(descent.coef))
+
+    def _given(self, k: int) -> Weights | None:
+        if self._found is None or self._found.weights is None:
+            return None
+        start = len(self._descent.coef) - self._first
+        return tuple(array[start : start + k] for array in self._found.weights)
+
+    def _state(self) -> State:
+        looks = {"reference": np.empty(0), "waited": 0.0}
+        looks = looks if self.looks is None else self.looks.state()
+        found = [] if self._found is None else self._found.state()
+        return self._descent.state(self._values) | looks | {"found": found}
+
+    def _resume(self, state: State) -> None:
+        others = "reference", "waited", "found"
+        own = {name: value for name, value in state.items() if name not in others}
+        self._descent.resume(own, self._values)
+        if self.looks is not None:
+            self.looks.resume(state)
