@@ -20,6 +20,7 @@ from trickless.arrays.places import take
 from trickless.arrays.stated import check_array, check_count, check_number
 from trickless.neurons import Weights
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch
+from trickless.solvers.descent.corrective import Correction, Judged, choose, correct
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.divergence import warn_if_lost
 from trickless.solvers.descent.early_stopping import HeldOut, Looks
@@ -46,7 +47,8 @@ class Found(NamedTuple):
     """What a trial has found: the best number of neurons, its scores and the neurons.
 
     ``weights`` are those of the new neurons if the trial chose them, ``scored`` the numbers of
-    neurons of its ``scores``, and ``level`` moves the intercept.
+    neurons of its ``scores``, and ``level`` moves the intercept. If a ``correction`` pays, all
+    coefficients are solved for together in the end.
     """
 
     n_neurons: int
@@ -54,23 +56,29 @@ class Found(NamedTuple):
     scored: list[int]
     level: np.ndarray
     weights: Weights | None
+    correction: Correction | None = None
 
     def state(self) -> list[Any]:
         """Return plain data."""
         weights = None if self.weights is None else list(self.weights)
-        return [self.n_neurons, self.scores, self.scored, self.level, weights]
+        correction = [] if self.correction is None else list(self.correction)
+        return [self.n_neurons, self.scores, self.scored, self.level, weights, correction]
 
     @classmethod
     def of(cls, state: list[Any]) -> Found | None:
         """Return what a state says, or None if the trial is not over."""
         if not state:
             return None
-        n_neurons, scores, scored, level, weights = state
+        n_neurons, scores, scored, level, weights, correction = state
         check_count("neurons of the trial", n_neurons, 0)
         check_array("level of the trial", level, "f8", (None,))
         for score in scores:
             check_number("score", score)
-        return cls(n_neurons, scores, scored, level, None if weights is None else tuple(weights))
+        for number in correction:
+            check_number("correction", number, 0)
+        weights = None if weights is None else tuple(weights)
+        solve = Correction(*correction) if correction else None
+        return cls(n_neurons, scores, scored, level, weights, solve)
 
 
 def learn_all(
@@ -93,6 +101,8 @@ def learn_all(
         course.run(step.n_neurons, keep, state, advance)
         if course.looks is not None and step.keeps_best:
             keep_best(descent, course.looks)
+            if (correction := choose([course.judged()], options)) is not None:
+                correct(descent, course.batches, correction, options)
     else:
         start, again = descent.copy(), descent.copy()
         found = None if state is None else Found.of(state["found"])
@@ -104,9 +114,12 @@ def learn_all(
             assert course.looks is not None
             found, state = found_by(descent, start, course.looks), None
             keep_best(descent, course.looks)
+            found = found._replace(correction=choose([course.judged()], options))
             del course  # and its copy of the rows
         course = Course(again, rows, options, looks=False, found=found)
         course.run(found.n_neurons, keep, state)
+        if found.correction is not None:
+            correct(again, course.batches, found.correction, options)
         take_over(again, found)
         with uninterrupted():
             vars(descent).update(vars(again))
@@ -159,7 +172,10 @@ def by_folds(
         advance(n - last)
         if looks.stop(HeldOut.together([course.held_out for course in courses]), n):
             break
-    return found_by(owner, descent, looks)
+    found, (n_neurons, n_steps) = found_by(owner, descent, looks), looks.best()
+    for course in courses:
+        course.keep_first(n_neurons, n_steps)
+    return found._replace(correction=choose([course.judged() for course in courses], options))
 
 
 class Course:
@@ -200,6 +216,20 @@ class Course:
         elif sides is not None:
             self._apart = self._batches[len(numbers)]
         self.looks = Looks(descent, options, len(numbers)) if looks else None
+
+    @property
+    def batches(self) -> list[MiniBatch]:
+        """The batches of training rows."""
+        return [self._batches[i] for i in range(self._n_batches)]
+
+    def keep_first(self, n_neurons: int, n_steps: int) -> None:
+        """Keep the first neurons only, as they were after so many steps."""
+        self._descent.keep_first(n_neurons, n_steps)
+
+    def judged(self) -> Judged:
+        """Return the network with its training rows and its held-out rows."""
+        assert self._apart is not None
+        return Judged(self._descent, self.batches, self._apart)
 
     @property
     def held_out(self) -> HeldOut:

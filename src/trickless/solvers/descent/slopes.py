@@ -39,7 +39,10 @@ class Units(NamedTuple):
 
 def by_rows(work: Callable[[slice], Any], n_rows: int, n_jobs: int | None) -> list[Any]:
     """Apply ``work`` to blocks of rows, on several threads if there are many."""
-    return map_blocks(work, row_blocks(n_rows, _ROWS), n_jobs if n_rows >= _WORTH_THREADS else 1)
+    blocks = row_blocks(n_rows, _ROWS)
+    if n_rows < _WORTH_THREADS:
+        return [work(rows) for rows in blocks]
+    return map_blocks(work, blocks, n_jobs)
 
 
 def units_of(g: np.ndarray, h: np.ndarray, weight: np.ndarray | None) -> Units:

@@ -35,6 +35,8 @@ _LARGEST, _LEAST, _SIZE = 0.5, 0.02, 3.0
 _RECORDED = 4096
 #: Rows of a stream for each tree.
 _ROWS_PER_TREE = 1024
+#: Work on a row and a tree of a fit, in units of finding its leaf.
+_WORK = 32
 #: The most trees between two scores of the held-out rows.
 _MOST_BETWEEN = 50
 
@@ -140,7 +142,7 @@ class Newton(Step):
             )
 
     def prepare(self, n_rows: int) -> None:
-        loops(n_rows * self.n_neurons)  # loads compiled loops if they are worth it
+        loops(_WORK * n_rows * self.n_neurons)  # loads compiled loops if they are worth it
 
 
 class Leaves(NamedTuple):

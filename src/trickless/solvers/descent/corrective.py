@@ -1,0 +1,256 @@
+r"""The corrective solve: the coefficients of all leaves of all trees together.
+
+Boosting searches: each step finds a tree and solves for its leaves alone, and later trees never
+change them. Random Kitchen Sinks [1]_ solves: its neurons are fixed, and their weights are found
+together. Here both follow each other. With A the indicators of all leaves at the rows, g the slopes
+of the loss and H its curvatures, all coefficients move by a Newton step δ,
+
+.. math:: (A^\top H A + \lambda I) \, \delta = A^\top g.
+
+The matrix is never made. A product with A gathers the coefficients of each row's leaves, and one
+with its transpose sums over the rows of each leaf. Conjugate gradients start from the boosted
+coefficients, and few iterations regularise as a large λ does. Held-out rows choose λ and the number
+of iterations, by the least mean loss plus two standard errors, and no solve at all is one of the
+choices. It takes two, because the best of many choices is too good by chance. All λ share one
+sequence of products, since they span the same Krylov space [2]_.
+
+λ is in units of the mean curvature of a row, so λ = 10 counts as much as ten rows in each leaf.
+Sums are over multiples of a unit, which makes them exact, in any order.
+
+References
+----------
+.. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimization with
+   randomization in learning", NIPS 2008.
+.. [2] A. Frommer and P. Maass, "Fast CG-based methods for Tikhonov-Phillips regularization", SIAM
+   Journal on Scientific Computing 20(5), 1999.
+.. [3] T. Johnson and T. Zhang, "Learning nonlinear functions using regularized greedy forest", IEEE
+   TPAMI 36(5), 2014 (all leaves are corrected together, along the fit).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from trickless.arrays.growing import Growing
+from trickless.arrays.threads import row_blocks
+from trickless.functions.activations import by_neuron
+from trickless.neurons.turns import Turns
+from trickless.solvers.descent.batches import MiniBatch
+from trickless.solvers.descent.early_stopping import HeldOut, mean_and_error
+from trickless.solvers.descent.growing_network import GrowingNetwork
+from trickless.solvers.descent.options import DescentOptions
+from trickless.solvers.descent.slopes import Units, units_of
+from trickless.solvers.losses import unit_of
+
+#: The λ to choose from, in rows of a leaf, and the most iterations.
+LAMBDAS, MOST_ITERATIONS = (1.0, 10.0, 100.0, 1000.0, 10_000.0), 10
+#: Iterations without a better choice after which no more are tried, and standard errors of a gain.
+_PATIENCE, _ERRORS = 3, 2.0
+#: Trees whose leaves are found together, and leaves of rows that are kept between products.
+_TREES, _KEPT = 32, 2**25
+#: The least relative square of a residual that is still reduced.
+_SOLVED = 1e-24
+
+
+class Correction(NamedTuple):
+    """A choice of the held-out rows: λ, in rows of a leaf, and the number of iterations."""
+
+    ridge: float
+    n_iterations: int
+
+
+def is_possible(network: GrowingNetwork, options: DescentOptions) -> bool:
+    """Return whether a network has leaves of trees only, and no decay that a solve would ignore."""
+    plain = network.neurons.one_hot and not isinstance(network.neurons, Turns)
+    return plain and options.step.second_order and not options.sizes.alpha and len(network.coef) > 0
+
+
+class LeafMatrix:
+    """The indicators A of all leaves of a network at the rows of some batches."""
+
+    def __init__(
+        self, network: GrowingNetwork, batches: list[MiniBatch], options: DescentOptions
+    ) -> None:
+        self._network, self._batches, self._options = network, batches, options
+        self.shape = network.coef.rows.shape
+        n_rows = sum(map(len, batches))
+        #: The leaves of all rows in all trees, if there are few enough.
+        self._kept = list(self._find()) if n_rows * self.shape[0] <= _KEPT else None
+
+    def _find(self) -> Iterator[tuple[slice, list]]:
+        """Yield a few trees, and the leaves of the rows of each batch in them."""
+        network, step = self._network, self._options.step
+        family, dtype = network.neurons, network.stream.dtype
+        for where, weights in network.source.pieces(0, self.shape[0]):
+            for some in row_blocks(where.stop - where.start, _TREES):
+                few = tuple(array[some] for array in weights)
+                found = [step.activations(family, b.X, few, dtype) for b in self._batches]
+                yield slice(where.start + some.start, where.start + some.stop), found
+
+    def _leaves(self) -> Iterator[tuple[slice, list]]:
+        yield from self._find() if self._kept is None else self._kept
+
+    def times(self, coef: np.ndarray) -> list[np.ndarray]:
+        """Return A times coefficients (n_trees, width, n_outputs), for the rows of each batch."""
+        totals = [np.zeros((len(batch), coef.shape[2])) for batch in self._batches]
+        for some, found in self._leaves():
+            columns = coef[some].swapaxes(0, 1).reshape(-1, coef.shape[2])
+            for total, Z in zip(totals, found, strict=True):
+                self._options.step.add(Z, columns, total)
+        return totals
+
+    def transposed(self, values: list[np.ndarray]) -> np.ndarray:
+        """Return Aᵀ times values of the rows, whole numbers: (n_trees, width, n_outputs)."""
+        n_outputs, n_jobs = values[0].shape[1], self._options.step.n_jobs
+        result = np.zeros((*self.shape[:2], n_outputs))
+        rows = [np.ascontiguousarray(each.T) for each in values]
+        for some, found in self._leaves():
+            for each, Z in zip(rows, found, strict=True):
+                sums = Z.sums(each, n_jobs)
+                result[some] += by_neuron(sums.reshape(-1, n_outputs), self.shape[1])
+        return result
+
+
+class System:
+    """The system of a corrective solve, for the rows of some batches."""
+
+    def __init__(
+        self, network: GrowingNetwork, batches: list[MiniBatch], options: DescentOptions
+    ) -> None:
+        loss = options.step.loss
+        self.matrix = LeafMatrix(network, batches, options)
+        slopes = []
+        for batch, f in zip(batches, self.matrix.times(network.coef.rows), strict=True):
+            weight = network.relative(batch.weight)
+            f = f + network.intercept
+            g, h = loss.newton(f, batch.targets, unit_of(network.spread))
+            if weight is not None:
+                g, h = g * weight[:, None], h * weight[:, None]
+            slopes.append((g, h))
+        g, h = (np.concatenate(each) for each in zip(*slopes, strict=True))
+        self._h, units = [h for _, h in slopes], units_of(g, h, None)
+        #: The mean curvature of a row, for each output.
+        self.curvature = h.mean(axis=0)
+        self.start = self._sums([g for g, _ in slopes], units)
+
+    def normal(self, coef: np.ndarray) -> np.ndarray:
+        """Return AᵀHA times coefficients."""
+        values = [f * h for f, h in zip(self.matrix.times(coef), self._h, strict=True)]
+        every = np.concatenate(values)
+        return self._sums(values, units_of(every, every, None))
+
+    def _sums(self, values: list[np.ndarray], units: Units) -> np.ndarray:
+        unit = np.where(np.greater(units.g, 0), units.g, 1.0)
+        return self.matrix.transposed([np.rint(each / unit) for each in values]) * unit
+
+
+def correct(
+    network: GrowingNetwork,
+    batches: list[MiniBatch],
+    correction: Correction,
+    options: DescentOptions,
+) -> None:
+    """Move all coefficients of a network by a corrective solve for some batches."""
+    move = solve(System(network, batches, options), correction)
+    coef = Growing()
+    coef.append((network.coef.rows + move).astype(network.coef.rows.dtype))
+    network.coef = coef
+
+
+def solve(system: System, correction: Correction) -> np.ndarray:
+    """Return δ of conjugate gradients, (n_trees, width, n_outputs)."""
+    ridge = correction.ridge * system.curvature
+    residual = system.start
+    direction, solution = residual, np.zeros_like(residual)
+    square = first = _squares(residual)
+    for _ in range(correction.n_iterations):
+        if (square <= _SOLVED * first).all():
+            break
+        product = system.normal(direction) + ridge * direction
+        length = _ratio(square, (direction * product).sum(axis=(0, 1)))
+        solution = solution + length * direction
+        residual = residual - length * product
+        before, square = square, _squares(residual)
+        direction = residual + _ratio(square, before) * direction
+    return solution
+
+
+class Judged(NamedTuple):
+    """A network with the batches that it learned from, and its held-out rows."""
+
+    network: GrowingNetwork
+    batches: list[MiniBatch]
+    apart: MiniBatch
+
+
+def choose(judged: list[Judged], options: DescentOptions) -> Correction | None:
+    """Choose λ and the number of iterations by held-out rows, or None if no solve is better.
+
+    There is a network for each fold, and their held-out rows decide together.
+    """
+    if not all(is_possible(network, options) for network, *_ in judged):
+        return None
+    loss, parts, paths = options.step.loss, [], []
+    for network, batches, apart in judged:
+        matrix = LeafMatrix(network, [apart], options)
+        rows = HeldOut.of(network, apart)
+        parts.append(rows._replace(f=matrix.times(network.coef.rows)[0] + network.intercept))
+        paths.append(_paths(System(network, batches, options), matrix))
+    rows = HeldOut.together(parts)
+    before = rows.lost(loss)
+    best, choice = 0.0, None
+    for iteration, moved in enumerate(zip(*paths, strict=True), 1):
+        for number, ridge in enumerate(LAMBDAS):
+            f = rows.f + np.concatenate([each[number] for each in moved])
+            gain, error = mean_and_error(before - rows.lost(loss, f), rows.weight)
+            if (sure := gain - _ERRORS * error) > best:
+                best, choice = sure, Correction(ridge, iteration)
+        if iteration - (0 if choice is None else choice.n_iterations) >= _PATIENCE:
+            break
+    return choice
+
+
+def _paths(system: System, matrix: LeafMatrix) -> Iterator[np.ndarray]:
+    """Yield how far f at held-out rows has moved after each iteration, for each λ.
+
+    The conjugate gradients are those for the least λ. The others follow from its numbers: their
+    residuals are multiples ``part`` of its residual, and the rows need no products of their own.
+    """
+    curvature = system.curvature
+    least, *_ = LAMBDAS
+    beyond = (np.array(LAMBDAS) - least)[:, None] * curvature  # (n_lambdas, n_outputs)
+    residual = system.start
+    direction, square = residual, _squares(residual)
+    ahead = np.concatenate(matrix.times(residual))
+    moved = np.zeros((len(LAMBDAS), *ahead.shape))
+    ways = np.broadcast_to(ahead, moved.shape)
+    part = last_part = np.ones_like(beyond)
+    last_length, turn = np.ones_like(curvature), np.zeros_like(curvature)
+    for _ in range(MOST_ITERATIONS):
+        product = system.normal(direction) + least * curvature * direction
+        length = _ratio(square, (direction * product).sum(axis=(0, 1)))
+        denominator = length * turn * (last_part - part)
+        denominator = denominator + last_part * last_length * (1 + beyond * length)
+        next_part = _ratio(part * last_part * last_length, denominator)
+        share = _ratio(next_part, part)
+        moved = moved + (length * share)[:, None] * ways
+        yield moved
+        residual = residual - length * product
+        before, square = square, _squares(residual)
+        last_length, turn = length, _ratio(square, before)
+        direction = residual + turn * direction
+        ahead = np.concatenate(matrix.times(residual))
+        ways = next_part[:, None] * ahead + (turn * share**2)[:, None] * ways
+        last_part, part = part, next_part
+
+
+def _squares(values: np.ndarray) -> np.ndarray:
+    return (values * values).sum(axis=(0, 1))
+
+
+def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a / b, or 0 where b is 0."""
+    return np.divide(a, b, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)), where=b != 0)
