@@ -57,7 +57,7 @@ from trickless.learners.neuron_learner import choose_neurons, receive_rows
 from trickless.learners.training import training_copy
 from trickless.neurons import Trees, Weights, make_neurons
 from trickless.neurons.base import sample_numbers
-from trickless.neurons.trees import DEEPEST, most_rows
+from trickless.neurons.trees import most_rows
 from trickless.neurons.turns import takes_turns
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.candidates import compared
@@ -147,7 +147,7 @@ def _choose_neurons(model: Any, rows: Pieces, counted: _Counted, batch: BatchOfR
     index, weight = sample_numbers(n, rng, most, counted.weight)
     X = _rows_on_client(model, rows, counted.kept, index)
     choose_neurons(model, X, counted.targets[index], weight)
-    model.neurons_.set_depth(n, DEEPEST)
+    model.neurons_.set_depth(n)
 
 
 def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.ndarray) -> Any:

@@ -212,8 +212,11 @@ class Neurons(Stated, BaseEstimator, ABC):
     def check_weights(self, weights: Weights) -> None:
         """Raise a ValueError if stored weights name features that do not exist."""
 
-    def set_depth(self, n_rows: int, deepest: int) -> None:
-        """Set the depth of the trees of a fitted family from the number of rows."""
+    def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
+        """Set the depth of the trees of a fitted family from the number of rows.
+
+        ``deepest`` is the largest depth that "auto" may choose.
+        """
 
     def candidates(self) -> list[Neurons]:
         """List the fitted families among which the learner chooses: by default, only this one."""

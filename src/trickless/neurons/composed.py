@@ -110,7 +110,7 @@ class Composed(Neurons):
         self._places = [slice(*ends) for ends in pairwise(accumulate(lengths, initial=0))]
         return self
 
-    def set_depth(self, n_rows: int, deepest: int) -> None:
+    def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
         for part in self.parts_:
             part.set_depth(n_rows, deepest)
         self._measure()

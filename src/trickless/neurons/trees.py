@@ -1,4 +1,4 @@
-"""Trees: the leaf of a random oblivious tree that a row is in."""
+"""Trees: the leaf of a random tree that a row is in."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.loops import MOST_LEVELS, check_cuts, loops
+from trickless.arrays.loops import MOST_LEVELS
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.arrays.threads import row_blocks
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.bins import MISSING, Bins
+from trickless.neurons.geometry import Geometry
+from trickless.neurons.oblivious import Oblivious
 from trickless.rules import choice, either, integer, warn
 
 #: The most rows, and values in all, from which thresholds are found.
 _BIN_ROWS, _BIN_VALUES = 65_536, 32_000_000
-#: With depth="auto", the mean number of rows in a leaf, and the least and largest depth.
-_ROWS_PER_LEAF, _SHALLOWEST, DEEPEST = 16, 2, 12
 #: Trees whose leaves are looked up together on a device.
 _TREES_TOGETHER = 16
 
@@ -113,7 +113,7 @@ class Trees(Neurons):
                 "constant. Remedy: pass columns with different values."
             )
         self.variables_ = np.flatnonzero(varies | ~varies.any())
-        self.set_depth(X.shape[0], DEEPEST)
+        self.set_depth(X.shape[0])
         return self
 
     def check_state(self) -> None:
@@ -131,65 +131,45 @@ class Trees(Neurons):
         check_same("numbers of codes in bins_", codes, n_categories.tolist())
 
     def check_weights(self, weights: Weights) -> None:
-        columns, sets = weights
-        check_cuts(columns, sets, self.n_features_in_)
-        check_same("levels of stored trees", columns.shape[1], self.depth_)
+        self.geometry.check(weights, self.n_features_in_)
 
-    def set_depth(self, n_rows: int, deepest: int) -> None:
-        """Set the depth of all trees for a number of training rows. ``deepest`` limits "auto"."""
-        automatic = max(int(np.log2(max(n_rows / _ROWS_PER_LEAF, 1))), _SHALLOWEST)
-        self.depth_ = min(automatic, DEEPEST, deepest) if self.depth == "auto" else int(self.depth)
-        self.width = 2**self.depth_
+    @property
+    def geometry(self) -> Geometry:
+        """The shape of the trees, with its size."""
+        return Oblivious(self.depth_, self.width)
+
+    def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
+        """Set the size of all trees for a number of training rows. ``deepest`` limits "auto"."""
+        geometry = Oblivious.sized(self.depth, "auto", n_rows, deepest)
+        self.depth_, self.width = geometry.depth, geometry.width
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        columns = rng.choice(self.variables_, (n, self.depth_))
-        counts = self.bins_.counts[columns]
-        cut = 1 + (rng.random(columns.shape) * (counts - 1)).astype(int)
-        sets = rng.integers(0, 256, (*columns.shape, 32), dtype=np.uint8)
-        tables = np.unpackbits(sets, axis=2)
-        above = np.arange(256) > cut[..., None]
-        above[..., 0] = tables[..., 0]
-        is_number = np.array([codes is None for codes in self.bins_.of_code])[columns]
-        return columns, np.packbits(np.where(is_number[..., None], above, tables), axis=2)
+        return self.geometry.draw(rng, n, self.variables_, self.bins_)
 
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
         return X if _are_bins(X) else self.bins_(X, n_jobs)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         xp = namespace(X)
-        leaf = self._leaves(xp, self.read(X), *weights)
+        leaf = self.geometry.leaves_on_device(xp, self.read(X), weights)
         n_rows, n = leaf.shape
         numbers = xp.arange(self.width, device=leaf.device)
         hot = leaf[:, None, :] == numbers[None, :, None]
         dtype = xp.float32 if _are_bins(X) else X.dtype
         return xp.astype(xp.reshape(hot, (n_rows, self.width * n)), dtype)
 
-    def _leaves(self, xp: Any, bins: Any, columns: Any, sets: Any) -> Any:
-        n = columns.shape[0]
-        flat = xp.reshape(sets, (-1,))
-        start = xp.arange(n, device=flat.device) * (self.depth_ * 32)
-        leaf = xp.zeros((bins.shape[0], n), dtype=xp.int64, device=flat.device)
-        for i in range(self.depth_):
-            b = xp.astype(xp.take(bins, columns[:, i], axis=1), xp.int64)
-            byte = xp.take(flat, xp.reshape(start + i * 32 + b // 8, (-1,)))
-            byte = xp.astype(xp.reshape(byte, b.shape), xp.int64)
-            leaf = leaf + xp.bitwise_right_shift(byte, 7 - b % 8) % 2 * 2**i
-        return leaf
-
     def leaves(self, X: Any, weights: Weights) -> np.ndarray:
         """Find the leaf of each row in each tree, shape (n_rows, n)."""
         if not isinstance(X, np.ndarray):
-            return self._leaves(namespace(X), self.read(X), *weights)
+            return self.geometry.leaves_on_device(namespace(X), self.read(X), weights)
         bins = self.read(X).T
-        leaf = list(loops(bins.shape[1] * len(weights[0])).leaves(bins, *weights))
+        leaf = list(self.geometry.leaves(bins, weights))
         return np.stack(leaf, axis=1) if leaf else np.empty((bins.shape[1], 0), dtype=np.intp)
 
     def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
         if not isinstance(X, np.ndarray):
             return self._gathered(X, weights, coef)
-        bins = self.read(X).T
-        columns, sets = weights
-        return loops(bins.shape[1] * len(coef)).combine(bins, columns, sets, coef)
+        return self.geometry.combine(self.read(X).T, weights, coef)
 
     def _gathered(self, X: Any, weights: Weights, coef: Any) -> Any:
         """Compute ``combine`` on any device, a few trees at a time."""
@@ -199,22 +179,17 @@ class Trees(Neurons):
         for some in row_blocks(n, _TREES_TOGETHER):
             few = tuple(array[some, ...] for array in weights)
             first = xp.arange(some.start, some.stop, device=coef.device) * width
-            leaf = self._leaves(xp, bins, *few) + first
+            leaf = self.geometry.leaves_on_device(xp, bins, few) + first
             values = xp.take(flat, xp.reshape(leaf, (-1,)), axis=0)
             total += xp.sum(xp.reshape(values, (*leaf.shape, n_outputs)), axis=1)
         return total
 
     def cuts_by_feature(self, weights: Weights) -> np.ndarray:
         """Count the cuts of each feature, except cuts that send all rows to the left."""
-        columns, sets = weights
-        return np.bincount(columns[sets.any(axis=2)], minlength=self.n_features_in_)
+        return self.geometry.cuts_by_feature(weights, self.n_features_in_)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
-        bins, (columns, sets) = np.asarray(self.read(X)), weights
-        tables, leaf = np.unpackbits(sets, axis=2), np.zeros(len(bins), dtype=int)
-        rows = np.arange(len(bins))
-        for i in range(self.depth_):
-            leaf += tables[rows, i, bins[rows, columns[:, i]]].astype(int) << i
+        leaf = self.geometry.leaves_of_pairs(np.asarray(self.read(X)), weights)
         return (leaf[:, None] == np.arange(self.width)).astype(X.dtype)
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -227,7 +202,7 @@ class Trees(Neurons):
                 between = np.abs(x - y) / max(self.bins_.counts[j] - 1, 1)
                 apart = np.where((x == 0) | (y == 0), 0.5, 1 - between)
             together += np.where(x == y, 1, apart)
-        return (together / len(self.variables_)) ** self.depth_
+        return (together / len(self.variables_)) ** self.geometry.n_levels
 
 
 def most_rows(n_features: int) -> int:
