@@ -231,7 +231,7 @@ class _Fit(NamedTuple):
                 new, shift = descent.update(sums, weights, k, gamma, seen, options, source)
                 choice.add(weights, new, gamma)
             workers.taken = Taken(new, seen, shift)
-            if looks is not None and looks.due(descent.n_steps):
+            if looks is not None and looks.due(descent):
                 apart = MiniBatch(None, *order.rows_at(order.at(len(batches))))
                 apart.values.f = workers.f(len(batches), np.arange(len(apart)))
                 if looks.stop(HeldOut.of(descent, apart), len(descent.coef)):

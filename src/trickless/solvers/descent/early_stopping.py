@@ -92,9 +92,11 @@ class Looks:
         self.wait = options.step.wait(n_batches)
         self._reference, self._waited = np.empty(0), 0.0
 
-    def due(self, n_steps: int) -> bool:
-        """Return whether it is time for a look."""
-        return (n_steps - self._n_steps) % self.wait == 0
+    def due(self, network: GrowingNetwork) -> bool:
+        """Return whether it is time for a look, as it is at the end of a fit."""
+        if self._step.keeps_best and len(network.coef) >= self._step.n_neurons:
+            return True
+        return (network.n_steps - self._n_steps) % self.wait == 0
 
     @property
     def scores(self) -> list[float]:
@@ -135,7 +137,8 @@ class Looks:
         best = int(np.argmax(self.scores))
         if self._n_steps == 0 and self.scores[best] < 0:
             return 0, 0
-        return self._owner.scored[self._n_scores + best], self._n_steps + (best + 1) * self.wait
+        n_steps = min(self._n_steps + (best + 1) * self.wait, self._owner.n_steps)
+        return self._owner.scored[self._n_scores + best], n_steps
 
     def state(self) -> dict[str, Any]:
         """Return what the looks of a fit have found, apart from the scores."""

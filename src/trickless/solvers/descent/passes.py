@@ -145,7 +145,7 @@ def found_by(trial: Descent, descent: Descent, looks: Looks) -> Found:
     """Return what a trial, which began as a copy of ``descent``, has found."""
     n, first = looks.best()[0], len(descent.coef)
     weights = None
-    if trial.chosen is not None:
+    if trial.chosen is not None and len(trial.coef) > first:  # folds choose trees of their own
         weights = tuple(array[first:n] for array in trial.chosen.weights)
     n_before = len(descent.scored)
     level = np.asarray(trial.level if n else np.zeros_like(trial.level))
@@ -262,7 +262,7 @@ class Course:
     def _stop(self) -> bool:
         """Return whether held-out rows say stop, if it is time for a look at them."""
         descent, looks = self._descent, self.looks
-        if looks is None or not looks.due(descent.n_steps):
+        if looks is None or not looks.due(descent):
             return False
         return looks.stop(self.held_out, len(descent.coef))
 
