@@ -17,7 +17,9 @@ import numpy as np
 
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import take
-from trickless.arrays.stated import check_array, check_count, check_number
+from trickless.arrays.stated import check_array, check_count, check_list, check_number
+from trickless.functions.network import check_source
+from trickless.functions.stream import StoredNeurons
 from trickless.neurons import Weights
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch
 from trickless.solvers.descent.corrective import Correction, Judged, choose, correct
@@ -65,20 +67,25 @@ class Found(NamedTuple):
         return [self.n_neurons, self.scores, self.scored, self.level, weights, correction]
 
     @classmethod
-    def of(cls, state: list[Any]) -> Found | None:
-        """Return what a state says, or None if the trial is not over."""
+    def of(cls, state: list[Any], descent: Descent) -> Found | None:
+        """Return what a state says, or None if the trial, which began so, is not over."""
         if not state:
             return None
         n_neurons, scores, scored, level, weights, correction = state
         check_count("neurons of the trial", n_neurons, 0)
-        check_array("level of the trial", level, "f8", (None,))
-        for score in scores:
-            check_number("score", score)
+        check_array("level of the trial", level, "f8", descent.intercept.shape)
+        check_list("scores of the trial", scores, int | float)
+        check_list("scored of the trial", scored, int, len(scores))
+        check_list("correction of the trial", correction, int | float)
         for number in correction:
-            check_number("correction", number, 0)
-        weights = None if weights is None else tuple(weights)
-        solve = Correction(*correction) if correction else None
-        return cls(n_neurons, scores, scored, level, weights, solve)
+            check_number("correction of the trial", number, 0)
+        solve = Correction(float(correction[0]), int(correction[1])) if correction else None
+        if weights is None:
+            return cls(n_neurons, scores, scored, level, None, solve)
+        check_list("weights of the trial", weights, np.ndarray)
+        chosen, n_new = StoredNeurons(tuple(weights)), n_neurons - len(descent.coef)
+        check_source("weights of the trial", chosen, descent.neurons, max(n_new, 0))
+        return cls(n_neurons, scores, scored, level, chosen.weights, solve)
 
 
 def learn_all(
@@ -105,7 +112,7 @@ def learn_all(
                 correct(descent, course.batches, correction, options)
     else:
         start, again = descent.copy(), descent.copy()
-        found = None if state is None else Found.of(state["found"])
+        found = None if state is None else Found.of(state["found"], start)
         if found is None and stopping.n_folds > 1:
             found, state = by_folds(start, rows, options, advance), None
         elif found is None:  # what the trial has learned is the model until the replay is done
