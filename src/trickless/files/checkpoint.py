@@ -142,6 +142,21 @@ class Checkpoint:
         if self.n_batches == saved.n_batches:
             self._check(self._data())
 
+    def also_of(self, name: str, *arrays: Any) -> None:
+        """Add what else the fit depends on, and compare it with that of the saved fit."""
+        if self._path is None:
+            return
+        sha = hashlib.sha256()
+        for array in arrays:
+            kind = "none" if array is None else f"{array.dtype} {array.shape}"
+            sha.update(kind.encode())
+            for part in () if array is None else _arrays(array):
+                sha.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
+        fact = {name: (sha.hexdigest() if any(a is not None for a in arrays) else "", "")}
+        self._of |= fact
+        if self._saved is not None:
+            self._check(fact)
+
     def resume(self) -> State | None:
         """Return the saved state, once, when this fit has received as many batches, or None."""
         saved = self._saved

@@ -77,7 +77,7 @@ class Labels(Targets):
         if unknown:
             remedy = "pass classes= with all labels to the first call of partial_fit"
             if not stream:
-                remedy = "fit with warm_start=False, which begins anew"
+                remedy = "leave such rows out, or fit to all labels with warm_start=False"
             raise InvalidValueError(
                 f"{self.owner}: y holds the label(s) {unknown}, which are not among the "
                 f"classes {self.classes.tolist()} fixed by the first batch",

@@ -5,18 +5,21 @@ The rules of its parameters stand here as well, because the sizes that are "auto
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from trickless.errors import InvalidValueError
+from trickless.arrays.places import to_host
+from trickless.errors import InvalidTypeError, InvalidValueError, cause_in, remedy_in
 from trickless.intake.given import as_targets
 from trickless.intake.groups import group_numbers
 from trickless.intake.labels import Labels
+from trickless.intake.rows import Batch
 from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import is_watched, watch_rows
-from trickless.learners.neuron_learner import begin_stream
+from trickless.learners.neuron_learner import begin_stream, receive_rows
 from trickless.neurons.checks import check_independent
 from trickless.rules import (
     Rule,
@@ -154,20 +157,15 @@ def size_up(
 
 def check_validation(learner: Any, X_val: Any, y_val: Any, weight: Any) -> None:
     """Check that rows for early stopping have targets, and are wanted."""
-    owner = type(learner).__name__
-    if (X_val is None) != (y_val is None) or (X_val is None and weight is not None):
-        given = "y_val" if y_val is not None else "X_val" if X_val is not None else ""
-        given, lacks = (
-            (given, "X_val" if given == "y_val" else "y_val")
-            if given
-            else (
-                "sample_weight_val",
-                "X_val and y_val",
-            )
-        )
+    owner, given = type(learner).__name__, {"X_val": X_val, "y_val": y_val}
+    lacks = [name for name, value in given.items() if value is None]
+    given["sample_weight_val"] = weight
+    there = [name for name, value in given.items() if value is not None]
+    if lacks and there:
         raise InvalidValueError(
-            f"{owner}: {given} is given without {lacks}, but rows for early stopping need both",
-            f"{lacks}; or leave {given} out, and a share of X is held out",
+            f"{owner}: {there[0]} is given without {' and '.join(lacks)}, but rows for early "
+            "stopping need both X_val and y_val",
+            f"{' and '.join(lacks)}; or leave {there[0]} out, and a share of X is held out",
         )
     if X_val is not None and learner.early_stopping is False:
         raise InvalidValueError(
@@ -176,29 +174,53 @@ def check_validation(learner: Any, X_val: Any, y_val: Any, weight: Any) -> None:
         )
 
 
+def rows_apart(learner: Any, X_val: Any, y_val: Any, weight: Any) -> Batch:
+    """Receive the user's rows for early stopping, of which the learner keeps nothing in mind."""
+    other = copy(learner)
+    other.rows_ = copy(learner.rows_)
+    try:
+        return receive_rows(other, X_val, y_val, weight, stream=False)
+    except (TypeError, ValueError) as error:
+        cause = cause_in(error).removeprefix(f"{type(learner).__name__}: ")
+        kind = InvalidTypeError if isinstance(error, TypeError) else InvalidValueError
+        raise kind(
+            f"{type(learner).__name__}: X_val, y_val or sample_weight_val: {cause}",
+            remedy_in(error)
+            or "rows for early stopping of the same form as X, y and sample_weight",
+        ) from error
+
+
 def groups_of(learner: Any, groups: Any, y: Any, sample_weight: Any) -> np.ndarray:
-    """Return the numbers of the groups of all rows with a positive weight."""
+    """Return the numbers, from 0 on, of the groups of all rows with a positive weight."""
+    kept = rows_that_count(learner, y, sample_weight)
+    numbers = group_numbers(type(learner).__name__, groups, len(kept))
+    return np.unique(numbers[kept], return_inverse=True)[1].ravel()
+
+
+def rows_that_count(learner: Any, y: Any, sample_weight: Any) -> np.ndarray:
+    """Return which rows of a fit have a positive weight."""
     owner = type(learner).__name__
-    y = as_targets(owner, y, learner._numeric)
-    weight, numbers = (
-        check_weights(owner, sample_weight, len(y)),
-        group_numbers(owner, groups, len(y)),
-    )
+    y = as_targets(owner, to_host(y), learner._numeric)
+    kept = np.ones(len(y), dtype=bool)
+    weight = check_weights(owner, to_host(sample_weight), len(y))
+    if weight is not None:
+        kept = weight > 0
     if isinstance(learner.targets_, Labels):
-        weight = learner.targets_.weights(y, weight, learner.class_weight)
-    return numbers if weight is None else numbers[weight > 0]
+        weight = learner.targets_.weights(y[kept], None, learner.class_weight)
+        if weight is not None:
+            kept[kept] = weight > 0
+    return kept
 
 
 def watch_held_out(
-    learner: Any, X: Any, y: Any, X_val: Any, y_val: Any, rows: FitRows, options: DescentOptions
+    learner: Any, X: Any, y: Any, sample_weight: Any, rows: FitRows, options: DescentOptions
 ) -> None:
-    """Let callbacks compute their scores on the held-out rows, if they are the same in a fit."""
+    """Let callbacks compute their scores on the held-out rows of X, if they are always the same."""
     if options.stopping is None or not is_watched(learner):
         return
-    if X_val is not None:
-        watch_rows(learner, X_val, y_val)
-    elif options.stopping.n_folds == 1 or not options.step.keeps_best:
+    if options.stopping.n_folds == 1 or not options.step.keeps_best:
         held_out = split(learner.descent_, rows.targets, options, rows.groups)[0]
+        held_out = np.flatnonzero(rows_that_count(learner, y, sample_weight))[held_out]
         watch_rows(learner, _safe_indexing(X, held_out), _safe_indexing(y, held_out))
 
 

@@ -18,6 +18,7 @@ from trickless.docstrings import documented
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
 from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.callbacks import watch_rows
 from trickless.learners.descents import (
     RULES,
     begin_descent,
@@ -26,6 +27,7 @@ from trickless.learners.descents import (
     groups_of,
     is_model,
     plan_one_pass,
+    rows_apart,
     size_up,
     watch_held_out,
 )
@@ -292,11 +294,14 @@ class _DoublyStochastic(NeuronLearner):
                 rows = rows._replace(groups=groups_of(new, groups, y, sample_weight))
             file.received(new.seed_, *batch)
             if X_val is not None:
-                apart = receive_rows(new, X_val, y_val, sample_weight_val, stream=False)
-                rows = rows._replace(apart=apart)
-                file.received(new.seed_, *apart)
+                rows = rows._replace(apart=rows_apart(new, X_val, y_val, sample_weight_val))
+            file.also_of("groups", rows.groups)
+            file.also_of("X_val, y_val or sample_weight_val", *(rows.apart or ()))
             descent, options = new.descent_, size_up(new, *batch[1:], X_val is not None)
-            watch_held_out(new, X, y, X_val, y_val, rows, options)
+            if X_val is not None:
+                watch_rows(new, X_val, y_val)
+            else:
+                watch_held_out(new, X, y, sample_weight, rows, options)
             n_left = options.step.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
                 learn_all(descent, rows, options, file.keep, file.resume(), bar.update)
