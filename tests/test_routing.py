@@ -10,12 +10,17 @@ from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
+from trickless import (
+    DoublyStochasticRegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    RandomFeatures,
+)
 from trickless.neurons import Gaussian
 
 METHODS = ("fit", "partial_fit", "predict", "predict_proba", "score", "transform")
@@ -134,3 +139,22 @@ def test_a_fit_a_copy_and_a_compact_model_keep_what_is_asked_for(learner, tmp_pa
     assert "importance" in asked
     for copy in (clone(model), model.fit(X, y), model.compact()):
         assert str(copy.get_metadata_routing()) == asked
+
+
+def test_groups_reach_trees_in_searches_and_pipelines():
+    """GroupKFold takes them as well, so that no group is on both sides of either split."""
+    X = np.random.default_rng(0).standard_normal((60, 3)).repeat(20, axis=0)
+    y, groups = np.random.default_rng(1).standard_normal(60).repeat(20), np.arange(1200) // 20
+    trees = DoublyStochasticRegressor("trees", 30, n_iter_no_change=1, random_state=0)
+    trees.set_fit_request(groups=True)
+    pipeline = make_pipeline(StandardScaler(), trees)
+    scaled = StandardScaler().fit_transform(X)
+    expected = clone(trees).fit(scaled, y, groups=groups)
+    assert expected.validation_scores_ != clone(trees).fit(scaled, y).validation_scores_
+    fitted = clone(pipeline).fit(X, y, groups=groups)
+    assert fitted[-1].validation_scores_ == expected.validation_scores_
+    search = GridSearchCV(pipeline, {"doublystochasticregressor__tol": [1e-3]}, cv=GroupKFold(2))
+    best = search.fit(X, y, groups=groups).best_estimator_[-1]
+    assert best.validation_scores_ == expected.validation_scores_
+    with pytest.raises(UnsetMetadataPassedError, match="groups"):
+        make_pipeline(clone(trees).set_fit_request(groups=None)).fit(X, y, groups=groups)

@@ -79,7 +79,7 @@ MODELS = {
         DoublyStochasticClassifier, class_weight="balanced", loss="hinge"
     ),
     "Doubly Stochastic, stopped early": descent(
-        early_stopping=True, n_iter_no_change=1, tol=0.1, neurons_per_step=8
+        early_stopping=True, n_iter_no_change=1, tol=0.5, neurons_per_step=8
     ),
     "Doubly Stochastic, the best of three": descent(n_candidates=3, preconditioner=None),
     "Doubly Stochastic, the best of three stumps for classes": descent(
@@ -121,7 +121,11 @@ TREES = {
     "two classes": trees(DoublyStochasticClassifier),
     "three classes": trees(DoublyStochasticClassifier, class_weight="balanced"),
     "hinge": trees(DoublyStochasticClassifier, loss="hinge", class_weight={"low": 2}),
-    "stopped early": trees(DoublyStochasticClassifier, n_neurons=60, n_iter_no_change=2),
+    "stopped early": trees(DoublyStochasticClassifier, n_neurons=60, n_iter_no_change=1),
+    "stopped early, many rows": trees(n_neurons=60, n_iter_no_change=1, tol=0.1, batch_size=900),
+    "stopped early, a rare class": trees(
+        DoublyStochasticClassifier, n_neurons=40, n_iter_no_change=1, class_weight={"low": 0.02}
+    ),
 }
 
 
@@ -162,11 +166,12 @@ def drawn(model, n):
 @pytest.mark.parametrize("name", TREES)
 def test_trees_are_those_of_a_local_fit_bit_for_bit(name):
     model = clone(TREES[name])
-    X, y, weight = tree_data(model, name)
+    X, y, weight = tree_data(model, name, 3 * N if "many" in name else N)
     local = clone(model).fit(X, y, weight)
     assert_same_trees(fit(model, cut(X), cut(y), cut(weight)), local)
-    if name == "stopped early":
-        assert len(model.neuron_coef_) < model.n_iter_ < 60
+    if name.startswith("stopped early"):
+        assert len(model.neuron_coef_) == model.n_iter_ < model.descent_.scored[-1]
+        assert model.descent_.scored[-1] < model.n_neurons
 
 
 @pytest.mark.parametrize("other_client", [1, 3], indirect=True)

@@ -72,8 +72,8 @@ def test_phases_have_their_names_and_at_most_a_hundred_steps():
 
 def test_scores_of_early_stopping_are_those_of_rows_held_out():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((600, 3))
-    y = rng.integers(2, size=600)  # noise, so rows that were learned have other scores
+    X = rng.standard_normal((1200, 3))
+    y = rng.integers(2, size=1200)  # noise, so rows that were learned have other scores
     monitor = callback.ScoringMonitor(scoring="accuracy")
     model = DoublyStochasticClassifier("trees", 200, random_state=0).set_callbacks(monitor)
     model.fit(X, y)

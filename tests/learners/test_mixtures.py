@@ -222,26 +222,33 @@ def test_a_block_takes_next_to_nothing_in_a_file(tmp_path):
     assert size[0] < size[1] + 10_000  # 32 frequencies of 300 numbers a block would take 38,400
 
 
-def test_a_checkpoint_continues_to_the_same_model(tmp_path, monkeypatch):
+@pytest.mark.parametrize("at", [13, 30])
+def test_a_checkpoint_continues_to_the_same_model(at, tmp_path, monkeypatch):
+    """From a state of the trial, or from one of the replay on all rows."""
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
     monkeypatch.setattr(checkpoint, "SHARE", np.inf)
-    X, y = smooth_and_steps(300)
-    expected = regressor(24).fit(X, y)
+    X, y = smooth_and_steps(1000)
     steps = []
 
     def step(self, *args, **kwargs):
-        steps.append(0)
-        if len(steps) == 13:
+        steps.append("given" if kwargs.get("given") else "chosen")
+        if len(steps) == at:
             raise KeyboardInterrupt
         return before(self, *args, **kwargs)
 
     owner = trickless.solvers.descent.descent.Descent
     before = owner.step
     monkeypatch.setattr(owner, "step", step)
+    model = regressor(24)
     with pytest.raises(KeyboardInterrupt):
-        regressor(24).fit(X, y, checkpoint=tmp_path / "state")
+        model.fit(X, y, checkpoint=tmp_path / "state")
+    assert model.score(X, y) > 0.3
+    assert steps[-1] == ("chosen" if at == 13 else "given")
     model = regressor(24).fit(X, y, checkpoint=tmp_path / "state")
-    assert len(steps) < 30
+    n = len(model.neuron_coef_)
+    assert steps.count("chosen") <= 24 + (at == 13)
+    assert steps.count("given") <= n + (at == 30)
+    expected = regressor(24).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 

@@ -1,4 +1,4 @@
-"""The descent against a literal loop, its early stopping, and the state from which it resumes."""
+"""The descent against a literal loop, and the state from which it resumes."""
 
 from copy import deepcopy
 
@@ -10,14 +10,13 @@ from trickless.functions.stream import NeuronStream
 from trickless.neurons import Gaussian, Trees
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.early_stopping import HeldOut
-from trickless.solvers.descent.passes import FitRows, learn_all
 from trickless.solvers.descent.options import Candidates, DescentOptions, EarlyStopping
+from trickless.solvers.descent.passes import FitRows, learn_all
 from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.descent.steps.block import Block
 from trickless.solvers.descent.steps.newton import Newton
 from trickless.solvers.descent.steps.plain import Plain
-from trickless.solvers.losses import Softmax, Squared
+from trickless.solvers.losses import Squared
 
 ALPHA = 0.5
 X = inputs(48, 3)
@@ -127,35 +126,6 @@ def test_a_visit_brings_f_up_to_date():
         expected = descent.function(1)(X) - descent.intercept
         np.testing.assert_allclose(batch.f, expected, atol=1e-12)
         assert batch.values.n_neurons == len(descent.coef) == n
-
-
-def test_the_score_of_held_out_rows_is_the_share_of_the_loss_that_is_explained():
-    descent, _ = problem("plain")
-    f = np.random.default_rng(0).standard_normal((48, 2))
-    rows = MiniBatch(X, Y, WEIGHT)
-    rows.values.f = f
-    found = score(descent, rows, Squared())
-    each = [
-        1
-        - (WEIGHT * (f[:, o] + descent.intercept[o] - Y[:, o]) ** 2).sum()
-        / (WEIGHT * (descent.constant[o] - Y[:, o]) ** 2).sum()
-        for o in range(2)
-    ]
-    assert found == pytest.approx(np.mean(each))
-    y = np.where(np.arange(2) == (X[:, :1] > 0), 1.0, -1.0)
-    values = (
-        Softmax().value(g, y).mean() for g in (f + descent.intercept, 0 * f + descent.constant)
-    )
-    lost, start = values
-    assert score(descent, MiniBatch(X, y, values=rows.values), Softmax()) == pytest.approx(
-        1 - lost / start
-    )
-
-
-def test_scores_stall_if_the_last_ones_improve_the_best_by_too_little():
-    assert not stalled([0.1, 0.2, 0.3], 3, 0.1)
-    assert stalled([0.3, 0.1, 0.2, 0.35], 3, 0.1)
-    assert not stalled([0.3, 0.1, 0.2, 0.45], 3, 0.1)
 
 
 @pytest.mark.parametrize("contiguous", [False, True])
