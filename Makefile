@@ -38,6 +38,7 @@
 # make bench-prediction   activations that predictions take, against Algorithm 2
 # make bench-regret       regret of Shrinking Gradient against its bound
 # make bench-relevance    length scales of features by how much they matter
+# make bench-small-tables  65 small tables with nothing set: ours beside boosted trees and a forest
 # make bench-solvers      the direct and the iterative solver of Kitchen Sinks, and what choosing costs
 # make bench-stream       a million rounds with a bounded support
 # make bench-two-samples  tests of hypotheses beside those with the exact kernel
@@ -164,6 +165,9 @@ bench-exact: $(VENV)/.plot
 
 bench-boosted: $(VENV)/.bench
 	$(BIN)/python benchmarks/peers/boosted.py
+
+bench-small-tables: $(VENV)/.bench
+	$(BIN)/python benchmarks/peers/small_tables.py
 
 bench-regret: $(VENV)/.plot
 	$(BIN)/python benchmarks/regret.py

@@ -22,6 +22,7 @@ from pages import (
     peers,
     readme,
     shrinking_gradient,
+    small_tables,
     speed,
 )
 from pages.common import ROOT
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "neurons": neurons.TABLES,
     "peers": peers.TABLES,
     "shrinking-gradient": shrinking_gradient.TABLES,
+    "small-tables": small_tables.TABLES,
     "speed": speed.TABLES | design.TABLES,
     "trees": candidates.TABLES,
 }

@@ -5,7 +5,16 @@ from __future__ import annotations
 from functools import cache
 
 from pages.common import RESULTS, grid, listed, results, where
-from peers.equal_seconds import DEFAULTS, SLOW, TREES, named, summarise
+from peers.equal_seconds import (
+    CHIMERA,
+    DEFAULTS,
+    FAST_CHIMERA,
+    SLOW,
+    TREES,
+    against,
+    named,
+    summarise,
+)
 
 #: The most that ours should be above the best boosted trees.
 TOLERATED = 1.03
@@ -69,6 +78,29 @@ def verdict():
     return said + f"It is nowhere more than {share} above the best boosted trees."
 
 
+def boosted_chimera_table():
+    """Ours in the seconds of ChimeraBoost, with nothing set and at its preset for speed."""
+    rows, said = [], []
+    for peer in (CHIMERA, FAST_CHIMERA):
+        lines = [(one["name"], against(one, peer)) for one in boosted()]
+        lines = [(name, line) for name, line in lines if line]
+        for name, line in lines:
+            at, best, ratio = line["peer"], line["ours"], line["ratio"]
+            cells = [name, peer, f"{at['seconds']:.2g} s", f"{at['error']:.4f}"]
+            cells.append(f"{best['error']:.4f}" if best else "none yet")
+            rows.append([*cells, f"{ratio:.3f}" if ratio is not None else "–"])
+        ahead = sum(
+            bool(line["ours"]) and line["ratio"] is not None and line["ratio"] < 1
+            for _, line in lines
+        )
+        if lines:
+            said.append(f"Ours is below {peer} on {ahead} of {len(lines)} tables.")
+    if not rows:
+        return "Not measured yet."
+    head = ["table", "ChimeraBoost", "takes", "its error", "ours within", "ratio"]
+    return "\n".join([*grid(head, sorted(rows)), "", " ".join(said)])
+
+
 def boosted_leads_table():
     """Which method has the least error so far as seconds pass."""
     rows = []
@@ -123,6 +155,7 @@ def setting_of(curve):
 TABLES = {
     "boosted-picture": boosted_picture,
     "boosted-equal": boosted_equal_table,
+    "boosted-chimera": boosted_chimera_table,
     "boosted-leads": boosted_leads_table,
     "boosted-compiled": boosted_compiled_table,
     "boosted-settings": boosted_settings_table,

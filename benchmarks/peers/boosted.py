@@ -11,6 +11,9 @@ that take them. Numbers to learn are divided by their deviation. All methods hav
   such, two threads, no early stopping and defaults otherwise. One fit gives the whole curve: its
   callbacks say when there were how many trees (HistGradientBoosting prints that), and end it. The
   predictions of fewer trees are made after the fit.
+- ChimeraBoost with nothing set, and with ``quality=1``, its preset for speed. It stops early by
+  rows that it holds out, so each fit is a point and not a curve. Categories are its
+  ``cat_features``.
 - Others: ExtraTrees, with numbers for categories, grown on by ``warm_start``; and xRFM as its
   README sets it, with codes of 0 and 1 for categories, on subsets of the rows.
 

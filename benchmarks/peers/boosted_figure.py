@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from equal_seconds import BOOSTED, DEFAULTS, SLOW, TREES, points
+from equal_seconds import BOOSTED, CHIMERA, DEFAULTS, FAST_CHIMERA, SLOW, TREES, points
 from pictures import (
     BLUE,
     GREY,
@@ -38,7 +38,13 @@ SHORT = {"HistGradientBoosting": "HistGB", SLOW: "ours, no numba"}
 #: Shares of the longest and multiples of the middling last error that are in sight.
 FIRST_SECONDS, IN_SIGHT = 3e-3, 4.0
 HEIGHT = 2.7
-STAR = {"marker": "*", "ms": 11, "color": RED, "mec": "white", "ls": "none", "zorder": 5}
+_MARK = {"mec": "white", "ls": "none", "zorder": 5}
+#: How methods are drawn that have a point and no line.
+MARKS = {
+    DEFAULTS: {"marker": "*", "ms": 11, "color": RED, **_MARK},
+    CHIMERA: {"marker": "D", "ms": 6, "color": BLUE, **_MARK},
+    FAST_CHIMERA: {"marker": ">", "ms": 7, "color": BLUE, **_MARK},
+}
 
 
 def look(method: dict[str, Any]) -> tuple[str, float]:
@@ -57,8 +63,10 @@ def draw(result: dict[str, Any]) -> Figure:
     figure, all_ = panels(len(result["data"]), 2, HEIGHT)
     for axes, one in zip(all_, result["data"], strict=True):
         draw_panel(axes, one)
-    star = Line2D([], [], **STAR)
-    figure.legend([star], ["ours, nothing set"], loc="outside upper center")
+    there = {m["name"] for one in result["data"] for m in one["methods"] if points(m)}
+    names = [name for name in MARKS if name in there]
+    marks = [Line2D([], [], **MARKS[name]) for name in names]
+    figure.legend(marks, names, loc="outside upper center", ncols=len(MARKS))
     return figure
 
 
@@ -71,9 +79,9 @@ def draw_panel(axes: Any, one: dict[str, Any]) -> None:
         means, (color, width), name = points(method), look(method), method["name"]
         if not means:
             continue
-        if name == DEFAULTS:
+        if name in MARKS:
             falling.append(means[:1])
-            axes.plot(means[0]["seconds"], max(means[0]["error"], least), **STAR)
+            axes.plot(means[0]["seconds"], max(means[0]["error"], least), **MARKS[name])
             continue
         style = {"color": color, "lw": width, "ls": DASHES.get(name, "-")}
         best = draw_envelope(axes, means, fits(method), least, **style)

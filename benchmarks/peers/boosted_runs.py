@@ -31,7 +31,10 @@ WARM_UP_ROWS, WARM_UP_TREES = 500, 5
 WARM_UP_SECONDS = 30.0
 #: Numbers of trees at which a curve is looked at, beside its last.
 STAGES = (3, 5, 10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000)
-PACKAGES = ("lightgbm", "xgboost", "catboost", "xrfm", "torch", "numba", "pandas")
+PACKAGES = (
+    *("lightgbm", "xgboost", "catboost", "chimeraboost", "xrfm", "torch"),
+    *("numba", "pandas"),
+)
 
 #: A curve of one seed: lists of sizes, seconds, errors and, for numbers, absolute errors.
 Run = dict[str, Any]
@@ -221,10 +224,10 @@ def described(table: Table, plan: Plan) -> dict[str, Any]:
     return {"name": table.name, "limit": plan.limit, "seeds": plan.seeds, **sizes, **kinds}
 
 
-def conditions() -> dict[str, Any]:
+def conditions(packages: tuple[str, ...] = PACKAGES) -> dict[str, Any]:
     """Versions, of the peers as well, machine, date and commit."""
     result = circumstances()
-    for package in PACKAGES:
+    for package in packages:
         try:
             result["packages"][package] = version(package)
         except PackageNotFoundError:

@@ -9,6 +9,8 @@ import numpy as np
 OURS, BOOSTED, OTHER = "ours", "boosted trees", "others"
 #: Names of our trees, with trees to be chosen, with nothing set, and without compiled loops.
 TREES, DEFAULTS, SLOW = "ours", "ours, nothing set", "ours, without numba"
+#: Names of ChimeraBoost with nothing set, and with its preset for speed.
+CHIMERA, FAST_CHIMERA = "ChimeraBoost", "ChimeraBoost, fast"
 #: How many of the last points of ours are compared.
 LAST = 3
 
@@ -77,6 +79,24 @@ def at_equal_seconds(one: dict[str, Any]) -> list[dict[str, Any]]:
             | {"all": lowest(everyone, at["seconds"])}
         )
     return result
+
+
+def against(one: dict[str, Any], peer: str) -> dict[str, Any] | None:
+    """The least error of our trees in the seconds that a peer takes, which has one fit a seed.
+
+    Returns
+    -------
+    dict or None
+        ``peer`` and ``ours`` are points, and ``ratio`` is the error of ours over that of the peer.
+        ``ours`` and ``ratio`` are None if no fit of ours is as quick. None if the peer has no fit.
+    """
+    points_of_peer = named(one, peer)
+    if not points_of_peer:
+        return None
+    point = points_of_peer[-1]
+    best = lowest(named(one, TREES) + named(one, DEFAULTS), point["seconds"])
+    ratio = best["error"] / point["error"] if best and point["error"] else None
+    return {"peer": point, "ours": best, "ratio": ratio}
 
 
 def leads(one: dict[str, Any]) -> list[Point]:

@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout, suppress
+from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import trickless
 from adapters import XRFM
-from equal_seconds import BOOSTED, DEFAULTS, OTHER, OURS, SLOW, TREES
+from equal_seconds import BOOSTED, CHIMERA, DEFAULTS, FAST_CHIMERA, OTHER, OURS, SLOW, TREES
 from raw_tables import Table
 from trickless.neurons import Ferns, Gaussian, Landmarks, Laplace1, Tabular
 
@@ -255,6 +256,29 @@ def known(table: Table, X: Any) -> Any:
     return X.assign(**{name: X[name].astype(object).fillna("missing") for name in gaps})
 
 
+def chimeraboost(table: Table, size: None, seed: int, clock: Clock, **setting: Any) -> Predict:
+    """ChimeraBoost, which stops early by its own held-out rows and fits them afterwards."""
+    load_chimera()
+    import chimeraboost
+
+    make = pick(table, chimeraboost.ChimeraBoostClassifier, chimeraboost.ChimeraBoostRegressor)
+    model = make(random_state=seed, thread_count=CORES, **setting)
+    model.fit(table.X, table.y, cat_features=table.categories)
+    return once(clock, size, lambda: model.predict(table.X_test))
+
+
+@cache
+def load_chimera() -> None:
+    """Load its compiled loops, as its documentation advises for processes with a single fit.
+
+    The fit before the clock does so. Its first run on a machine takes 15 s, so that it should come
+    before all fits: ``python -m chimeraboost``.
+    """
+    import chimeraboost
+
+    chimeraboost.warmup()
+
+
 # Others
 
 
@@ -357,6 +381,16 @@ METHODS = (
         catboost,
         grid(learning_rate=LEARNING_RATES, depth=(6, 8, 10)),
         package="catboost",
+    ),
+    Method(CHIMERA, BOOSTED, "trees", chimeraboost, sizes=(None,), package="chimeraboost"),
+    Method(
+        FAST_CHIMERA,
+        BOOSTED,
+        "trees",
+        chimeraboost,
+        grid(quality=(1,)),
+        sizes=(None,),
+        package="chimeraboost",
     ),
     Method(
         "ExtraTrees",

@@ -1,0 +1,108 @@
+"""Tables of docs/benchmarks/small-tables.md."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pages.common import RESULTS, grid, results, where
+from peers.small_summary import mean, seconds
+
+#: A p value below which the page says that it is small.
+SMALLEST = 1e-4
+
+
+@cache
+def small():
+    """What was measured, or nothing."""
+    return results("small_tables") if (RESULTS / "small_tables.json").exists() else {}
+
+
+def methods():
+    """Names of all methods, in their order."""
+    return list(small()["summary"]["seconds"])
+
+
+def small_summary_table():
+    """Wins, draws and losses of ours against each, with ratios and p values."""
+    if not small():
+        return "Not measured yet."
+    rows = []
+    for line in small()["summary"]["against"]:
+        cells = [line["ours"], line["peer"]]
+        for key in ("error", "log_loss"):
+            cells += said(line[key])
+        rows.append(cells)
+    head = ["ours", "against", "error", "p", "ratio", "log loss", "p", "ratio"]
+    conditions = "; ".join(dict.fromkeys(map(where, map(in_turn, small()["circumstances"]))))
+    about = f"{len(small()['tables'])} tables, {small()['folds']} folds. {conditions}."
+    return "\n".join([*grid(head, rows), "", about])
+
+
+def in_turn(circumstances):
+    return {"circumstances": circumstances}
+
+
+def said(found):
+    """Wins–draws–losses, the p value and the ratio of a comparison."""
+    if not found:
+        return ["–"] * 3
+    p = f"< {SMALLEST:g}" if found["p"] < SMALLEST else f"{found['p']:.2g}"
+    return [f"{found['wins']}–{found['draws']}–{found['losses']}", p, f"{found['ratio']:.3f}"]
+
+
+def small_ranks_table():
+    """Mean ranks and seconds of each method."""
+    if not small():
+        return "Not measured yet."
+    summary, rows = small()["summary"], []
+    for name in sorted(methods(), key=lambda name: summary["ranks"].get(name, 0)):
+        rank = summary["ranks"].get(name)
+        cells = [name, f"{rank:.2f}" if rank else "–", f"{summary['seconds'][name]:.2g} s"]
+        rows.append([*cells, f"{summary['total_seconds'][name]:.3g} s"])
+    head = ["method", "mean rank by error", "median seconds", "all tables, a fold each"]
+    return "\n".join(grid(head, rows))
+
+
+def small_errors_table(classes):
+    """Errors of all methods on each table, the least of them in bold."""
+
+    def make():
+        if not small():
+            return "Not measured yet."
+        rows = [of_table(one) for one in small()["tables"] if bool(one["classes"]) == classes]
+        return "\n".join(grid(["table", "rows × columns", *methods()], rows))
+
+    return make
+
+
+def of_table(one):
+    """A row: a table and the error of each method."""
+    there = {name: mean(one, name) for name in methods() if "error" in one["methods"].get(name, {})}
+    least = f"{min(there.values()):.4f}"
+    cells = [f"{there[name]:.4f}" if name in there else "–" for name in methods()]
+    cells = [f"**{cell}**" if cell == least else cell for cell in cells]
+    return [one["name"], f"{one['rows']:,} × {one['columns']}", *cells]
+
+
+def small_seconds_table():
+    """Seconds of all methods by the number of rows."""
+    if not small():
+        return "Not measured yet."
+    rows = []
+    for least, most in ((0, 500), (500, 1_500), (1_500, 4_000), (4_000, 12_000)):
+        some = [one for one in small()["tables"] if least < one["rows"] <= most]
+        cells = [f"up to {most:,}", str(len(some))]
+        for name in methods():
+            spent = sorted(seconds(t, name) for t in some if "error" in t["methods"].get(name, {}))
+            cells.append(f"{spent[len(spent) // 2]:.2g} s" if spent else "–")
+        rows.append(cells)
+    return "\n".join(grid(["rows", "tables", *methods()], rows))
+
+
+TABLES = {
+    "small-summary": small_summary_table,
+    "small-ranks": small_ranks_table,
+    "small-seconds": small_seconds_table,
+    "small-regression": small_errors_table(False),
+    "small-classification": small_errors_table(True),
+}
