@@ -435,6 +435,24 @@ def test_new_categories_and_new_gaps_are_worth_about_the_mean(n, neurons):
     np.testing.assert_allclose(model.predict(rows), [0, 0, -2, 0], atol=most)
 
 
+@pytest.mark.parametrize("declared", [False, True])
+@pytest.mark.parametrize("n_levels", [3, 30])
+def test_new_categories_are_worth_the_mean_where_few_levels_are_high(n_levels, declared):
+    """Within a tenth of the spread of y on average, also where the type declares the new one."""
+    off, rng = [], np.random.default_rng(0)
+    for seed in range(5):
+        level = rng.integers(0, n_levels, 1000)
+        y = rng.exponential(size=n_levels)[level] + 0.1 * rng.standard_normal(1000)
+        known = [f"level {i:02}" for i in range(n_levels)]
+        kind = pd.CategoricalDtype([*known, "new"] if declared else known)
+        frame = pd.DataFrame({"level": pd.Series([known[i] for i in level], dtype=kind)})
+        model = make(REGRESSION[0], random_state=seed).fit(frame, y)
+        new = pd.DataFrame({"level": pd.Series(["new"], dtype="category")})
+        off.append((model.predict(new)[0] - y.mean()) / y.std())
+    assert abs(np.mean(off)) < 0.1
+    assert np.abs(off).max() < 0.2
+
+
 def test_a_column_of_new_categories_is_no_worse_than_none():
     rng = np.random.default_rng(0)
     shop = rng.integers(0, 60, 3000)

@@ -181,6 +181,38 @@ def test_values_that_no_row_decides_go_to_a_side_in_proportion_to_its_rows(unsee
     assert went[:, 2].mean() == pytest.approx(share, abs=0.06)  # quantiles, evenly spread
 
 
+@pytest.mark.parametrize("share", [0.2, 0.45, 0.55, 0.8])
+@pytest.mark.parametrize("heavy", [False, True])
+def test_a_single_cut_sends_values_that_no_row_decides_to_the_side_with_more_rows(share, heavy):
+    """In the first tree, by the weight of the rows."""
+    rng = np.random.default_rng(0)
+    codes = (np.arange(400) < 400 * share).astype(float)
+    weight = np.where(codes == 1, 5.0, 1.0) if heavy else np.ones(400)
+    X = np.column_stack([rng.integers(0, 3, 400), codes, rng.integers(0, 3, 400)])
+    family = fitted(X, 1, [5, 5, 0])  # the codes 2, 3 and 4: never in training, missing and new
+    g = weight * (codes - np.average(codes, weights=weight) + 0.1 * rng.standard_normal(400))
+    rows = np.array([[1, 1, 1], [1, 2, 1], [1, 3, 1], [1, 4, 1]])
+    tree = chosen(family, X, g, weight, prior=[0, 1, 0], weight=weight)
+    right = sides(family, rows.astype(float), tree, 0)
+    assert tree.columns[0] == 1
+    assert right[0]
+    np.testing.assert_array_equal(right[1:], weight @ codes > weight.sum() / 2)
+
+
+def test_categories_without_rows_are_no_candidates():
+    """A hundred that are only declared leave cuts of the others and depths unchanged."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 9, (500, 1)).astype(float)
+    g = np.sin(codes[:, 0]) + 0.5 * rng.standard_normal(500)
+    few, many = fitted(codes, 4, [11]), fitted(codes, 4, [111])
+    for seed in range(5):
+        one, other = (chosen(family, codes, g, candidates=8, seed=seed) for family in (few, many))
+        assert one.n_levels == other.n_levels
+        np.testing.assert_array_equal(one.tables[:, 1:10], other.tables[:, 1:10])
+        right = other.tables[0, 10:110]
+        assert (right == right[0]).all()
+
+
 def test_rows_decide_where_missing_values_and_new_categories_go():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 4, 500).astype(float)  # 2: missing, 3: new

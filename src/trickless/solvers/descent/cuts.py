@@ -227,7 +227,7 @@ class _Search:
         self.leaf = np.zeros(len(sample.rows), dtype=np.intp)
         self.n_leaves = 1
         self._columns: dict[int, np.ndarray] = {}
-        self._ranks: dict[int, np.ndarray] = {}
+        self._ranks: dict[int, tuple[np.ndarray, int]] = {}
 
     @property
     def worthwhile(self) -> int:
@@ -251,22 +251,26 @@ class _Search:
         return int(drawn[column]), table, float(gains[side, column, cut]) * self.unit
 
     def _send_unseen(self, table: np.ndarray, bins: np.ndarray, j: int) -> None:
-        """Send missing values and new categories to a side, if no row of the sample decides it.
+        """Send missing values and categories to a side, if no row of the sample decides it.
 
-        They follow a row at some quantile of the column, whose categories are in the order of their
-        slopes. Pairs of trees mirror each other's quantiles, which are evenly spread, so a sum of
-        many trees is about its mean over the rows.
+        These are new categories, those that the training rows never have although their type
+        declares them, and those that the sample lacks. They follow a row at some quantile of the
+        column, whose categories are in the order of their slopes. In the first tree it is the
+        median, so they go to the side with more rows. Pairs of later trees mirror each other's
+        quantiles, which are evenly spread, so a sum of many trees is about its mean over the rows.
         """
-        unseen = [b for b in {MISSING, self.of.of_new(j)} if not (bins == b).any()]
-        if unseen:
+        unseen = np.bincount(bins, minlength=256) == 0
+        if self.of.of_code[j] is None:
+            unseen[MISSING + 1 :] = False  # the order of numbers decides
+        if unseen.any():
             left = self.sample.h[table[bins] == 0].sum() / max(self.sample.h.sum(), 1)
-            pair, mirrored = divmod(self.number, 2)
-            quantile = (0.5 + pair * _STEPS[0] + j * _STEPS[1]) % 1
+            pair, mirrored = divmod(self.number + 1, 2)
+            quantile = (0.5 + pair * _STEPS[0] + min(pair, 1) * j * _STEPS[1]) % 1
             table[unseen] = (1 - quantile if mirrored else quantile) >= left
 
     def n_cuts(self, drawn: np.ndarray, spots: np.ndarray) -> int:
         """Count the candidates that differ: thresholds of different columns."""
-        counts = self.of.counts[list(set(drawn.tolist()))] - 1
+        counts = self._n_values(list(set(drawn.tolist()))) - 1
         return int(np.minimum(np.maximum(counts, 1), spots.shape[1]).sum())
 
     def degrees_of_freedom(self) -> float:
@@ -278,13 +282,13 @@ class _Search:
         """Return the bucket of each bin, the number of thresholds below it; the last if missing."""
         n_spots = spots.shape[1]
         shares = (np.arange(n_spots) + spots) / n_spots
-        thresholds = 1 + (shares * (self.of.counts[drawn] - 1)[:, None]).astype(int)
+        thresholds = 1 + (shares * (self._n_values(drawn.tolist()) - 1)[:, None]).astype(int)
         first = 256 * np.arange(len(drawn))[:, None]
         above = np.bincount((first + thresholds + 1).ravel(), minlength=256 * len(drawn) + 1)
         buckets = above[:-1].reshape(-1, 256).cumsum(axis=1).astype(np.uint8)
         for i, j in enumerate(drawn.tolist()):
             if self.of.of_code[j] is not None:
-                buckets[i, 1 : self.of.counts[j] + 1] = buckets[i, self._by_slope(j)]
+                buckets[i, 1 : self.of.counts[j] + 1] = buckets[i, self._by_slope(j)[0]]
         buckets[:, 0] = n_spots + 1
         return buckets
 
@@ -294,14 +298,28 @@ class _Search:
             self._columns[j] = self.bins[j].take(self.sample.rows)
         return self._columns[j]
 
-    def _by_slope(self, j: int) -> np.ndarray:
-        """Ranks of the bins of a column of categories by their mean slope, from 1 on."""
+    def _n_values(self, columns: list[int]) -> np.ndarray:
+        """Count the bins of columns: for categories, those that the sample has."""
+        counts = [
+            self.of.counts[j] if self.of.of_code[j] is None else self._by_slope(j)[1]
+            for j in columns
+        ]
+        return np.array(counts, dtype=int)
+
+    def _by_slope(self, j: int) -> tuple[np.ndarray, int]:
+        """Rank the bins of a column of categories by their mean slope, from 1 on.
+
+        Bins that no row of the sample has come last. Returns also the number of the others, at
+        least 1.
+        """
         if j not in self._ranks:
             column, n = self._column(j), self.of.counts[j]
             g, h = unpacked(np.bincount(column, self.both, 256)[1 : n + 1])
-            self._ranks[j] = np.empty(n, dtype=int)
-            order = np.argsort(g / (h + self.ridge), kind="stable")
-            self._ranks[j][order] = np.arange(1, n + 1)
+            empty = np.bincount(column, minlength=256)[1 : n + 1] == 0
+            ranks = np.empty(n, dtype=int)
+            mean = np.where(empty, np.inf, g / (h + self.ridge))
+            ranks[np.argsort(mean, kind="stable")] = np.arange(1, n + 1)
+            self._ranks[j] = ranks, max(int(n - empty.sum()), 1)
         return self._ranks[j]
 
     def _cut(self, right: np.ndarray) -> None:
