@@ -435,6 +435,22 @@ def test_new_categories_and_new_gaps_are_worth_about_the_mean(n, neurons):
     np.testing.assert_allclose(model.predict(rows), [0, 0, -2, 0], atol=most)
 
 
+def test_few_columns_that_matter_are_found_among_hundreds():
+    """With the number of candidates that many columns get, more than with that of few columns."""
+    gained = []
+    for seed in range(4):
+        X = np.random.default_rng(seed).standard_normal((900, 600))
+        y = 2 * X[:, 3] + X[:, 40] * X[:, 500] + np.sign(X[:, 7])
+        models = [
+            make(REGRESSION[0], n_neurons=200, random_state=seed, n_candidates=n)
+            for n in ("auto", 8)
+        ]
+        scores = [model.fit(X[:300], y[:300]).score(X[300:], y[300:]) for model in models]
+        assert models[0].n_candidates_ == 64
+        gained.append(scores[0] - scores[1])
+    assert np.mean(gained) > 3 * np.std(gained, ddof=1) / 2 > 0
+
+
 @pytest.mark.parametrize("declared", [False, True])
 @pytest.mark.parametrize("n_levels", [3, 30])
 def test_new_categories_are_worth_the_mean_where_few_levels_are_high(n_levels, declared):

@@ -95,8 +95,9 @@ class _DoublyStochastic(NeuronLearner):
         of rows. 1 is the algorithm of the paper, which descends the expected loss over random
         neurons. With more, steps descend the loss itself, greedily, as boosting does. In trees,
         each cut is chosen in this way among ``n_candidates`` columns, with as many thresholds for
-        each column (8 at most). A tree stops growing when further cuts bring no gain. "auto" is 1,
-        or 8 for trees. Chosen neurons are stored, not drawn again.
+        each column (8 at most). A tree stops growing when further cuts bring no gain. "auto" is 1
+        for other neurons. For trees it is an eighth of the columns, at least 8 and at most 64.
+        Chosen neurons are stored, not drawn again.
     learned_prior : bool, default=True
         Whether the cuts of trees draw columns in proportion to 1 + how often each was chosen so
         far. If False, they draw all columns equally often. This needs several candidates.

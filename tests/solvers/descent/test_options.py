@@ -3,7 +3,7 @@
 import numpy as np
 
 from trickless.neurons import Gaussian
-from trickless.solvers.descent.options import plan, sizes
+from trickless.solvers.descent.options import candidates, plan, sizes
 
 
 def test_sizes_of_steps_suit_the_number_of_rows():
@@ -37,3 +37,8 @@ def test_large_blocks_take_more_neurons():
     assert of(24_000) == 24_000
     assert of(10**6) == 32_768
     assert of(10**6, n_neurons=100) == 100
+
+
+def test_many_columns_have_more_candidates_for_each_cut_of_a_tree():
+    found = [candidates(d) for d in (1, 8, 64, 71, 72, 500, 512, 513, 10_000)]
+    assert found == [8, 8, 8, 8, 9, 62, 64, 64, 64]

@@ -18,6 +18,8 @@ PLAIN_ROWS, PLAIN_NEURONS = 512, 32
 _BLOCK_ROWS, _MOST_ROWS = 1024, 2**15
 #: The most rows of a Newton step on a tree.
 ROWS_OF_TREES = 2**17
+#: Candidates for each cut of a tree: the least, the most, and columns for each of them.
+_LEAST_CANDIDATES, _MOST_CANDIDATES, _COLUMNS_PER_CANDIDATE = 8, 64, 8
 #: Rows from which early stopping of trees is the default.
 _WORTH_STOPPING = 40
 #: Rows for each column of a block, and the least and the most columns of a block.
@@ -105,7 +107,8 @@ def plan(
         neurons.has_trees and may_be_newton(given["preconditioner"], given["schedule"])
     )
     if newton:  # on trees whose cuts are chosen, stopped early if there are rows to spare
-        usual = Plan("newton", ROWS_OF_TREES, 1, 2000, 8, 0.0, 0.15, n_effective >= _WORTH_STOPPING)
+        n, stops = candidates(neurons.n_features_in_), n_effective >= _WORTH_STOPPING
+        usual = Plan("newton", ROWS_OF_TREES, 1, 2000, n, 0.0, 0.15, stops)
     else:
         n_neurons = NEURONS if isinstance(given["n_neurons"], str) else given["n_neurons"]
         of_step = given["preconditioner"], given["batch_size"], given["neurons_per_step"]
@@ -115,6 +118,16 @@ def plan(
         usual = Plan(*chosen, n_neurons, 1, 1e-6, 1e-4, False)
     wanted = {name: given[name] for name in Plan._fields if name != "preconditioner"}
     return usual._replace(**{n: v for n, v in wanted.items() if not isinstance(v, str)})
+
+
+def candidates(n_features: int) -> int:
+    """Return how many columns are tried for a cut of a tree: an eighth of them, from 8 to 64.
+
+    If few of many columns matter, a small number of draws rarely finds them, so that most cuts fit
+    noise.
+    """
+    share = n_features // _COLUMNS_PER_CANDIDATE
+    return min(max(share, _LEAST_CANDIDATES), _MOST_CANDIDATES)
 
 
 def sizes(
