@@ -288,6 +288,40 @@ def test_numbers_of_leaves_and_levels_have_limits(module):
         checked.cut_gains(bins, np.zeros_like(buckets), *rest)
 
 
+def grow_arguments():
+    """Right arguments of ``grow``: of arrays, and of what is handed over with them."""
+    rng = np.random.default_rng(0)
+    bins, rows = rng.integers(0, 12, (3, 50), dtype=np.uint8), rng.integers(0, 50, 20)
+    g, h = (rng.integers(1, 2**11, 20).astype(float) for _ in range(2))
+    columns = np.array([11, 11, 11]), np.arange(3.0) + 1, np.full(3, 0.5)
+    numbers, tree = (1.0, 1.0, 1.0, 1.0, 0.1, 0.1, 0.3), (4, 5, 2, 3)
+    return [bins, rows, g, h, numbers, columns, rng.random(4 * 15), np.zeros(11), tree]
+
+
+@needs_numba
+def test_arguments_of_another_type_shape_or_range_grow_no_tree():
+    grow, right = Loops(of_numba).grow, grow_arguments()
+    columns, tables, n_levels, used = grow(*right)
+    assert columns.max() < 3
+    assert tables.max() == 1
+    assert 1 <= n_levels <= 4
+    assert 0 < used <= 60
+    for i in (0, 1, 2, 3, 6, 7):
+        for wrong in spoiled(right[i], 50 if i == 1 else None):
+            with pytest.raises((ValueError, TypeError)):
+                grow(*[*right[:i], wrong, *right[i + 1 :]])
+    for k, limit in enumerate((256, None, None)):
+        for wrong in spoiled(right[5][k], limit):
+            some = (*right[5][:k], wrong, *right[5][k + 1 :])
+            with pytest.raises((ValueError, TypeError)):
+                grow(*right[:5], some, *right[6:])
+    for tree in ((17, 5, 2, 3), (0, 5, 2, 3), (4, 0, 2, 3), (4, 5, 254, 3), (4, 6, 2, 3)):
+        with pytest.raises(ValueError, match=r"levels|candidates|thresholds|random numbers"):
+            grow(*right[:8], tree)
+    with pytest.raises(ValueError, match="rows of a sample"):
+        grow(right[0], right[1] + 40, *right[2:])
+
+
 def test_only_checked_loops_reach_the_loops():
     """Other modules may import what is no loop."""
     root = Path(trickless.__file__).parent

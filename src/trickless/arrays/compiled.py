@@ -1,4 +1,8 @@
-"""The loops of ``leaves``, compiled by numba. Functions and results are the same."""
+"""The loops of ``leaves``, compiled by numba. Functions and results are the same.
+
+``grow`` is the whole loop of ``solvers.descent.cuts.choose_cuts``, for which small arrays take
+longer than their sums.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +59,7 @@ def add_leaf_values(total, leaf, values):  # type: ignore[no-untyped-def]  # noq
 @_compiled
 def cut_gains(bins, buckets, leaf, both, n_leaves, ridge):  # type: ignore[no-untyped-def]  # noqa: D103
     n_features, n_buckets = len(bins), np.intp(buckets[0, 0]) + 1
-    n_cuts, up, down = n_buckets - 2, 2.0**SUM_BITS, 2.0**-SUM_BITS
-    gains = np.zeros((2, n_features, n_cuts))
+    gains = np.zeros((2, n_features, n_buckets - 2))
     # Integers add up faster, and two alternating sums do not wait for each other.
     n_rows, size = len(leaf), n_leaves * n_buckets
     whole, first = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.uint64)
@@ -65,37 +68,50 @@ def cut_gains(bins, buckets, leaf, both, n_leaves, ridge):  # type: ignore[no-un
     even, odd = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     sums = np.empty((n_leaves, n_buckets))
     for j in range(n_features):
-        column, into = bins[j], buckets[j]
-        even[:], odd[:] = 0, 0
-        for i in range(0, n_rows - 1, 2):
-            even[first[i] + np.uint64(into[column[i]])] += whole[i]
-            odd[first[i + 1] + np.uint64(into[column[i + 1]])] += whole[i + 1]
-        if n_rows % 2:
-            even[first[n_rows - 1] + np.uint64(into[column[n_rows - 1]])] += whole[n_rows - 1]
-        for v in range(n_leaves):
-            for b in range(n_buckets):
-                sums[v, b] = even[v * n_buckets + b] + odd[v * n_buckets + b]
-        for v in range(n_leaves):
-            total = 0.0
-            for b in range(n_buckets):
-                total += sums[v, b]
-            h_all = np.rint(total * down)
-            g_all = total - h_all * up
-            h_missing = np.rint(sums[v, n_cuts + 1] * down)
-            g_missing = sums[v, n_cuts + 1] - h_missing * up
-            left = 0.0
-            for q in range(n_cuts):
-                left += sums[v, q]
-                h = np.rint(left * down)
-                g = left - h * up
-                for side in range(2):
-                    g_left = g + g_missing if side == 0 else g
-                    h_left = h + h_missing if side == 0 else h
-                    g_right, h_right = g_all - g_left, h_all - h_left
-                    gains[side, j, q] += g_left * g_left / (h_left + ridge) + (
-                        g_right * g_right / (h_right + ridge)
-                    )
+        work = even, odd, sums
+        _gains_of_column(bins[j], buckets[j], first, whole, n_leaves, ridge, work, gains[:, j])
     return gains
+
+
+@_compiled
+def _gains_of_column(column, into, first, whole, n_leaves, ridge, work, gains):  # type: ignore[no-untyped-def]
+    """Add the gains of the cuts of a column to ``gains``, for each side of missing values.
+
+    ``first`` is the first cell of the leaf of each row, and ``work`` is memory for the cells.
+    """
+    even, odd, sums = work
+    n_rows, n_buckets = len(first), np.intp(into[0]) + 1
+    n_cuts, up, down = n_buckets - 2, 2.0**SUM_BITS, 2.0**-SUM_BITS
+    size = n_leaves * n_buckets
+    even[:size], odd[:size] = 0, 0
+    for i in range(0, n_rows - 1, 2):
+        even[first[i] + np.uint64(into[column[i]])] += whole[i]
+        odd[first[i + 1] + np.uint64(into[column[i + 1]])] += whole[i + 1]
+    if n_rows % 2:
+        even[first[n_rows - 1] + np.uint64(into[column[n_rows - 1]])] += whole[n_rows - 1]
+    for v in range(n_leaves):
+        for b in range(n_buckets):
+            sums[v, b] = even[v * n_buckets + b] + odd[v * n_buckets + b]
+    for v in range(n_leaves):
+        total = 0.0
+        for b in range(n_buckets):
+            total += sums[v, b]
+        h_all = np.rint(total * down)
+        g_all = total - h_all * up
+        h_missing = np.rint(sums[v, n_cuts + 1] * down)
+        g_missing = sums[v, n_cuts + 1] - h_missing * up
+        left = 0.0
+        for q in range(n_cuts):
+            left += sums[v, q]
+            h = np.rint(left * down)
+            g = left - h * up
+            for side in range(2):
+                g_left = g + g_missing if side == 0 else g
+                h_left = h + h_missing if side == 0 else h
+                g_right, h_right = g_all - g_left, h_all - h_left
+                gains[side, q] += g_left * g_left / (h_left + ridge) + (
+                    g_right * g_right / (h_right + ridge)
+                )
 
 
 @_compiled
@@ -113,3 +129,128 @@ def halved(leaf, right, n_leaves):  # type: ignore[no-untyped-def]  # noqa: D103
     for i in range(len(leaf)):
         half[i] = number[half[i]]
     return half, n_occupied
+
+
+@_compiled
+def grow(bins, rows, g, h, numbers, columns, random, noise, tree):  # type: ignore[no-untyped-def]
+    """Choose the cuts of a tree of numbers: the loop of ``cuts.choose_cuts``, with its results.
+
+    ``Loops.grow`` explains the arguments.
+    """
+    ridge, unit, scale, share, from_rows, from_all, penalty = numbers
+    counts, chance, quantiles = columns
+    depth, n_candidates, most_cuts, patience = tree
+    n_features, n_rows = len(bins), len(g)
+    chosen, tables = np.zeros(depth, dtype=np.int64), np.zeros((depth, 256), dtype=np.uint8)
+    sampled, seen = bins, np.zeros(n_features, dtype=np.uint8)
+    if len(rows):
+        sampled = np.empty((n_features, n_rows), dtype=np.uint8)
+    whole, h_total = np.empty(n_rows, dtype=np.int64), 0.0
+    for i in range(n_rows):
+        whole[i] = np.int64(h[i] * 2.0**SUM_BITS + g[i])
+        h_total += h[i]
+    leaf, first = np.zeros(n_rows, dtype=np.intp), np.empty(n_rows, dtype=np.uint64)
+    right, drawn = np.empty(n_rows, dtype=np.uint8), np.empty(n_candidates, dtype=np.intp)
+    at, n_leaves, best, n_levels, df, noise_so_far = 0, 1, -np.inf, 1, 1.0, 1.0
+    for level in range(depth):
+        n_before = n_leaves
+        n_spots = min(n_candidates, most_cuts, max(1, n_rows // (2 * n_leaves)))
+        n_buckets = n_spots + 2
+        for c in range(n_candidates):
+            j = drawn[c] = _first_above(chance, random[at + c] * chance[-1])
+            if len(rows) and not seen[j]:
+                seen[j] = 1
+                for i in range(n_rows):
+                    sampled[j, i] = bins[j, rows[i]]
+        at += n_candidates
+        buckets = np.zeros((n_candidates, 256), dtype=np.uint8)
+        for c in range(n_candidates):
+            j = drawn[c]
+            _put_buckets(random[at : at + n_spots], counts[j], buckets[c])
+            at += n_spots
+            buckets[c, 0] = n_spots + 1
+        for i in range(n_rows):
+            first[i] = np.uint64(leaf[i] * n_buckets)
+        size = n_leaves * n_buckets
+        even, odd = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+        work = even, odd, np.empty((n_leaves, n_buckets))
+        gains = np.zeros((2, n_candidates, n_spots))
+        for c in range(n_candidates):
+            of_column = sampled[drawn[c]]
+            _gains_of_column(
+                of_column, buckets[c], first, whole, n_leaves, ridge, work, gains[:, c]
+            )
+        side, c, cut = 0, 0, 0
+        for s in range(2):
+            for k in range(n_candidates):
+                for q in range(n_spots):
+                    if gains[s, k, q] > gains[side, c, cut]:
+                        side, c, cut = s, k, q
+        j = chosen[level] = drawn[c]
+        table, column = tables[level], sampled[j]
+        for b in range(256):
+            table[b] = buckets[c, b] > cut
+        table[0] = side
+        gaps, left = 0, 0.0
+        for i in range(n_rows):
+            gaps += column[i] == 0
+            if table[column[i]] == 0:
+                left += h[i]
+        if gaps == 0:
+            table[0] = quantiles[j] >= left / max(h_total, 1.0)
+        for i in range(n_rows):
+            right[i] = table[column[i]]
+        leaf, n_leaves = halved(leaf, right, n_leaves)
+        gain = gains[side, c, cut] * unit
+        before, df = df, _degrees_of_freedom(leaf, h, n_leaves, ridge)
+        n_cuts = 0
+        for k in range(n_candidates):
+            again = False
+            for earlier in range(k):
+                again = again or drawn[earlier] == drawn[k]
+            if not again:
+                n_cuts += min(max(counts[drawn[k]] - 1, 1), n_spots)
+        z, more = noise[n_cuts], df - before
+        noise_so_far += more + share * (
+            z * np.sqrt(2 * max(more, 0.0)) + 2 / 3 * max(z * z - 1, 0.0)
+        )
+        net = scale * (gain - noise_so_far * from_rows) - penalty * df * from_all
+        if net > best and (n_leaves > n_before or level == 0):
+            best, n_levels = net, level + 1
+        elif level + 1 - n_levels >= patience:
+            break
+    chosen[n_levels:], tables[n_levels:] = 0, 0
+    return chosen, tables, n_levels, at
+
+
+@_compiled
+def _first_above(chance, value):  # type: ignore[no-untyped-def]
+    """Find the first of increasing numbers that is above a value, or else the last."""
+    low, high = 0, len(chance) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if chance[middle] > value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@_compiled
+def _put_buckets(spots, n_values, buckets):  # type: ignore[no-untyped-def]
+    """Count the thresholds below each bin. They are at ``spots`` in [0, 1) of equal parts."""
+    n_spots = len(spots)
+    for q in range(n_spots):
+        above = 2 + int((q + spots[q]) / n_spots * (n_values - 1))
+        for b in range(above, 256):
+            buckets[b] += 1
+
+
+@_compiled
+def _degrees_of_freedom(leaf, h, n_leaves, ridge):  # type: ignore[no-untyped-def]
+    of_leaves, total = np.zeros(n_leaves), 0.0
+    for i in range(len(leaf)):
+        of_leaves[leaf[i]] += h[i]
+    for v in range(n_leaves):
+        total += of_leaves[v] / (of_leaves[v] + ridge)
+    return total

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chisquare, norm
 
+from trickless.arrays import leaves
+from trickless.arrays.loops import Loops
 from trickless.neurons import Inputs, Trees
 from trickless.solvers.descent import cuts
 from trickless.solvers.descent.cuts import choose_cuts, noise_gain
@@ -338,3 +340,38 @@ def test_rows_without_slopes_and_single_rows_have_a_cut_like_any_other():
         assert 1 <= tree.n_levels <= 3
         assert tree.columns.shape == (3,)
         assert tree.tables.shape == (3, 256)
+
+
+def mixed(seed, n_rows):
+    """Numbers, some of which have few values, and gaps."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, 5))
+    X[:, 1] = rng.integers(0, 4, n_rows)
+    X[:, 2] = rng.integers(0, 30, n_rows)
+    X[:, 3] = np.where(rng.random(n_rows) < 0.3, np.nan, X[:, 3])
+    X[:, 4] = np.where(rng.random(n_rows) < 0.1, np.nan, rng.integers(0, 3, n_rows))
+    slopes = np.where(X[:, 2] % 3 == 0, X[:, 0], np.nan_to_num(X[:, 3])) ** 2
+    return X, slopes + 0.3 * rng.standard_normal(n_rows)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_one_compiled_call_chooses_as_the_loop_over_the_levels_does(monkeypatch, seed):
+    compiled = pytest.importorskip("trickless.arrays.compiled")
+    n_rows = [3, 40, 700, 700, cuts.SAMPLE + 3000][seed % 5]
+    X, g = mixed(seed, n_rows)
+    family = fitted(X, [1, 6, 9][seed % 3])
+    bins, h = family.read(X).T, np.random.default_rng(seed).gamma(2.0, 1.0, n_rows)
+    rows = family, bins, g, h, h if seed % 4 == 0 else None, 3.0, n_rows
+    prior = np.array([1.0, 2.0, 0.0, 1.0, 5.0]) if seed % 3 == 0 else np.ones(5)
+    found = []
+    for which in (Loops(compiled), Loops(leaves)):
+        monkeypatch.setattr(cuts, "loops", lambda which=which: which)
+        rng = np.random.default_rng(seed)
+        for number in range(3):
+            n_candidates = [1, 8, 20][number]
+            tree = choose_cuts(*rows, n_candidates, prior, 0.5, rng, number)
+            found.append((*tree, rng.random()))
+    for tree, same in zip(found[:3], found[3:], strict=True):
+        for one, other in zip(tree, same, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert any(tree[2] > 1 for tree in found) or n_rows == 3 or seed % 3 == 0

@@ -31,6 +31,7 @@ References
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -38,7 +39,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from trickless.arrays.leaves import SUM_BITS, unpacked
-from trickless.arrays.loops import loops
+from trickless.arrays.loops import Loops, loops
 from trickless.neurons.bins import MISSING, Bins
 from trickless.neurons.trees import Trees
 
@@ -129,14 +130,17 @@ def choose_cuts(
     square = g * g if weight is None else g * g / weight
     sample = _sample(g, h, square, rng)
     noise = _ratio(square, h)
-    search = _Search(family.bins_, bins, sample, ridge, number)
     chance = np.cumsum(prior)
+    search = _Search(family.bins_, bins, sample, ridge, number)
     columns = np.zeros(family.depth_, dtype=np.int64)
     tables = np.zeros((family.depth_, 256), dtype=np.uint8)
     scale = n_rows / max(len(sample.rows), 1)
     best, n_levels = -np.inf, 1
     df = from_noise = 1.0  # of the root
     share = unexplained**_POWER
+    if (compiled := loops()).grows_trees and search.has_numbers_only:
+        values = scale, share, sample.noise, noise
+        return search.compiled(compiled, family.depth_, n_candidates, chance, values, rng)
     for level in range(family.depth_):
         n_before = search.n_leaves
         drawn = np.searchsorted(chance, rng.random(n_candidates) * chance[-1], side="right")
@@ -169,8 +173,16 @@ def noise_gain(df: float, n: int, share: float = 1.0) -> float:
     by the first terms of Cornish and Fisher, with z the expected largest of n normal numbers. Gains
     that depend on each other have a smaller one. Only a ``share`` of what exceeds ``df`` counts.
     """
-    z = float(ndtri((n - 0.375) / (n + 0.25)))
+    z = float(_largest(n)[n])
     return df + share * (z * sqrt(2 * max(df, 0.0)) + 2 / 3 * max(z * z - 1, 0.0))
+
+
+@lru_cache(maxsize=32)
+def _largest(n: int) -> np.ndarray:
+    """Return the expected largest of 0 to n normal numbers, of which that of none is not used."""
+    numbers = np.arange(n + 1)
+    numbers[0] = 1
+    return ndtri((numbers - 0.375) / (numbers + 0.25))
 
 
 def _sample(g: np.ndarray, h: np.ndarray, square: np.ndarray, rng: np.random.Generator) -> CutRows:
@@ -268,6 +280,42 @@ class _Search:
             quantile = (0.5 + pair * _STEPS[0] + min(pair, 1) * j * _STEPS[1]) % 1
             table[unseen] = (1 - quantile if mirrored else quantile) >= left
 
+    @property
+    def has_numbers_only(self) -> bool:
+        """Whether no column has categories, whose order depends on the slopes."""
+        return all(codes is None for codes in self.of.of_code)
+
+    def compiled(
+        self,
+        loops: Loops,
+        depth: int,
+        n_candidates: int,
+        chance: np.ndarray,
+        values: tuple[float, float, float, float],
+        rng: np.random.Generator,
+    ) -> Chosen:
+        """Choose the cuts in one call, with the results of the loop over the levels."""
+        n_cuts = n_candidates * min(n_candidates, _THRESHOLDS)
+        state = rng.bit_generator.state
+        random = rng.random(depth * (n_candidates + n_cuts))
+        pair, mirrored = divmod(self.number + 1, 2)
+        j = np.arange(len(chance))
+        quantiles = (0.5 + pair * _STEPS[0] + min(pair, 1) * j * _STEPS[1]) % 1
+        columns, tables, n_levels, used = loops.grow(
+            self.bins,
+            self.sample.rows if self.bins.shape[1] > SAMPLE else np.empty(0, dtype=np.intp),
+            self.sample.g,
+            self.sample.h,
+            (self.ridge, self.unit, *values, _PENALTY),
+            (self.of.counts, chance, 1 - quantiles if mirrored else quantiles),
+            random,
+            _largest(n_cuts),
+            (depth, n_candidates, _THRESHOLDS, _PATIENCE),
+        )
+        rng.bit_generator.state = state
+        rng.random(used)  # as many as the loop over the levels draws
+        return Chosen(columns, tables, n_levels)
+
     def n_cuts(self, drawn: np.ndarray, spots: np.ndarray) -> int:
         """Count the candidates that differ: thresholds of different columns."""
         counts = self._n_values(list(set(drawn.tolist()))) - 1
@@ -276,7 +324,7 @@ class _Search:
     def degrees_of_freedom(self) -> float:
         """Degrees of freedom of the leaves so far: nearly 1 for a leaf of many rows, else less."""
         h = np.bincount(self.leaf, self.sample.h, self.n_leaves)
-        return float((h / (h + self.ridge)).sum())
+        return float((h / (h + self.ridge)).cumsum()[-1])  # in a fixed order, unlike sum
 
     def _buckets(self, drawn: np.ndarray, bins: np.ndarray, spots: np.ndarray) -> np.ndarray:
         """Return the bucket of each bin, the number of thresholds below it; the last if missing."""
