@@ -238,6 +238,8 @@ class Descent(GrowingNetwork):
     def in_random_order(self, n_batches: int) -> Iterator[int]:
         """Yield numbers of batches without end; each pass visits all in a new random order."""
         visit = self.n_steps
+        while n_batches == 1:
+            yield 0
         while True:
             order = generator(self.stream.seed, Purpose.SHUFFLE, 1 + visit // n_batches)
             for number in order.permutation(n_batches)[visit % n_batches :].tolist():

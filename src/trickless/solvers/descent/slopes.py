@@ -40,8 +40,8 @@ class Units(NamedTuple):
 def by_rows(work: Callable[[slice], Any], n_rows: int, n_jobs: int | None) -> list[Any]:
     """Apply ``work`` to blocks of rows, on several threads if there are many."""
     blocks = row_blocks(n_rows, _ROWS)
-    if n_rows < _WORTH_THREADS:
-        return [work(rows) for rows in blocks]
+    if n_rows < _WORTH_THREADS:  # looking for threads would take longer than a small block
+        return [work(block) for block in blocks]
     return map_blocks(work, blocks, n_jobs)
 
 

@@ -94,8 +94,8 @@ class Newton(Step):
     def sums(
         self, network: GrowingNetwork, batch: MiniBatch, Z: Leaves, slopes: np.ndarray
     ) -> LeafSums:
-        g, h = np.split(Z.sums(slopes, self.n_jobs), 2, axis=2)
-        return LeafSums(g, h, largest(slopes[len(slopes) // 2 :]))
+        n, both = len(slopes) // 2, Z.sums(slopes, self.n_jobs)
+        return LeafSums(both[..., :n], both[..., n:], largest(slopes[n:]))
 
     def direction(
         self, network: GrowingNetwork, sums: LeafSums, k: int, gamma: np.ndarray, n_rows: int
