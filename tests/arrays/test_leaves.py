@@ -106,6 +106,29 @@ def test_sums_by_leaf_and_values_of_leaves(module, seed):
         np.testing.assert_array_equal(total, np.reshape(expected, (n_rows, n_values)))
 
 
+@both
+@pytest.mark.parametrize("depth", [0, 3, 9])
+def test_sums_over_few_rows_have_the_bits_of_those_over_many(module, depth):
+    """Few rows take another way, which reads the bits of the sets one by one."""
+    rng = np.random.default_rng(depth)
+    bins, columns = rng.integers(0, 256, (4, 500), np.uint8), rng.integers(0, 4, (60, depth))
+    sets = rng.integers(0, 256, (60, depth, 32), np.uint8)
+    checked = Loops(module)
+    for n_outputs, dtype in ((1, "f4"), (3, "f8")):
+        coef = rng.standard_normal((60, 2**depth, n_outputs)).astype(dtype)
+        many = checked.combine(bins, columns, sets, coef)
+        leaves = np.array(list(checked.leaves(bins, columns, sets)))
+        expected = np.zeros((500, n_outputs))
+        for leaf, values in zip(leaves, coef, strict=True):
+            expected += values[leaf]
+        np.testing.assert_array_equal(many, expected)
+        for n in (0, 1, 7, 64, 65):
+            few = checked.combine(bins[:, :n], columns, sets, coef)
+            np.testing.assert_array_equal(few, expected[:n])
+    none = checked.combine(bins[:, :2], columns[:0], sets[:0], coef[:0])
+    np.testing.assert_array_equal(none, np.zeros((2, n_outputs)))
+
+
 def cut_problem(seed):
     """Rows, buckets and packed slopes and curvatures, as they are when a cut is chosen."""
     rng = np.random.default_rng(seed)

@@ -57,6 +57,22 @@ def add_leaf_values(total, leaf, values):  # type: ignore[no-untyped-def]  # noq
 
 
 @_compiled
+def combine_few(bins, columns, sets, coef):  # type: ignore[no-untyped-def]  # noqa: D103
+    n_rows, n_outputs = bins.shape[1], coef.shape[2]
+    total = np.zeros((n_rows, n_outputs))
+    for tree in range(len(columns)):
+        for i in range(n_rows):
+            leaf = 0
+            for level in range(columns.shape[1]):
+                b = np.intp(bins[columns[tree, level], i])
+                byte = np.intp(sets[tree, level, b >> 3])
+                leaf |= ((byte >> (7 - (b & 7))) & 1) << level
+            for k in range(n_outputs):
+                total[i, k] += coef[tree, leaf, k]
+    return total
+
+
+@_compiled
 def cut_gains(bins, buckets, leaf, both, n_leaves, ridge):  # type: ignore[no-untyped-def]  # noqa: D103
     n_features, n_buckets = len(bins), np.intp(buckets[0, 0]) + 1
     gains = np.zeros((2, n_features, n_buckets - 2))

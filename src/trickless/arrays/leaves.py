@@ -57,6 +57,25 @@ def add_leaf_values(total: np.ndarray, leaf: np.ndarray, values: np.ndarray) -> 
     total += values.take(leaf, axis=0)
 
 
+def combine_few(
+    bins: np.ndarray, columns: np.ndarray, sets: np.ndarray, coef: np.ndarray
+) -> np.ndarray:
+    """Sum the coefficients of the leaves of a few rows over all trees: (n_rows, n_outputs).
+
+    ``columns`` has shape (n_trees, depth), ``sets`` (n_trees, depth, 32) and ``coef`` (n_trees,
+    n_leaves, n_outputs).
+    """
+    tree = np.arange(len(columns))[:, None]
+    number = np.zeros((len(columns), bins.shape[1]), dtype=np.intp)
+    for i in range(columns.shape[1]):
+        bin_ = bins[columns[:, i]]
+        bit = sets[tree, i, bin_ >> 3] >> (7 - (bin_ & 7)) & 1
+        number += bit.astype(np.intp) << i
+    none = np.zeros((1, bins.shape[1], coef.shape[2]))
+    values = np.concatenate([none, coef[tree, number]])
+    return values.cumsum(axis=0)[-1]  # in a fixed order, unlike sum
+
+
 #: Bits of a sum of slopes. One number holds it, with a sum of curvatures in the bits above.
 SUM_BITS = 26
 

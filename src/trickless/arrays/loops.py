@@ -22,6 +22,8 @@ from trickless.arrays.stated import check_array, check_count
 _WORTH_COMPILED = 2**24
 #: The most levels of a tree: leaves of deeper trees have more coefficients than tables have rows.
 MOST_LEVELS = 16
+#: Rows up to which reading the bits of sets is faster than unpacking them for each tree.
+_FEW_ROWS = 64
 _INTP = np.dtype(np.intp).str[1:]
 
 
@@ -82,12 +84,16 @@ class Loops(NamedTuple):
         ``coef`` has the shape (n_trees, n_leaves, n_outputs). See ``leaves`` for the other
         arguments.
         """
-        leaves = self.leaves(bins, columns, sets)
+        check_array("bins of rows", bins, "u1", (None, None))
+        check_cuts(columns, sets, len(bins))
         check_array("coefficients of leaves", coef, "f4 f8", (len(columns), None, None))
         if coef.shape[1] < 2 ** columns.shape[1]:
             raise ValueError(
                 f"trees of depth {columns.shape[1]} have coefficients for {coef.shape[1]} leaves"
             )
+        if bins.shape[1] <= _FEW_ROWS:
+            return self.module.combine_few(bins, columns, sets, coef)
+        leaves = self.leaves(bins, columns, sets)
         total = np.zeros((bins.shape[1], coef.shape[2]))
         for leaf, values in zip(leaves, coef, strict=True):
             self.module.add_leaf_values(total, leaf, values)
