@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ SMALLEST_SCALE, LARGEST_SCALE = 1e-60, 1e60
 LEAST = 1e-300
 #: The largest integer that compiled code can hold, and the largest number of things to make.
 MOST, MOST_THINGS = 2**63 - 1, 2**40
+#: Types of values that never change, so that a check is valid forever.
+_UNCHANGING = (bool, int, float, str, type(None))
 #: The most characters of a value in an error message.
 _SHOWN = 200
 #: Remedies for messages of scikit-learn and NumPy. The first pattern that matches counts.
@@ -244,8 +247,19 @@ def check_parameters(owner: Any, rules: Mapping[str, Rule]) -> None:
         check_value(type(owner).__name__, name, getattr(owner, name), rule)
 
 
+@lru_cache(maxsize=1024)
+def _follows(rule: Rule, kind: str, value: Any) -> bool:
+    """Return whether a value follows a rule, by its kind too, as True == 1 == 1.0.
+
+    Each prediction asks this again.
+    """
+    return rule.has_type(value) and rule.accepts(value)
+
+
 def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
     """Check one value against a rule: TypeError or ValueError."""
+    if type(value) in _UNCHANGING and _follows(rule, type(value).__name__, value):
+        return
     typed = rule.has_type(value)
     if typed and rule.accepts(value):
         return

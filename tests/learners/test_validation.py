@@ -743,3 +743,30 @@ def test_labels_of_types_that_cannot_be_classes_are_told_by_their_types(labels, 
         KitchenSinksClassifier("stumps", 20).fit(X, y)
     assert str(error.value).count("Remedy") == 1
     KitchenSinksClassifier("stumps", 20, random_state=0).fit(X, np.asarray(y).astype(str))
+
+
+def test_equal_values_of_other_types_are_checked_apart():
+    """Checks of values that never change are remembered, and True == 1 == 1.0."""
+    X, y = problem(KitchenSinksClassifier())
+    for _ in range(2):
+        KitchenSinksClassifier("stumps", 1).fit(X, y)
+        for wrong in (True, 1.0):
+            with pytest.raises(TypeError, match="n_neurons="):
+                KitchenSinksClassifier("stumps", wrong).fit(X, y)
+
+
+def test_a_few_rows_to_predict_are_checked_as_many_are():
+    """A few rows take a shorter way if they are finite numbers, and no other rows do."""
+    X, y = problem(KitchenSinksClassifier())
+    model = KitchenSinksClassifier("stumps", 20, random_state=0).fit(X, y)
+    few = np.array(X[:3], dtype=float)
+    many = np.tile(few, (5000 // few.size + 1, 1))
+    np.testing.assert_array_equal(model.predict(few), model.predict(many)[:3])
+    for value in (np.inf, np.nan):
+        wrong = few.copy()
+        wrong[1, 0] = value
+        with pytest.raises(ValueError, match="Remedy"):
+            model.predict(wrong)
+    for wrong in (few[:, :-1], few[0], few[:0], few.astype(complex)):
+        with pytest.raises((ValueError, TypeError), match="Remedy"):
+            model.predict(wrong)

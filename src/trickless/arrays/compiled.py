@@ -62,7 +62,7 @@ def combine_few(bins, columns, sets, coef):  # type: ignore[no-untyped-def]  # n
     total = np.zeros((n_rows, n_outputs))
     for tree in range(len(columns)):
         for i in range(n_rows):
-            leaf = 0
+            leaf = np.intp(0)
             for level in range(columns.shape[1]):
                 b = np.intp(bins[columns[tree, level], i])
                 byte = np.intp(sets[tree, level, b >> 3])

@@ -249,6 +249,8 @@ def n_threads(n_jobs: int | None) -> int:
     the machine. -1 means all cores, -2 all except one, and so on. Inside a joblib worker, it is at
     most the number for ``None``.
     """
+    if n_jobs == 1:
+        return 1
     if n_jobs is None:
         return _blas.threads()
     threads = n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

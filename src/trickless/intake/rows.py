@@ -36,6 +36,8 @@ from trickless.tables.refusals import Refusal, why_no_frame, why_no_numbers, why
 
 _FINITE = "rows must be finite numbers", "encode it, or fill it in (sklearn.impute), in a pipeline"
 _FLOATS = (np.float64, np.float32)
+#: The most values of rows whose numbers are checked here and not by scikit-learn.
+_FEW_VALUES = 4096
 
 #: Rows, targets and weights of a batch.
 Batch = tuple[Any, np.ndarray, np.ndarray | None]
@@ -265,6 +267,8 @@ class Rows(Stated):
 
     def _validated(self, learner: Any, X: Any, y: Any, place: Place, reset: bool) -> Any:
         """Return rows, and targets if there are any, as arrays of finite numbers."""
+        if not reset and isinstance(y, str) and self._is_simple(learner, X):
+            return X
         frame = type(X) is not np.ndarray and is_frame(X)
         self._check_shape(X, None if reset or frame else learner.n_features_in_)
         if scipy.sparse.issparse(X):
@@ -308,6 +312,22 @@ class Rows(Stated):
             if (why := self.kind.why_refused(X)) is None:
                 raise
             raise InvalidValueError(f"{self.owner}: {why[0]}", why[1]) from error
+
+    def _is_simple(self, learner: Any, X: Any) -> bool:
+        """Return whether rows to predict are few finite numbers that need no more checks.
+
+        Scikit-learn's checks take longer than the prediction of one row.
+        """
+        return (
+            type(X) is np.ndarray
+            and X.dtype in _FLOATS
+            and X.ndim == 2
+            and 0 < X.size <= _FEW_VALUES
+            and X.shape[1] == learner.n_features_in_
+            and self.encoder is None
+            and not hasattr(learner, "feature_names_in_")
+            and bool(np.isfinite(X).all())
+        )
 
     def _check_shape(self, X: Any, n_features: int | None) -> None:
         """Check the dimensions of rows, and the number of columns, if it is known."""
