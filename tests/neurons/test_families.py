@@ -77,6 +77,7 @@ WITH_KERNEL = {
     "landmarks-signed": lambda s: Landmarks(Polynomial(degree=1, coef0=0.0)),
     "tabular": lambda s: Tabular(smooth=0.4),
     "trees": lambda s: Trees(depth=2),
+    "trees-binary": lambda s: Trees(shape="binary", max_leaves=5),
 }
 
 

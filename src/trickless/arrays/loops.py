@@ -61,6 +61,11 @@ class Loops(NamedTuple):
 
     module: ModuleType
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether numba compiled them."""
+        return self.module is not leaves
+
     def leaves(
         self, bins: np.ndarray, columns: np.ndarray, sets: np.ndarray
     ) -> Iterator[np.ndarray]:
@@ -86,15 +91,23 @@ class Loops(NamedTuple):
         """
         check_array("bins of rows", bins, "u1", (None, None))
         check_cuts(columns, sets, len(bins))
-        check_array("coefficients of leaves", coef, "f4 f8", (len(columns), None, None))
-        if coef.shape[1] < 2 ** columns.shape[1]:
-            raise ValueError(
-                f"trees of depth {columns.shape[1]} have coefficients for {coef.shape[1]} leaves"
-            )
+        shape, kind = (len(columns), 2 ** columns.shape[1]), f"depth {columns.shape[1]}"
         if bins.shape[1] <= _FEW_ROWS:
+            check_coefficients(coef, shape, kind)
             return self.module.combine_few(bins, columns, sets, coef)
-        leaves = self.leaves(bins, columns, sets)
-        total = np.zeros((bins.shape[1], coef.shape[2]))
+        return self.combined(self.leaves(bins, columns, sets), bins.shape[1], coef, shape, kind)
+
+    def combined(
+        self,
+        leaves: Iterator[np.ndarray],
+        n_rows: int,
+        coef: np.ndarray,
+        shape: tuple[int, int],
+        kind: str,
+    ) -> np.ndarray:
+        """Sum coefficients, given the leaves, and the numbers of trees and of leaves of a tree."""
+        check_coefficients(coef, shape, kind)
+        total = np.zeros((n_rows, coef.shape[2]))
         for leaf, values in zip(leaves, coef, strict=True):
             self.module.add_leaf_values(total, leaf, values)
         return total
@@ -203,6 +216,13 @@ class Loops(NamedTuple):
         check_leaves(leaf, n_leaves)
         check_array("sides of rows", right, "u1", (len(leaf),), below=2)
         return self.module.halved(leaf, right, n_leaves)
+
+
+def check_coefficients(coef: np.ndarray, shape: tuple[int, int], kind: str) -> None:
+    """Check the coefficients of the leaves of trees, given the numbers of both."""
+    check_array("coefficients of leaves", coef, "f4 f8", (shape[0], None, None))
+    if coef.shape[1] < shape[1]:
+        raise ValueError(f"trees of {kind} have coefficients for {coef.shape[1]} leaves")
 
 
 def check_cuts(columns: np.ndarray, sets: np.ndarray, n_features: int) -> None:

@@ -32,6 +32,14 @@ class Geometry(ABC):
         """Number of cuts that part a row from the root of a tree that is drawn."""
 
     @abstractmethod
+    def check_size(self) -> None:
+        """Raise a ValueError if depth and width do not agree."""
+
+    @abstractmethod
+    def n_leaves(self, weights: Weights) -> np.ndarray:
+        """Count the leaves of each tree."""
+
+    @abstractmethod
     def draw(self, rng: np.random.Generator, n: int, variables: np.ndarray, bins: Bins) -> Weights:
         """Draw n trees, whose cuts are uniform on the columns ``variables``."""
 

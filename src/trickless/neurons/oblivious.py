@@ -37,6 +37,12 @@ class Oblivious(Geometry):
     def n_levels(self) -> int:
         return self.depth
 
+    def check_size(self) -> None:
+        check_same("width", self.width, 2**self.depth)
+
+    def n_leaves(self, weights: Weights) -> np.ndarray:
+        return np.full(len(weights[0]), self.width)
+
     def draw(self, rng: np.random.Generator, n: int, variables: np.ndarray, bins: Bins) -> Weights:
         columns = rng.choice(variables, (n, self.depth))
         return columns, drawn_sets(rng, columns, bins)

@@ -10,7 +10,9 @@ from trickless.arrays.loops import MOST_LEVELS
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.arrays.threads import row_blocks
+from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.neurons.binary import Binary
 from trickless.neurons.bins import MISSING, Bins
 from trickless.neurons.geometry import Geometry
 from trickless.neurons.oblivious import Oblivious
@@ -20,23 +22,30 @@ from trickless.rules import choice, either, integer, warn
 _BIN_ROWS, _BIN_VALUES = 65_536, 32_000_000
 #: Trees whose leaves are looked up together on a device.
 _TREES_TOGETHER = 16
+#: The shapes of trees.
+SHAPES: dict[str, Any] = {"oblivious": Oblivious, "binary": Binary}
 
 
 class Trees(Neurons):
-    r"""Random oblivious trees: the indicator of the leaf that a row is in.
+    r"""Random trees: the indicator of the leaf that a row is in.
 
-    .. math:: \psi(x; w) = e_\ell \in \{0, 1\}^{2^D}, \qquad
-        \ell = \sum_{i=0}^{D-1} 2^i \, \mathbb{1}[x \text{ goes to the right at cut } i]
+    .. math:: \psi(x; w) = e_\ell \in \{0, 1\}^L, \qquad
+        \ell = \text{the leaf of } x \text{ in the tree } w
 
-    An oblivious tree makes the same cut in all branches of a level. A cut of a column of numbers is
-    a random threshold, uniform on at most 254 quantiles of the column, in which a row of weight 2
-    counts as two rows. A cut of a column of categories is a random set, which holds each category
-    with probability 1/2. Missing values go to a random side.
+    There are two shapes. An oblivious tree makes the same cut in all branches of a level, so it has
+    :math:`2^D` leaves. A binary tree cuts each node on its own. It can be deep where the data need
+    it, and takes more time and memory.
+
+    A cut of a column of numbers is a random threshold, uniform on at most 254 quantiles of the
+    column, in which a row of weight 2 counts as two rows. A cut of a column of categories is a
+    random set, which holds each category with probability 1/2. Missing values go to a random side.
 
     The kernel is the probability that two rows share a leaf, :math:`k(x, x') = \big( \frac{1}{d}
     \sum_j s_j(x_j, x'_j) \big)^D`, where :math:`s_j` is the probability that a cut of column j does
     not separate the two values. For two numbers, it is one minus the share of the thresholds
-    between them. For two different categories, or a number and a missing value, it is 1/2.
+    between them. For two different categories, or a number and a missing value, it is 1/2. The
+    formula holds for both shapes, since the cuts from the root to a leaf are independent. Binary
+    trees that are drawn have D full levels, as many as ``depth`` and ``max_leaves`` allow.
 
     Doubly Stochastic Gradients makes Newton steps on trees, and fits their cuts to the data
     (``n_candidates``). That is gradient boosting on partly random trees. Learners with these
@@ -46,17 +55,24 @@ class Trees(Neurons):
     Parameters
     ----------
     depth : int or "auto", default="auto"
-        Number of cuts D of a tree, from 1 to 16. A tree has :math:`2^D` leaves, each with a
-        coefficient. "auto" chooses 2 to 12 cuts, so that a leaf has 16 rows of the first batch on
-        average. For learners other than Doubly Stochastic Gradients, it chooses at most 4, because
-        they evaluate all leaves of all trees.
+        The most cuts D from the root of a tree to a leaf, from 1 to 16. An oblivious tree has
+        :math:`2^D` leaves, each with a coefficient. "auto" chooses 2 to 12 cuts for oblivious
+        trees, so that a leaf has 16 rows of the first batch on average, and 20 for binary trees.
+        For learners other than Doubly Stochastic Gradients, it chooses at most 4, because they
+        evaluate all leaves of all trees.
+    shape : {"oblivious", "binary"}, default="oblivious"
+        Whether all branches of a level share a cut, or each node has its own.
+    max_leaves : int or "auto", default="auto"
+        The most leaves of a binary tree, from 2 to 65,536. "auto" chooses a power of two from 4 to
+        4,096, so that a leaf has at least 16 rows of the first batch on average. The ``depth`` of
+        oblivious trees determines the number of their leaves.
 
     Attributes
     ----------
     depth_ : int
-        Depth of the trees.
+        The most cuts from the root of a tree to a leaf.
     width : int
-        Number of leaves of a tree, :math:`2^D`.
+        The most leaves of a tree.
     bins_ : object
         Object that maps each value of the table to one byte. Its ``thresholds`` is a list with the
         thresholds of each column of numbers, from at most 65,536 training rows.
@@ -95,11 +111,22 @@ class Trees(Neurons):
     _rules = {
         "depth": either(
             integer(1, "depth=6 has 64 leaves a tree", MOST_LEVELS), choice("auto", remedy="")
-        )
+        ),
+        "shape": choice(*SHAPES, remedy="shape='oblivious' makes one cut for each level"),
+        "max_leaves": either(
+            integer(2, "max_leaves=256", 2**MOST_LEVELS), choice("auto", remedy="")
+        ),
     }
+    # In files of older versions.
+    shape: str = "oblivious"
+    max_leaves: int | str = "auto"
 
-    def __init__(self, depth: int | str = "auto") -> None:
+    def __init__(
+        self, depth: int | str = "auto", shape: str = "oblivious", max_leaves: int | str = "auto"
+    ) -> None:
         self.depth = depth
+        self.shape = shape
+        self.max_leaves = max_leaves
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Trees:
         super().fit(X, rng, sample_weight)
@@ -121,7 +148,7 @@ class Trees(Neurons):
         if not hasattr(self, "depth_"):
             return
         check_count("depth_", self.depth_, 1, MOST_LEVELS)
-        check_same("width", self.width, 2**self.depth_)
+        self.geometry.check_size()
         check_array("variables_", self.variables_, "i8", (None,), 0, self.n_features_in_)
         check_count("number of variables_", len(self.variables_), 1)
         check_is("bins_", self.bins_, Bins)
@@ -136,11 +163,17 @@ class Trees(Neurons):
     @property
     def geometry(self) -> Geometry:
         """The shape of the trees, with its size."""
-        return Oblivious(self.depth_, self.width)
+        return SHAPES[self.shape](self.depth_, self.width)
 
     def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
         """Set the size of all trees for a number of training rows. ``deepest`` limits "auto"."""
-        geometry = Oblivious.sized(self.depth, "auto", n_rows, deepest)
+        if self.shape == "oblivious" and self.max_leaves != "auto":
+            raise InvalidValueError(
+                f"{type(self).__name__}: max_leaves={self.max_leaves!r} with shape='oblivious', "
+                "but oblivious trees have 2^depth leaves",
+                "shape='binary', or depth instead of max_leaves",
+            )
+        geometry = SHAPES[self.shape].sized(self.depth, self.max_leaves, n_rows, deepest)
         self.depth_, self.width = geometry.depth, geometry.width
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:

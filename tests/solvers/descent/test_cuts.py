@@ -98,7 +98,7 @@ def test_each_cut_is_the_best_of_all_and_a_tree_is_as_deep_as_pays(seed, unexpla
         n_cuts = sum(min(len(np.unique(x[~np.isnan(x)])) - 1, most) for x in X.T)
         expected += gain_from_noise(df - df_before, n_cuts, unexplained**4)
         parts = len(sums) > n_before  # a cut that was made before parts nothing
-        nets.append(gain - (expected + cuts._PENALTY * df) * noise if parts else -np.inf)
+        nets.append(gain - (expected + cuts.PENALTY * df) * noise if parts else -np.inf)
         if level < tree.n_levels:
             right = sides(family, X, tree, level)
             found = dict(zip(leaves, right, strict=True))  # each new leaf is on one side
@@ -305,7 +305,7 @@ def test_sums_of_a_sample_are_those_of_all_rows_on_average(monkeypatch):
     g, h, some = 1 + rng.standard_normal(4000) ** 3, rng.random(4000), rng.random(4000) < 0.3
     of_g, of_h = [], []
     for _ in range(400):
-        sample = cuts._sample(g, h, g * g, rng)
+        sample = cuts.sampled(g, h, g * g, rng)
         part, scale = some[sample.rows], len(g) / len(sample.rows)
         of_g.append(scale * sample.unit_g * sample.g[part].sum())
         of_h.append(scale * sample.unit_h * sample.h[part].sum())

@@ -28,6 +28,7 @@ from trickless.functions.activations import activations, in_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, moved
 from trickless.neurons import Neurons, Trees, Weights
 from trickless.solvers.descent.batches import MiniBatch
+from trickless.solvers.descent.branches import choose_branches
 from trickless.solvers.descent.cuts import choose_cuts, resolved
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.options import DescentOptions
@@ -39,6 +40,11 @@ _SAMPLE = 4096
 #: Share of draws in which all columns are equally likely, so that a column which matters late, by
 #: its interactions, is found.
 _UNIFORM = 0.1
+#: How a tree of each shape is chosen.
+_CHOOSE = {
+    "oblivious": lambda *of: choose_cuts(*of).weights(),
+    "binary": choose_branches,
+}
 
 
 def choose(
@@ -125,9 +131,8 @@ def _trees(
         signs = rng.choice([-1.0, 1.0], len(g)) if len(g) > 1 else np.ones(1)
         total = (signs * of_g * units.g) @ g
         rows = family, bins, total, h, weight, ridge, n_rows
-        trees.append(choose_cuts(*rows, candidates.n, prior, unexplained, rng, number))
-    columns = np.stack([tree.columns for tree in trees])
-    return columns, np.packbits(np.stack([tree.tables for tree in trees]), axis=2)
+        trees.append(_CHOOSE[family.shape](*rows, candidates.n, prior, unexplained, rng, number))
+    return tuple(map(np.stack, zip(*trees, strict=True)))
 
 
 def _unexplained(

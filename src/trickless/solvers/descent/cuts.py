@@ -32,14 +32,14 @@ References
 from __future__ import annotations
 
 from functools import lru_cache
-from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
 from trickless.arrays.leaves import SUM_BITS, unpacked
 from trickless.arrays.loops import Loops, loops
+from trickless.neurons.base import Weights
 from trickless.neurons.bins import MISSING, Bins
 from trickless.neurons.trees import Trees
 
@@ -50,11 +50,11 @@ _THRESHOLDS = 8
 #: Weight of the curvatures in the chance of a row to be sampled.
 _CURVED = 0.3
 #: Share of the noise that the leaves of a tree fit which counts against its depth.
-_PENALTY = 0.3
+PENALTY = 0.3
 #: Levels without an improvement after which no more are tried.
 _PATIENCE = 3
 #: Power of the share that is not explained yet by which the search for cuts counts.
-_POWER = 4
+POWER = 4
 #: How far quantiles step from pair to pair of trees, and from column to column. Multiples of such
 #: numbers are evenly spread, modulo 1.
 _STEPS = 0.7548776662466927, 0.5698402909980532
@@ -69,6 +69,10 @@ class Chosen(NamedTuple):
     columns: np.ndarray
     tables: np.ndarray
     n_levels: int
+
+    def weights(self) -> Weights:
+        """Return the weights of the tree, as :class:`Trees` has them."""
+        return self.columns, np.packbits(self.tables, axis=1)
 
 
 class CutRows(NamedTuple):
@@ -128,8 +132,8 @@ def choose_cuts(
         Number of the tree.
     """
     square = g * g if weight is None else g * g / weight
-    sample = _sample(g, h, square, rng)
-    noise = _ratio(square, h)
+    sample = sampled(g, h, square, rng)
+    noise = ratio(square, h)
     chance = np.cumsum(prior)
     search = _Search(family.bins_, bins, sample, ridge, number)
     columns = np.zeros(family.depth_, dtype=np.int64)
@@ -137,7 +141,7 @@ def choose_cuts(
     scale = n_rows / max(len(sample.rows), 1)
     best, n_levels = -np.inf, 1
     df = from_noise = 1.0  # of the root
-    share = unexplained**_POWER
+    share = unexplained**POWER
     if (compiled := loops()).grows_trees and search.has_numbers_only:
         values = scale, share, sample.noise, noise
         return search.compiled(compiled, family.depth_, n_candidates, chance, values, rng)
@@ -148,7 +152,7 @@ def choose_cuts(
         columns[level], tables[level], gain = search.best(drawn, spots)
         before, df = df, search.degrees_of_freedom()
         from_noise += noise_gain(df - before, search.n_cuts(drawn, spots), share)
-        net = scale * (gain - from_noise * sample.noise) - _PENALTY * df * noise
+        net = scale * (gain - from_noise * sample.noise) - PENALTY * df * noise
         if net > best and (search.n_leaves > n_before or not level):
             best, n_levels = net, level + 1
         elif level + 1 - n_levels >= _PATIENCE:
@@ -162,7 +166,7 @@ def resolved(n_rows: int) -> float:
     return float(2.0 ** (SUM_BITS - 3)) / min(n_rows, SAMPLE)
 
 
-def noise_gain(df: float, n: int, share: float = 1.0) -> float:
+def noise_gain(df: Any, n: int, share: float = 1.0) -> Any:
     r"""Return what the best of n cuts gains from noise alone, in units of σ².
 
     A cut adds ``df`` degrees of freedom, so its gain has a χ² distribution. The expected largest of
@@ -174,7 +178,7 @@ def noise_gain(df: float, n: int, share: float = 1.0) -> float:
     that depend on each other have a smaller one. Only a ``share`` of what exceeds ``df`` counts.
     """
     z = float(_largest(n)[n])
-    return df + share * (z * sqrt(2 * max(df, 0.0)) + 2 / 3 * max(z * z - 1, 0.0))
+    return df + share * (z * np.sqrt(2 * np.maximum(df, 0.0)) + 2 / 3 * max(z * z - 1, 0.0))
 
 
 @lru_cache(maxsize=32)
@@ -185,38 +189,51 @@ def _largest(n: int) -> np.ndarray:
     return ndtri((numbers - 0.375) / (numbers + 0.25))
 
 
-def _sample(g: np.ndarray, h: np.ndarray, square: np.ndarray, rng: np.random.Generator) -> CutRows:
-    """Some of the rows, more often with large slopes, and weights that make up for it."""
-    n = len(g)
+def sampled(
+    g: np.ndarray,
+    h: np.ndarray,
+    square: np.ndarray,
+    rng: np.random.Generator,
+    size: int | None = None,
+    bits: int = SUM_BITS,
+) -> CutRows:
+    """Return some of the rows, more often with large slopes, and weights that make up for it.
+
+    Sums of their slopes and curvatures have at most so many ``bits``.
+    """
+    n, size = len(g), SAMPLE if size is None else size
     rows = np.arange(n)
-    if n > SAMPLE:
+    if n > size:
         share = _CURVED * np.sqrt((g * g).mean()) / max(h.mean(), np.finfo(float).tiny)
         chance = np.sqrt(g * g + (share * h) ** 2)
         total = np.cumsum(chance)
         if total[-1] > 0:  # at regular spots of the sums, so that a row may be there twice
-            spots = np.ceil(total * (SAMPLE / total[-1]) - rng.random()).astype(int)
+            spots = np.ceil(total * (size / total[-1]) - rng.random()).astype(int)
             rows = np.repeat(rows, np.diff(spots, prepend=0))
             weight = total[-1] / (n * chance[rows])
             weighted = g[rows] * weight, h[rows] * weight, square[rows] * weight**2
-            return _whole(rows, *weighted)
-        rows = rows[:SAMPLE]
-    return _whole(rows, g[rows], h[rows], square[rows])
+            return _whole(rows, *weighted, bits)
+        rows = rows[:size]
+    return _whole(rows, g[rows], h[rows], square[rows], bits)
 
 
-def _whole(rows: np.ndarray, g: np.ndarray, h: np.ndarray, square: np.ndarray) -> CutRows:
+def _whole(
+    rows: np.ndarray, g: np.ndarray, h: np.ndarray, square: np.ndarray, bits: int
+) -> CutRows:
     """Slopes and curvatures rounded to multiples of a unit, so that their sums are exact."""
-    unit_g, unit_h = _unit(g), _unit(h)
+    unit_g, unit_h = _unit(g, bits), _unit(h, bits)
     whole = np.rint(g / unit_g), np.rint(h / unit_h)
-    return CutRows(rows, *whole, unit_g, unit_h, _ratio(square, h))
+    return CutRows(rows, *whole, unit_g, unit_h, ratio(square, h))
 
 
-def _unit(values: np.ndarray) -> float:
+def _unit(values: np.ndarray, bits: int) -> float:
     """Return a power of two, in which no sum of the values has more bits than there is room for."""
     largest = float(np.abs(values).max(initial=0.0)) * len(values)
-    return float(2.0 ** (np.frexp(largest)[1] - SUM_BITS + 1)) if largest else 1.0
+    return float(2.0 ** (np.frexp(largest)[1] - bits + 1)) if largest else 1.0
 
 
-def _ratio(square: np.ndarray, h: np.ndarray) -> float:
+def ratio(square: np.ndarray, h: np.ndarray) -> float:
+    """Return what a degree of freedom gains from noise alone."""
     return float(square.sum() / max(float(h.sum()), np.finfo(float).tiny))
 
 
@@ -306,7 +323,7 @@ class _Search:
             self.sample.rows if self.bins.shape[1] > SAMPLE else np.empty(0, dtype=np.intp),
             self.sample.g,
             self.sample.h,
-            (self.ridge, self.unit, *values, _PENALTY),
+            (self.ridge, self.unit, *values, PENALTY),
             (self.of.counts, chance, 1 - quantiles if mirrored else quantiles),
             random,
             _largest(n_cuts),

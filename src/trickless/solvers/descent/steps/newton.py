@@ -45,16 +45,18 @@ _MOST_BETWEEN = 50
 class LeafSums:
     """Sums of slopes and curvatures by leaf, (width, n_trees, n_outputs), in their units.
 
-    ``top`` has the largest curvatures of rows, which show outliers.
+    ``top`` has the largest curvatures of rows, which show outliers, and ``n_leaves`` the number of
+    leaves of each tree. The leaves beyond it have no rows.
     """
 
     g: np.ndarray
     h: np.ndarray
     top: np.ndarray
+    n_leaves: np.ndarray
 
     def __add__(self, other: LeafSums) -> LeafSums:
         top = largest(np.concatenate([self.top, other.top], axis=1))
-        return LeafSums(self.g + other.g, self.h + other.h, top)
+        return LeafSums(self.g + other.g, self.h + other.h, top, self.n_leaves)
 
 
 @dataclass(frozen=True)
@@ -89,18 +91,20 @@ class Newton(Step):
             numbers[:, rows] = family.leaves(X[rows], weights).T
 
         by_rows(fill, X.shape[0], self.n_jobs)
-        return Leaves(numbers, family.width)
+        return Leaves(numbers, family.width, family.geometry.n_leaves(weights))
 
     def sums(
         self, network: GrowingNetwork, batch: MiniBatch, Z: Leaves, slopes: np.ndarray
     ) -> LeafSums:
         n, both = len(slopes) // 2, Z.sums(slopes, self.n_jobs)
-        return LeafSums(both[..., :n], both[..., n:], largest(slopes[n:]))
+        return LeafSums(both[..., :n], both[..., n:], largest(slopes[n:]), Z.n_leaves)
 
     def direction(
         self, network: GrowingNetwork, sums: LeafSums, k: int, gamma: np.ndarray, n_rows: int
     ) -> np.ndarray:
-        whole = leaf_coefficients(sums.g, sums.h, network.units, self.damping, excess(sums.top))
+        whole = leaf_coefficients(
+            sums.g, sums.h, network.units, self.damping, excess(sums.top), sums.n_leaves
+        )
         whole *= safe_share(whole, gamma, self.loss)
         return -(whole / k).astype(network.coef.rows.dtype)
 
@@ -146,10 +150,14 @@ class Newton(Step):
 
 
 class Leaves(NamedTuple):
-    """The leaves of rows in a few trees, (n_trees, n_rows), and the number of leaves of a tree."""
+    """The leaves of rows in a few trees, (n_trees, n_rows), and the numbers of leaves of the trees.
+
+    They have at most ``width`` leaves.
+    """
 
     numbers: np.ndarray
     width: int
+    n_leaves: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -180,15 +188,22 @@ class Leaves(NamedTuple):
 
 
 def leaf_coefficients(
-    g: np.ndarray, h: np.ndarray, units: Units, damping: float, outlying: np.ndarray | float = 0.0
+    g: np.ndarray,
+    h: np.ndarray,
+    units: Units,
+    damping: float,
+    outlying: np.ndarray | float = 0.0,
+    n_leaves: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return the coefficients of leaves after a whole Newton step, in the order of columns.
 
     ``g`` and ``h`` are sums by leaf, (width, n_trees, n_outputs), in their units. λ is ``damping``
     times the mean of ``h`` over leaves, which is the mean of the covariance's diagonal. The mean
-    leaves out what is ``outlying``, the :func:`excess` of outliers.
+    leaves out what is ``outlying``, the :func:`excess` of outliers. A tree has ``n_leaves`` leaves,
+    by default all.
     """
+    n = len(h) if n_leaves is None else n_leaves[:, None]
     g, h = g * units.g, h * units.h
-    ridge = damping * (h.mean(axis=0) - outlying * units.h / len(h))
+    ridge = damping * (h.sum(axis=0) / n - outlying * units.h / n)
     coef = np.divide(g, h + ridge, out=np.zeros_like(g), where=h + ridge > 0)
     return coef.reshape(-1, g.shape[2])

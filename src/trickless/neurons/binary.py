@@ -1,0 +1,110 @@
+"""Binary trees, whose nodes are cut on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.branch_loops import branch_loops, check_branches
+from trickless.arrays.loops import MOST_LEVELS
+from trickless.arrays.stated import check_count, check_same
+from trickless.neurons.base import Weights
+from trickless.neurons.bins import Bins
+from trickless.neurons.geometry import Geometry, drawn_sets
+
+#: With max_leaves="auto", the rows for each leaf, and the least and largest number of leaves.
+_ROWS_PER_LEAF, _FEWEST, _MOST = 16, 4, 4096
+#: The most levels with depth="auto".
+_DEEPEST = 20
+
+
+class Binary(Geometry):
+    """Weights are columns (n, width - 1), children (n, width - 1, 2) and sets (n, width - 1, 32).
+
+    A child is the number of a node, or -1 - v for leaf v. Nodes that a tree does not need send all
+    rows to leaf 0, and nodes come before their children. Trees that are drawn are complete: each of
+    their leaves is at the same level.
+    """
+
+    @classmethod
+    def sized(
+        cls, depth: int | str, max_leaves: int | str, n_rows: int, deepest: int | None
+    ) -> Binary:
+        """Make the geometry for a number of training rows. ``deepest`` limits "auto"."""
+        deepest = _DEEPEST if deepest is None else deepest
+        deepest = deepest if depth == "auto" else int(depth)
+        automatic = 2 ** int(np.log2(max(n_rows // _ROWS_PER_LEAF, 1)))
+        n_leaves = min(max(automatic, _FEWEST), _MOST) if max_leaves == "auto" else int(max_leaves)
+        return cls(deepest, min(n_leaves, 2**deepest))
+
+    @property
+    def n_levels(self) -> int:
+        return min(self.depth, self.width.bit_length() - 1)
+
+    def check_size(self) -> None:
+        check_count("width", self.width, 2, min(2**MOST_LEVELS, 2**self.depth))
+
+    def n_leaves(self, weights: Weights) -> np.ndarray:
+        return -weights[1].min(axis=(1, 2))  # from leaf 0 to the last one
+
+    def draw(self, rng: np.random.Generator, n: int, variables: np.ndarray, bins: Bins) -> Weights:
+        n_used = 2**self.n_levels - 1
+        columns = np.zeros((n, self.width - 1), dtype=np.int32)
+        sets = np.zeros((n, self.width - 1, 32), dtype=np.uint8)
+        columns[:, :n_used] = rng.choice(variables, (n, n_used))
+        sets[:, :n_used] = drawn_sets(rng, columns[:, :n_used], bins)
+        children = np.full((self.width - 1, 2), -1, dtype=np.int32)
+        below = 2 * np.arange(n_used)[:, None] + [1, 2]  # as in a heap
+        children[:n_used] = np.where(below < n_used, below, n_used - 1 - below)
+        return columns, np.tile(children, (n, 1, 1)), sets
+
+    def check(self, weights: Weights, n_features: int) -> None:
+        columns, children, sets = weights
+        check_branches(columns, children, sets, n_features)
+        check_same("nodes of stored trees", columns.shape[1], self.width - 1)
+
+    def leaves(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:
+        columns, children, sets = weights
+        return branch_loops(bins.shape[1] * len(columns)).leaves(bins, columns, children, sets)
+
+    def combine(self, bins: np.ndarray, weights: Weights, coef: np.ndarray) -> np.ndarray:
+        columns, children, sets = weights
+        chosen = branch_loops(bins.shape[1] * len(columns))
+        return chosen.combine(bins, columns, children, sets, coef)
+
+    def leaves_on_device(self, xp: Any, bins: Any, weights: Weights) -> Any:
+        columns, children, sets = weights
+        n_rows, (n, n_nodes) = bins.shape[0], columns.shape
+        flat_columns, flat_sets = xp.reshape(columns, (-1,)), xp.reshape(sets, (-1,))
+        flat_children, flat_bins = xp.reshape(children, (-1,)), xp.reshape(bins, (-1,))
+        device = columns.device
+        tree = xp.arange(n, device=device)[None, :] * n_nodes
+        row = xp.arange(n_rows, device=device)[:, None] * bins.shape[1]
+        node = xp.zeros((n_rows, n), dtype=xp.int64, device=device)
+
+        def look_up(flat: Any, where: Any) -> Any:
+            found = xp.take(flat, xp.reshape(where, (-1,)))
+            return xp.astype(xp.reshape(found, where.shape), xp.int64)
+
+        for _ in range(n_nodes):
+            inner = node >= 0
+            if not xp.any(inner):
+                break
+            at = tree + xp.where(inner, node, 0 * node)
+            b = look_up(flat_bins, row + look_up(flat_columns, at))
+            byte = look_up(flat_sets, at * 32 + b // 8)
+            right = xp.bitwise_right_shift(byte, 7 - b % 8) % 2
+            node = xp.where(inner, look_up(flat_children, at * 2 + right), node)
+        return -1 - node
+
+    def leaves_of_pairs(self, bins: np.ndarray, weights: Weights) -> np.ndarray:
+        columns, children, sets = weights
+        node = np.zeros(len(bins), dtype=int)
+        while len(on := np.flatnonzero(node >= 0)):
+            at = node[on]
+            b = bins[on, columns[on, at]]
+            right = sets[on, at, b >> 3] >> (7 - (b & 7)) & 1
+            node[on] = children[on, at, right]
+        return -1 - node
