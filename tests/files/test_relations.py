@@ -167,6 +167,57 @@ def test_chosen_trees_with_another_shape_or_range_raise_an_error(alter, message,
     refused(tmp_path, boosted(), alter, message)
 
 
+def binary(**options):
+    family = Trees(shape="binary", max_leaves=6)
+    return trickless.DoublyStochasticRegressor(family, n_neurons=6, random_state=0, **options).fit(
+        X, Y
+    )
+
+
+#: The same for binary trees.
+OF_BINARY_TREES = [
+    (with_weights(0, lambda columns: columns.astype(np.int64)), "columns of cuts: the type"),
+    (with_weights(0, put(0, 3)), "columns of cuts: 3 is not below 3"),
+    (with_weights(0, lambda columns: columns[:, :2]), "children of nodes: the shape"),
+    (with_weights(1, put(0, 0)), "a node is not before its children"),
+    (with_weights(1, put(0, 5)), "children of nodes: 5 is not below 5"),
+    (with_weights(1, put(0, -7)), "children of nodes: -7 is below -6"),
+    (with_weights(1, lambda children: children[..., :1]), "children of nodes: the shape"),
+    (with_weights(2, lambda sets: sets[..., :8]), "sets of cuts: the shape"),
+    (set_at("neurons_.depth_", 30), "depth_: 30 is not from 1 to 20"),
+    (set_at("neurons_.depth_", 2), "width: 6 is not from 2 to 4"),
+    (set_at("neurons_.width", 1), "width: 1 is not from 2"),
+    (set_at("neurons_.width", 5), "coef: the shape|nodes of stored trees"),
+    (set_at("neurons_.shape", "oblivious"), "depth_: 20 is not from 1 to 16"),
+    (
+        both(set_at("neurons_.shape", "oblivious"), set_at("neurons_.depth_", 2)),
+        "width: 6 is not the 4",
+    ),
+]
+
+
+@pytest.mark.parametrize(("alter", "message"), OF_BINARY_TREES)
+def test_binary_trees_with_another_shape_or_range_raise_an_error(alter, message, tmp_path):
+    refused(tmp_path, binary(), alter, message)
+
+
+@pytest.mark.parametrize(
+    "alter",
+    [
+        with_weights(0, put(0, 3)),
+        with_weights(1, put(0, 0)),
+        with_weights(1, put(0, -7)),
+        with_weights(2, lambda sets: sets[..., :1]),
+        set_at("descent_.coef", lambda c: grown(c.rows[:, :1])),
+    ],
+)
+def test_binary_trees_that_are_altered_in_memory_do_no_harm(alter, module):
+    model = binary()
+    alter(model)
+    with pytest.raises(ValueError, match=r"cuts|children|node|coefficients for"):
+        model.predict(X)
+
+
 def stumps():
     return trickless.DoublyStochasticRegressor(
         Stumps(), n_neurons=64, n_candidates=4, random_state=0

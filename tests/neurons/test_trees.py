@@ -126,10 +126,16 @@ def test_the_kernel_of_a_data_frame_is_that_of_what_its_learner_fitted():
     np.testing.assert_allclose(other.kernel(X[:12, [1]]), np.where(equal, 1, 0.25))
 
 
+shapes = pytest.mark.parametrize(
+    "family", [Trees(4), Trees(shape="binary", max_leaves=16)], ids=["oblivious", "binary"]
+)
+
+
+@shapes
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_sum_of_leaves_is_the_product_with_their_indicators(dtype):
+def test_a_sum_of_leaves_is_the_product_with_their_indicators(dtype, family):
     X, n_categories = table()
-    neurons, rng = fitted(Trees(4), X, n_categories), np.random.default_rng(0)
+    neurons, rng = fitted(clone(family), X, n_categories), np.random.default_rng(0)
     weights, X = drawn(neurons, 300), X.astype(dtype)
     coef = rng.standard_normal((300, 16, 2)).astype(dtype)
     Z = neurons(X, weights).astype(float)
@@ -158,12 +164,13 @@ def test_values_of_a_row_do_not_depend_on_the_rows_beside_it(monkeypatch):
     np.testing.assert_array_equal(network(X[:0]), whole[:0])
 
 
+@shapes
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_device_finds_the_leaves_of_numpy(dtype):
+def test_a_device_finds_the_leaves_of_numpy(dtype, family):
     """With arrays that have nothing but the standard, whose rows are bins or are not yet."""
     X, n_categories = table()
     X, xp = X.astype(dtype), array_api_strict
-    neurons = fitted(Trees(4), X, n_categories)
+    neurons = fitted(clone(family), X, n_categories)
     weights = drawn(neurons, 40)
     coef = np.random.default_rng(0).standard_normal((40, 16, 2)).astype(dtype)
     rows, there = xp.asarray(X), tuple(map(xp.asarray, weights))
@@ -178,6 +185,50 @@ def test_a_device_finds_the_leaves_of_numpy(dtype):
     network = Network(neurons, StoredNeurons(weights), coef, 1.0)
     np.testing.assert_allclose(np.asarray(network(rows)), network(X), atol=1e-5)
     assert neurons(rows, there).dtype == rows.dtype
+
+
+@pytest.mark.parametrize("max_leaves", [2, 6, 8])
+def test_binary_trees_that_are_drawn_have_full_levels(max_leaves):
+    X, n_categories = table()
+    neurons = fitted(Trees(shape="binary", max_leaves=max_leaves), X, n_categories)
+    depth = {2: 1, 6: 2, 8: 3}[max_leaves]
+    columns, children, sets = weights = drawn(neurons, 200)
+    bins, leaf = neurons.bins_(X), neurons.leaves(X, weights)
+    assert neurons.width == max_leaves
+    assert set(np.unique(leaf)) == set(range(2**depth))
+    assert (neurons.geometry.n_leaves(weights) == 2**depth).all()
+    for row, tree in ((5, 0), (100, 7), (299, 199)):
+        node = 0
+        for _ in range(depth):
+            assert node >= 0
+            right = np.unpackbits(sets[tree, node])[bins[row, columns[tree, node]]]
+            node = children[tree, node, right]
+        assert leaf[row, tree] == -1 - node
+    Z = neurons(X, weights).reshape(len(X), max_leaves, 200)
+    np.testing.assert_array_equal(Z.argmax(axis=1), leaf)
+    pairs = neurons.activate_pairs(X[:200], weights)
+    np.testing.assert_array_equal(pairs.argmax(axis=1), np.diag(leaf[:200]))
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "leaves"), [(2, 4), (100, 4), (160, 8), (2000, 64), (10**6, 4096)]
+)
+def test_automatic_binary_trees_leave_sixteen_rows_in_a_leaf(n_rows, leaves):
+    X = np.broadcast_to(np.arange(2.0)[:, None], (2, 1))[np.arange(n_rows) % 2]
+    neurons = fitted(Trees(shape="binary"), X)
+    assert (neurons.width, neurons.depth_) == (leaves, 20)
+    assert fitted(Trees(3, shape="binary", max_leaves=50), X).width == 8
+    neurons.set_depth(n_rows, 4)
+    assert neurons.width == min(leaves, 16)
+
+
+def test_leaves_of_oblivious_trees_follow_from_their_depth():
+    with pytest.raises(ValueError, match=r"max_leaves=8 with shape='oblivious'.*Remedy: shape="):
+        fitted(Trees(max_leaves=8), inputs(5, 2))
+    with pytest.raises(ValueError, match=r"Trees: shape=.*'oblivious' or 'binary'"):
+        fitted(Trees(shape="round"), inputs(5, 2))
+    with pytest.raises(ValueError, match=r"Trees: max_leaves=1, .*Remedy: max_leaves=256"):
+        fitted(Trees(shape="binary", max_leaves=1), inputs(5, 2))
 
 
 def test_features_have_as_many_cuts_as_part_rows():

@@ -16,8 +16,6 @@ from trickless.neurons.geometry import Geometry, drawn_sets
 
 #: With max_leaves="auto", the rows for each leaf, and the least and largest number of leaves.
 _ROWS_PER_LEAF, _FEWEST, _MOST = 16, 4, 4096
-#: The most levels with depth="auto".
-_DEEPEST = 20
 
 
 class Binary(Geometry):
@@ -28,16 +26,18 @@ class Binary(Geometry):
     their leaves is at the same level.
     """
 
+    deepest = 20
+
     @classmethod
     def sized(
         cls, depth: int | str, max_leaves: int | str, n_rows: int, deepest: int | None
     ) -> Binary:
         """Make the geometry for a number of training rows. ``deepest`` limits "auto"."""
-        deepest = _DEEPEST if deepest is None else deepest
-        deepest = deepest if depth == "auto" else int(depth)
+        most = cls.deepest if deepest is None else deepest
+        levels = most if depth == "auto" else int(depth)
         automatic = 2 ** int(np.log2(max(n_rows // _ROWS_PER_LEAF, 1)))
         n_leaves = min(max(automatic, _FEWEST), _MOST) if max_leaves == "auto" else int(max_leaves)
-        return cls(deepest, min(n_leaves, 2**deepest))
+        return cls(levels, min(n_leaves, 2**levels))
 
     @property
     def n_levels(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,9 @@ class Geometry(ABC):
 
     depth: int
     width: int
+
+    #: The most levels of a tree.
+    deepest: ClassVar[int]
 
     @property
     @abstractmethod

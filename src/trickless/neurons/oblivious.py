@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.loops import check_cuts, loops
+from trickless.arrays.loops import MOST_LEVELS, check_cuts, loops
 from trickless.arrays.stated import check_same
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
@@ -22,6 +22,8 @@ class Oblivious(Geometry):
 
     Weights are columns (n, depth) and sets (n, depth, 32).
     """
+
+    deepest = MOST_LEVELS
 
     @classmethod
     def sized(

@@ -147,7 +147,7 @@ class Trees(Neurons):
         super().check_state()
         if not hasattr(self, "depth_"):
             return
-        check_count("depth_", self.depth_, 1, MOST_LEVELS)
+        check_count("depth_", self.depth_, 1, self.geometry.deepest)
         self.geometry.check_size()
         check_array("variables_", self.variables_, "i8", (None,), 0, self.n_features_in_)
         check_count("number of variables_", len(self.variables_), 1)

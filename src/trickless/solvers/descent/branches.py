@@ -25,7 +25,7 @@ from trickless.solvers.descent.cuts import PENALTY, POWER, noise_gain, ratio, sa
 #: The most rows of a sample, on which a tree is chosen, and the bits of sums over them.
 SAMPLE, _BITS = 2**16, 52
 #: Thresholds that are tried for each column that is drawn.
-_THRESHOLDS = 3
+_THRESHOLDS = 2
 #: How many leaves to find cost as much as a row of the sample, in deciding on compiled loops.
 _COST = 2**14
 
