@@ -73,6 +73,13 @@ def combine_few(bins, columns, sets, coef):  # type: ignore[no-untyped-def]  # n
 
 
 @_compiled
+def add_scaled_leaf_values(total, leaf, values, scale):  # type: ignore[no-untyped-def]  # noqa: D103
+    for i in range(len(leaf)):
+        for k in range(total.shape[1]):
+            total[i, k] += values[leaf[i], k] * scale[i]
+
+
+@_compiled
 def cut_gains(bins, buckets, leaf, both, n_leaves, ridge):  # type: ignore[no-untyped-def]  # noqa: D103
     n_features, n_buckets = len(bins), np.intp(buckets[0, 0]) + 1
     gains = np.zeros((2, n_features, n_buckets - 2))

@@ -76,6 +76,13 @@ def combine_few(
     return values.cumsum(axis=0)[-1]  # in a fixed order, unlike sum
 
 
+def add_scaled_leaf_values(
+    total: np.ndarray, leaf: np.ndarray, values: np.ndarray, scale: np.ndarray
+) -> None:
+    """Add to each row of ``total`` the ``values`` of its leaf times the ``scale`` of the row."""
+    total += values.take(leaf, axis=0) * scale[:, None]
+
+
 #: Bits of a sum of slopes. One number holds it, with a sum of curvatures in the bits above.
 SUM_BITS = 26
 

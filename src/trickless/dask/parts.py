@@ -27,7 +27,8 @@ from trickless.solvers.descent.growing_network import Seen
 from trickless.solvers.descent.next_family import next_family
 from trickless.solvers.descent.options import DescentOptions
 from trickless.solvers.descent.steps.block import BlockSums
-from trickless.solvers.descent.steps.newton import LeafSums
+from trickless.solvers.descent.steps.leaves import LeafSums
+from trickless.solvers.descent.steps.linear_leaves import LinearSums
 
 #: Sums over rows: the outcome, for the history, and those that decide a step.
 Sums = tuple[np.ndarray, Any]
@@ -36,7 +37,8 @@ Sums = tuple[np.ndarray, Any]
 # Dask uses sizes of inputs to decide where tasks run.
 @sizeof.register(BlockSums)
 @sizeof.register(LeafSums)
-def n_bytes(sums: BlockSums | LeafSums) -> int:
+@sizeof.register(LinearSums)
+def n_bytes(sums: BlockSums | LeafSums | LinearSums) -> int:
     """Count the bytes of the arrays of a step's sums."""
     return int(sizeof(tuple(vars(sums).values())))
 

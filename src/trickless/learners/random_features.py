@@ -264,7 +264,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     def _set_scale(self, X: Any, weight: np.ndarray | None) -> None:
         """Find the factor of the columns, from some validated rows of the fit."""
         self.scale_ = 1.0
-        if self.neurons_.one_hot:  # the activations of a neuron have a norm of 1
+        if self._has_indicators:  # the activations of a neuron have a norm of 1
             return
         some = slice(None, None, -(-X.shape[0] // _JUDGED))
         squares = np.sum(to_host(self._of_rows(X[some])).astype(float) ** 2, axis=1)
@@ -334,12 +334,17 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         """
         return self._of_rows(self._rows_to_predict(X))
 
+    @property
+    def _has_indicators(self) -> bool:
+        """Whether the activations of a neuron are those of constant leaves."""
+        return self.neurons_.one_hot and getattr(self.neurons_, "linear_", None) is None
+
     def _of_rows(self, X: Any) -> Any:
         """Return the random features of validated rows."""
         family, n_neurons = self.neurons_, self._n_drawn
         scale, place = self.scale_ * n_neurons**-0.5, place_of(X)
         with linear_algebra(self.n_jobs):
-            if family.one_hot and self.sparse_output and place is HOST:
+            if self._has_indicators and self.sparse_output and place is HOST:
                 return self._indicators(X, scale)
             n_columns = n_neurons * family.width
             out, xp = place.empty((X.shape[0], n_columns), self.rows_.dtype), place.xp
@@ -364,7 +369,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         columns, read = np.empty((len(X), n), dtype=index), family.read(X, self.n_jobs)
         for where, weights in self.source_.pieces(0, n):
             first = np.arange(where.start, where.stop) * family.width
-            columns[:, where] = family.leaves(read, weights) + first
+            columns[:, where] = family.leaf_numbers(read, weights) + first
         ends = np.arange(len(X) + 1, dtype=index) * n
         data = np.full(columns.size, scale, dtype=self.rows_.dtype)
         shape = len(X), n * family.width

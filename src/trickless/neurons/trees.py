@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from trickless.arrays.loops import MOST_LEVELS
+from trickless.arrays.loops import MOST_LEVELS, add_linear
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.arrays.threads import row_blocks
@@ -15,6 +16,7 @@ from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.binary import Binary
 from trickless.neurons.bins import MISSING, Bins
 from trickless.neurons.geometry import Geometry
+from trickless.neurons.linear_leaves import LinearLeaves, covariance_of_inputs
 from trickless.neurons.oblivious import Oblivious
 from trickless.rules import choice, either, integer, warn
 
@@ -113,6 +115,7 @@ class Trees(Neurons):
             integer(1, "depth=6 has 64 leaves a tree", MOST_LEVELS), choice("auto", remedy="")
         ),
         "shape": choice(*SHAPES, remedy="shape='oblivious' makes one cut for each level"),
+        "leaves": choice("auto", "constant", "linear", remedy="leaves='auto' takes the better"),
         "max_leaves": either(
             integer(2, "max_leaves=256", 2**MOST_LEVELS), choice("auto", remedy="")
         ),
@@ -121,12 +124,22 @@ class Trees(Neurons):
     shape: str = "oblivious"
     max_leaves: int | str = "auto"
 
+    leaves: str = "constant"
+    #: The inputs of linear leaves, or None if leaves are constant; and those that a race may take.
+    linear_: LinearLeaves | None = None
+    spare_: LinearLeaves | None = None
+
     def __init__(
-        self, depth: int | str = "auto", shape: str = "oblivious", max_leaves: int | str = "auto"
+        self,
+        depth: int | str = "auto",
+        shape: str = "oblivious",
+        max_leaves: int | str = "auto",
+        leaves: str = "auto",
     ) -> None:
         self.depth = depth
         self.shape = shape
         self.max_leaves = max_leaves
+        self.leaves = leaves
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Trees:
         super().fit(X, rng, sample_weight)
@@ -140,14 +153,42 @@ class Trees(Neurons):
                 "constant. Remedy: pass columns with different values."
             )
         self.variables_ = np.flatnonzero(varies | ~varies.any())
+        if self.leaves == "linear" and self.shape == "binary":
+            raise InvalidValueError(
+                f"{type(self).__name__}: leaves='linear' with shape='binary', but only leaves of "
+                "oblivious trees can be linear",
+                "leaves='constant', or shape='oblivious'",
+            )
+        if self.leaves != "constant" and self.shape == "oblivious":
+            self.spare_ = LinearLeaves(np.asarray(rows), self.bins_)
+        if self.leaves == "linear":
+            self.linear_, self.spare_ = self.spare_, None
         self.set_depth(X.shape[0])
         return self
+
+    def with_linear_leaves(self) -> Trees:
+        """Return the same trees with linear leaves."""
+        other = copy(self)
+        other.linear_, other.spare_ = self.spare_, None
+        other.width = self.geometry.width * (1 + other.n_inputs)
+        other.bound = (1 + other.n_inputs) ** 0.5
+        return other
+
+    @property
+    def n_inputs(self) -> int:
+        """The most columns that a leaf is linear in."""
+        return 0 if self.linear_ is None else self.linear_.n_inputs(self.depth_)
 
     def check_state(self) -> None:
         super().check_state()
         if not hasattr(self, "depth_"):
             return
         check_count("depth_", self.depth_, 1, self.geometry.deepest)
+        for name in ("linear_", "spare_"):
+            check_is(name, linear := getattr(self, name), LinearLeaves | None)
+            if linear is not None:
+                check_same(f"features of {name}", len(linear.steps), self.n_features_in_)
+        check_same("inputs of leaves in width", self.width % (1 + self.n_inputs), 0)
         self.geometry.check_size()
         check_array("variables_", self.variables_, "i8", (None,), 0, self.n_features_in_)
         check_count("number of variables_", len(self.variables_), 1)
@@ -163,7 +204,7 @@ class Trees(Neurons):
     @property
     def geometry(self) -> Geometry:
         """The shape of the trees, with its size."""
-        return SHAPES[self.shape](self.depth_, self.width)
+        return SHAPES[self.shape](self.depth_, self.width // (1 + self.n_inputs))
 
     def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
         """Set the size of all trees for a number of training rows. ``deepest`` limits "auto"."""
@@ -174,7 +215,9 @@ class Trees(Neurons):
                 "shape='binary', or depth instead of max_leaves",
             )
         geometry = SHAPES[self.shape].sized(self.depth, self.max_leaves, n_rows, deepest)
-        self.depth_, self.width = geometry.depth, geometry.width
+        self.depth_ = geometry.depth
+        self.bound = (1 + self.n_inputs) ** 0.5
+        self.width = geometry.width * (1 + self.n_inputs)
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         return self.geometry.draw(rng, n, self.variables_, self.bins_)
@@ -186,12 +229,16 @@ class Trees(Neurons):
         xp = namespace(X)
         leaf = self.geometry.leaves_on_device(xp, self.read(X), weights)
         n_rows, n = leaf.shape
-        numbers = xp.arange(self.width, device=leaf.device)
+        numbers = xp.arange(self.geometry.width, device=leaf.device)
         hot = leaf[:, None, :] == numbers[None, :, None]
         dtype = xp.float32 if _are_bins(X) else X.dtype
-        return xp.astype(xp.reshape(hot, (n_rows, self.width * n)), dtype)
+        hot = xp.astype(hot, dtype)
+        if self.linear_ is not None:
+            inputs = self.linear_.everywhere(xp, self.read(X), weights, dtype)
+            hot = inputs[:, :, None, :] * hot[:, None, :, :]
+        return xp.reshape(hot, (n_rows, self.width * n))
 
-    def leaves(self, X: Any, weights: Weights) -> np.ndarray:
+    def leaf_numbers(self, X: Any, weights: Weights) -> np.ndarray:
         """Find the leaf of each row in each tree, shape (n_rows, n)."""
         if not isinstance(X, np.ndarray):
             return self.geometry.leaves_on_device(namespace(X), self.read(X), weights)
@@ -202,7 +249,15 @@ class Trees(Neurons):
     def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
         if not isinstance(X, np.ndarray):
             return self._gathered(X, weights, coef)
-        return self.geometry.combine(self.read(X).T, weights, coef)
+        bins = self.read(X).T
+        if self.linear_ is None:
+            return self.geometry.combine(bins, weights, coef)
+        total, width = np.zeros((bins.shape[1], coef.shape[2])), self.geometry.width
+        of_trees = self.geometry.leaves(bins, weights), self.linear_.columns(weights), coef
+        for leaf, columns, values in zip(*of_trees, strict=True):
+            parts = values.reshape(-1, width, coef.shape[2])
+            add_linear(total, leaf, parts, self.linear_.values(bins, columns))
+        return total
 
     def _gathered(self, X: Any, weights: Weights, coef: Any) -> Any:
         """Compute ``combine`` on any device, a few trees at a time."""
@@ -213,8 +268,13 @@ class Trees(Neurons):
             few = tuple(array[some, ...] for array in weights)
             first = xp.arange(some.start, some.stop, device=coef.device) * width
             leaf = self.geometry.leaves_on_device(xp, bins, few) + first
-            values = xp.take(flat, xp.reshape(leaf, (-1,)), axis=0)
-            total += xp.sum(xp.reshape(values, (*leaf.shape, n_outputs)), axis=1)
+            inputs: Any = None
+            if self.linear_ is not None:
+                inputs = self.linear_.everywhere(xp, bins, few, coef.dtype)
+            for i in range(1 + self.n_inputs):
+                where = xp.reshape(leaf + i * self.geometry.width, (-1,))
+                values = xp.reshape(xp.take(flat, where, axis=0), (*leaf.shape, n_outputs))
+                total += xp.sum(values if i == 0 else values * inputs[:, i, :, None], axis=1)
         return total
 
     def cuts_by_feature(self, weights: Weights) -> np.ndarray:
@@ -222,20 +282,30 @@ class Trees(Neurons):
         return self.geometry.cuts_by_feature(weights, self.n_features_in_)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
-        leaf = self.geometry.leaves_of_pairs(np.asarray(self.read(X)), weights)
-        return (leaf[:, None] == np.arange(self.width)).astype(X.dtype)
+        bins = np.asarray(self.read(X))
+        leaf = self.geometry.leaves_of_pairs(bins, weights)
+        hot = (leaf[:, None] == np.arange(self.geometry.width)).astype(X.dtype)
+        if self.linear_ is None:
+            return hot
+        rows = np.arange(len(bins))
+        inputs = self.linear_.everywhere(np, bins, weights, X.dtype)[rows, :, rows]
+        return (inputs[:, :, None] * hot[:, None, :]).reshape(len(bins), self.width)
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         B, C = self.bins_(X), self.bins_(Y)
-        together = np.zeros((len(B), len(C)))
+        together = np.zeros((self.n_features_in_, len(B), len(C)))
         for j in self.variables_:
             x, y = B[:, j, None].astype(int), C[None, :, j].astype(int)
             apart: Any = 0.5
             if self.bins_.of_code[j] is None:
                 between = np.abs(x - y) / max(self.bins_.counts[j] - 1, 1)
                 apart = np.where((x == 0) | (y == 0), 0.5, 1 - between)
-            together += np.where(x == y, 1, apart)
-        return (together / len(self.variables_)) ** self.geometry.n_levels
+            together[j] = np.where(x == y, 1, apart) / len(self.variables_)
+        n_levels = self.geometry.n_levels
+        kernel = together.sum(axis=0) ** n_levels
+        if self.linear_ is not None:
+            kernel += covariance_of_inputs(self.linear_, B, C, together, n_levels)
+        return kernel
 
 
 def most_rows(n_features: int) -> int:

@@ -55,7 +55,7 @@ def choose_branches(
     ridge = max(ridge / sample.unit_h, np.finfo(float).tiny)
     chance, run = np.cumsum(prior), branch_loops(_COST * len(rows))
     n_cuts, share = n_candidates * _THRESHOLDS, unexplained**POWER
-    tree = _GrowingTree(family.width, len(rows))
+    tree = _GrowingTree(family.geometry.width, len(rows))
     for _ in range(family.depth_):
         leaves = tree.last_level()
         if not len(leaves):

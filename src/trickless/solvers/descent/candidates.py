@@ -124,7 +124,7 @@ def _trees(
     for by in (limited((of_g * units.g) @ np.abs(g), far), limited(h, far)):
         if by is not None:
             g, h, weight = g * by, h * by, by if weight is None else weight * by
-    ridge = candidates.damping * float(h.mean()) * n_rows / family.width
+    ridge = candidates.damping * float(h.mean()) * n_rows / family.geometry.width
     trees = []
     for number in range(first, first + k):
         # Several outputs choose by a random sum of their slopes, which is exact.

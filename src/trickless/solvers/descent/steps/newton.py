@@ -15,7 +15,7 @@ in this mean. Otherwise one row of weight 10⁹ would damp the steps of all leav
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,7 +26,9 @@ from trickless.errors import InvalidValueError
 from trickless.neurons import Neurons, Weights
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
-from trickless.solvers.descent.slopes import Units, by_rows, excess, largest, safe_share
+from trickless.solvers.descent.slopes import by_rows, safe_share
+from trickless.solvers.descent.steps.leaves import LeafSums, Leaves
+from trickless.solvers.descent.steps.linear_leaves import LinearLeaves, LinearSums
 from trickless.solvers.descent.steps.step import Step
 
 #: The largest size, the least, and a constant over the root of the number of trees.
@@ -39,24 +41,6 @@ _ROWS_PER_TREE = 1024
 _WORK = 32
 #: The most trees between two scores of the held-out rows.
 _MOST_BETWEEN = 50
-
-
-@dataclass(frozen=True)
-class LeafSums:
-    """Sums of slopes and curvatures by leaf, (width, n_trees, n_outputs), in their units.
-
-    ``top`` has the largest curvatures of rows, which show outliers, and ``n_leaves`` the number of
-    leaves of each tree. The leaves beyond it have no rows.
-    """
-
-    g: np.ndarray
-    h: np.ndarray
-    top: np.ndarray
-    n_leaves: np.ndarray
-
-    def __add__(self, other: LeafSums) -> LeafSums:
-        top = largest(np.concatenate([self.top, other.top], axis=1))
-        return LeafSums(self.g + other.g, self.h + other.h, top, self.n_leaves)
 
 
 @dataclass(frozen=True)
@@ -83,32 +67,47 @@ class Newton(Step):
     def slopes(self, network: GrowingNetwork, batch: MiniBatch) -> np.ndarray:
         return network.newton_slopes(batch, self.loss, self.n_jobs)
 
-    def activations(self, family: Any, X: Any, weights: Weights, dtype: Any) -> Leaves:
-        """Return the leaves of rows in a few trees."""
+    def activations(
+        self, family: Any, X: Any, weights: Weights, dtype: Any
+    ) -> Leaves | LinearLeaves:
+        """Return the leaves of rows in a few trees, and the inputs of linear leaves."""
         numbers = np.empty((weights[0].shape[0], X.shape[0]), dtype=np.intp)
 
         def fill(rows: slice) -> None:
-            numbers[:, rows] = family.leaves(X[rows], weights).T
+            numbers[:, rows] = family.leaf_numbers(X[rows], weights).T
 
         by_rows(fill, X.shape[0], self.n_jobs)
-        return Leaves(numbers, family.width, family.geometry.n_leaves(weights))
+        geometry = family.geometry
+        leaves = Leaves(numbers, geometry.width, geometry.n_leaves(weights))
+        if family.linear_ is None:
+            return leaves
+        columns = family.linear_.columns(weights)
+        bins = np.asarray(X).T
+        inputs = [family.linear_.values(bins, each) for each in columns]
+        return LinearLeaves(leaves, inputs, family.n_inputs)
 
     def sums(
-        self, network: GrowingNetwork, batch: MiniBatch, Z: Leaves, slopes: np.ndarray
-    ) -> LeafSums:
-        n, both = len(slopes) // 2, Z.sums(slopes, self.n_jobs)
-        return LeafSums(both[..., :n], both[..., n:], largest(slopes[n:]), Z.n_leaves)
+        self,
+        network: GrowingNetwork,
+        batch: MiniBatch,
+        Z: Leaves | LinearLeaves,
+        slopes: np.ndarray,
+    ) -> LeafSums | LinearSums:
+        return Z.newton(slopes, self.n_jobs)
 
     def direction(
-        self, network: GrowingNetwork, sums: LeafSums, k: int, gamma: np.ndarray, n_rows: int
+        self,
+        network: GrowingNetwork,
+        sums: LeafSums | LinearSums,
+        k: int,
+        gamma: np.ndarray,
+        n_rows: int,
     ) -> np.ndarray:
-        whole = leaf_coefficients(
-            sums.g, sums.h, network.units, self.damping, excess(sums.top), sums.n_leaves
-        )
+        whole = sums.coefficients(network.units, self.damping)
         whole *= safe_share(whole, gamma, self.loss)
         return -(whole / k).astype(network.coef.rows.dtype)
 
-    def add(self, Z: Leaves, coef: np.ndarray, f: np.ndarray) -> None:
+    def add(self, Z: Leaves | LinearLeaves, coef: np.ndarray, f: np.ndarray) -> None:
         Z.add(f, coef, self.n_jobs)
 
     def n_recorded(self, n_rows: int) -> int:
@@ -147,63 +146,3 @@ class Newton(Step):
 
     def prepare(self, n_rows: int) -> None:
         loops(_WORK * n_rows * self.n_neurons)  # loads compiled loops if they are worth it
-
-
-class Leaves(NamedTuple):
-    """The leaves of rows in a few trees, (n_trees, n_rows), and the numbers of leaves of the trees.
-
-    They have at most ``width`` leaves.
-    """
-
-    numbers: np.ndarray
-    width: int
-    n_leaves: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows, and columns that the activations would have."""
-        return self.numbers.shape[1], self.width * len(self.numbers)
-
-    def sums(self, values: np.ndarray, n_jobs: int | None) -> np.ndarray:
-        """Return sums of ``values`` (n_values, n_rows) by leaf: (width, n_trees, n_values)."""
-        parts = []
-        for leaf in self.numbers:
-
-            def of_block(rows: slice, leaf: np.ndarray = leaf) -> np.ndarray:
-                return loops().leaf_sums(leaf[rows], values[:, rows], self.width)
-
-            none = np.zeros((self.width, len(values)))  # the sums, if there are no rows
-            parts.append(sum(by_rows(of_block, len(leaf), n_jobs), none))
-        return np.stack(parts, axis=1)
-
-    def add(self, f: np.ndarray, coef: np.ndarray, n_jobs: int | None) -> None:
-        """Add the coefficients (width * n_trees, n_outputs) of their leaves to rows of f."""
-        each = coef.reshape(self.width, len(self.numbers), -1).swapaxes(0, 1)
-        for leaf, values in zip(self.numbers, np.ascontiguousarray(each), strict=True):
-
-            def to_block(rows: slice, leaf: np.ndarray = leaf, values: np.ndarray = values) -> None:
-                loops().add_leaf_values(f[rows], leaf[rows], values)
-
-            by_rows(to_block, len(leaf), n_jobs)
-
-
-def leaf_coefficients(
-    g: np.ndarray,
-    h: np.ndarray,
-    units: Units,
-    damping: float,
-    outlying: np.ndarray | float = 0.0,
-    n_leaves: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return the coefficients of leaves after a whole Newton step, in the order of columns.
-
-    ``g`` and ``h`` are sums by leaf, (width, n_trees, n_outputs), in their units. λ is ``damping``
-    times the mean of ``h`` over leaves, which is the mean of the covariance's diagonal. The mean
-    leaves out what is ``outlying``, the :func:`excess` of outliers. A tree has ``n_leaves`` leaves,
-    by default all.
-    """
-    n = len(h) if n_leaves is None else n_leaves[:, None]
-    g, h = g * units.g, h * units.h
-    ridge = damping * (h.sum(axis=0) / n - outlying * units.h / n)
-    coef = np.divide(g, h + ridge, out=np.zeros_like(g), where=h + ridge > 0)
-    return coef.reshape(-1, g.shape[2])

@@ -1,0 +1,133 @@
+r"""Newton steps on linear leaves: the constant and the slopes of each leaf.
+
+With z the inputs of a leaf and :math:`\bar z` their mean, weighted by the curvatures h of its rows,
+the leaf adds :math:`c + s \cdot (z - \bar z)`. Its constant is that of a constant leaf, since the
+centred inputs sum to 0, and its slopes are a ridge regression of the slopes g of the loss,
+
+.. math:: s = \Big( \sum_i h_i (z_i - \bar z)(z_i - \bar z)^\top + \mu I \Big)^{-1}
+    \sum_i g_i (z_i - \bar z),
+
+where μ is three times the mean of the diagonal over all leaves and inputs. That is more than λ
+takes from the constants, because m slopes fit more noise than one constant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from trickless.arrays.loops import add_linear
+from trickless.solvers.descent.slopes import Units, by_rows
+from trickless.solvers.descent.steps.leaves import LeafSums, Leaves
+
+#: μ, relative to the mean of the diagonal.
+_RIDGE = 3.0
+
+
+@dataclass(frozen=True)
+class LinearSums:
+    """Sums by leaf for a step on linear leaves, in units of slopes and curvatures.
+
+    ``constants`` are the sums of constant leaves. For each input, ``gz`` and ``hz`` have the sums
+    of its products with slopes and curvatures, (n_inputs, width, n_trees, n_outputs), and ``hzz``
+    has those of the products of each pair of inputs, (n_inputs, n_inputs, width, ...).
+    """
+
+    constants: LeafSums
+    gz: np.ndarray
+    hz: np.ndarray
+    hzz: np.ndarray
+
+    def __add__(self, other: LinearSums) -> LinearSums:
+        return LinearSums(
+            self.constants + other.constants,
+            self.gz + other.gz,
+            self.hz + other.hz,
+            self.hzz + other.hzz,
+        )
+
+    def coefficients(self, units: Units, damping: float) -> np.ndarray:
+        """Return the coefficients after a whole Newton step, in the order of columns."""
+        h = self.constants.h * units.h
+        constants = self.constants.coefficients(units, damping).reshape(h.shape)
+        gz, hz, hzz = self.gz * units.g, self.hz * units.h, self.hzz * units.h
+        mean = np.divide(hz, h, out=np.zeros_like(hz), where=h > 0)
+        matrix = hzz - mean[:, None] * hz[None]
+        vector = gz - mean * (self.constants.g * units.g)
+        diagonal = np.einsum("iiwto->iwto", matrix).sum(axis=1)
+        ridge = _RIDGE * diagonal.mean(axis=0) / np.maximum(self.constants.n_leaves, 1)[:, None]
+        n = len(gz)
+        eye = np.eye(n)[:, :, None, None, None]
+        matrix = np.moveaxis(matrix + eye * np.where(ridge > 0, ridge, 1.0), (0, 1), (-2, -1))
+        slopes = np.linalg.solve(matrix, np.moveaxis(vector, 0, -1)[..., None])[..., 0]
+        slopes = np.moveaxis(slopes, -1, 0)
+        whole = np.concatenate([(constants - (slopes * mean).sum(axis=0))[None], slopes])
+        return whole.reshape(-1, h.shape[-1])
+
+
+class LinearLeaves(NamedTuple):
+    """The leaves of rows in a few trees, and the inputs of each tree, (n_in_use, n_rows)."""
+
+    leaves: Leaves
+    inputs: list[np.ndarray]
+    n_inputs: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns that the activations would have."""
+        n_rows, n_columns = self.leaves.shape
+        return n_rows, (1 + self.n_inputs) * n_columns
+
+    def sums(self, values: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Return sums of ``values`` (n_values, n_rows), whole numbers, over rows, times (1, z).
+
+        The shape is ((1 + n_inputs) * width, n_trees, n_values). Products are rounded.
+        """
+        found = [self.leaves.sums(values, n_jobs), *self._products(values, n_jobs)]
+        return np.concatenate(found)
+
+    def _products(self, values: np.ndarray, n_jobs: int | None) -> list[np.ndarray]:
+        """Return the sums of values times each input: (width, n_trees, n_values) for each."""
+        found = []
+        for i in range(self.n_inputs):
+            parts = [
+                self.leaves.of_tree(t).sums(np.rint(values * own[i]), n_jobs)
+                if i < len(own)
+                else np.zeros((self.leaves.width, 1, len(values)))
+                for t, own in enumerate(self.inputs)
+            ]
+            found.append(np.concatenate(parts, axis=1))
+        return found
+
+    def newton(self, slopes: np.ndarray, n_jobs: int | None) -> LinearSums:
+        """Return the sums that decide a step, from slopes and curvatures of rows."""
+        constants, n = self.leaves.newton(slopes, n_jobs), len(slopes) // 2
+        if not self.n_inputs:
+            none = np.zeros((0, *constants.g.shape))
+            return LinearSums(constants, none, none, none[None][:0])
+        both = np.stack(self._products(slopes, n_jobs))
+        hzz = np.zeros((self.n_inputs, *both[..., n:].shape))
+        for t, own in enumerate(self.inputs):
+            leaves, pairs = self.leaves.of_tree(t), np.triu_indices(len(own))
+            if len(own):
+                products = [
+                    np.rint(slopes[n:] * (own[i] * own[j])) for i, j in zip(*pairs, strict=True)
+                ]
+                sums = leaves.sums(np.concatenate(products), n_jobs)[:, 0]
+                each = np.moveaxis(sums.reshape(len(sums), -1, n), 1, 0)
+                hzz[pairs[0], pairs[1], :, t] = hzz[pairs[1], pairs[0], :, t] = each
+        return LinearSums(constants, both[..., :n], both[..., n:], hzz)
+
+    def add(self, f: np.ndarray, coef: np.ndarray, n_jobs: int | None) -> None:
+        """Add the linear functions of their leaves to rows of f."""
+        n_trees, width = len(self.inputs), self.leaves.width
+        each = coef.reshape(1 + self.n_inputs, width, n_trees, -1)
+        for t, own in enumerate(self.inputs):
+            leaf, values = self.leaves.numbers[t], each[:, :, t]
+
+            def to_block(rows: slice, leaf=leaf, values=values, own=own) -> None:  # type: ignore[no-untyped-def]
+                add_linear(f[rows], leaf[rows], values, own[:, rows])
+
+            by_rows(to_block, len(leaf), n_jobs)
