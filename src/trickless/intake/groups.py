@@ -15,7 +15,12 @@ _REMEDY = "one number or text for each row, such as the patient that it belongs 
 
 def group_numbers(owner: str, groups: Any, n_rows: int) -> np.ndarray:
     """Return the number of each row's group, from 0 on."""
-    array = np.asarray(unmasked(to_host(groups)))
+    try:
+        array = np.asarray(unmasked(to_host(groups)))
+    except ValueError as error:
+        raise InvalidValueError(
+            f"{owner}: groups is a {type(groups).__name__} of values of several lengths", _REMEDY
+        ) from error
     if array.shape != (n_rows,):
         raise InvalidValueError(
             f"{owner}: groups has the shape {array.shape}, but {n_rows} rows need one group each: "
@@ -29,5 +34,8 @@ def group_numbers(owner: str, groups: Any, n_rows: int) -> np.ndarray:
             "which rows this one is like",
             "a group of its own for each such row",
         )
-    kinds = array.astype(str) if array.dtype == object else array
-    return np.unique(kinds, return_inverse=True)[1].ravel()
+    try:
+        return np.unique(array, return_inverse=True)[1].ravel()
+    except TypeError:  # values of several types, such as 1 and "1", have no order
+        named = [f"{type(value).__name__} {value!r}" for value in array.tolist()]
+        return np.unique(named, return_inverse=True)[1].ravel()

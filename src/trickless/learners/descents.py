@@ -179,7 +179,7 @@ def rows_apart(learner: Any, X_val: Any, y_val: Any, weight: Any) -> Batch:
     other = copy(learner)
     other.rows_ = copy(learner.rows_)
     try:
-        return receive_rows(other, X_val, y_val, weight, stream=False)
+        batch = receive_rows(other, X_val, y_val, weight, stream=False)
     except (TypeError, ValueError) as error:
         cause = cause_in(error).removeprefix(f"{type(learner).__name__}: ")
         kind = InvalidTypeError if isinstance(error, TypeError) else InvalidValueError
@@ -188,6 +188,13 @@ def rows_apart(learner: Any, X_val: Any, y_val: Any, weight: Any) -> Batch:
             remedy_in(error)
             or "rows for early stopping of the same form as X, y and sample_weight",
         ) from error
+    if not len(batch[1]):
+        raise InvalidValueError(
+            f"{type(learner).__name__}: class_weight={learner.class_weight!r} leaves out every row "
+            "of X_val",
+            "rows of other classes as well, or leave X_val and y_val out",
+        )
+    return batch
 
 
 def groups_of(learner: Any, groups: Any, y: Any, sample_weight: Any) -> np.ndarray:

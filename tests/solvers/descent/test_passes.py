@@ -363,6 +363,16 @@ def test_groups_of_another_shape_are_refused(groups):
         trees().fit(X, y, groups=groups)
 
 
+def test_groups_of_several_types_are_told_apart():
+    X, y = data()
+    parts = np.arange(1200) // 20 % 2
+    model = trees().fit(X, y, groups=np.array([1, "1"], dtype=object)[parts])
+    expected = trees().fit(X, y, groups=parts)
+    assert model.validation_scores_ == expected.validation_scores_
+    with pytest.raises(ValueError, match=r"groups is a list of values of several lengths.*Remedy"):
+        trees().fit(X, y, groups=[[1], [2, 3]] * 600)
+
+
 @pytest.mark.parametrize("gap", [np.nan, None, pd.NA, pd.NaT])
 def test_gaps_in_groups_are_refused(gap):
     X, y = data()
@@ -540,3 +550,5 @@ def test_new_labels_in_rows_apart_are_refused():
         model.fit(X, labels, X_val=X[:50], y_val=np.full(50, 7))
     one = model.fit(X, labels, X_val=X[:50], y_val=np.full(50, 1))  # fewer labels are fine
     assert one.validation_scores_
+    with pytest.raises(ValueError, match=r"class_weight=.* every row of X_val.*Remedy"):
+        model.set_params(class_weight={1: 0.0}).fit(X, labels, X_val=X[:9], y_val=np.full(9, 1))
