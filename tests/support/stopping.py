@@ -6,7 +6,7 @@ import numpy as np
 def stops_at(losses, weight=None, patience=5, tol=1e-3):
     """Return the number of the look at which a fit stops, from 1 on, or None.
 
-    ``losses`` are those of the held-out rows at each look: (n_looks, n_rows).
+    ``losses`` has the loss of each held-out row at each look: (n_looks, n_rows).
     """
     n_rows = losses.shape[1]
     share = np.full(n_rows, 1 / n_rows) if weight is None else weight / weight.sum()
