@@ -251,7 +251,7 @@ def test_a_stream_is_learned_batch_by_batch_and_small_batches_do_no_harm(learner
         rows = slice(first, first + 1000)
         for _ in range(6):
             model.partial_fit(frame[rows], y[rows], **extra)
-        scores.append(model.score(frame[5000:], y[5000:]))
+            scores.append(model.score(frame[5000:], y[5000:]))
     assert scores[-1] > scores[0] + 0.01
     assert scores[-1] > 0.85
     assert model.online_error_[-1, 1] < 0.5 * model.online_error_[0, 1]
@@ -449,6 +449,43 @@ def test_few_columns_that_matter_are_found_among_hundreds():
         assert models[0].n_candidates_ == 64
         gained.append(scores[0] - scores[1])
     assert np.mean(gained) > 3 * np.std(gained, ddof=1) / 2 > 0
+
+
+@pytest.mark.parametrize("n_levels", [300, 1500])
+def test_many_categories_are_told_apart(n_levels):
+    """A ridge regression on a column for each category explains 0.79 and 0.77 of y, the most 0.8.
+
+    If only 254 have a place of their own, it is 0.67 and 0.14.
+    """
+    rng = np.random.default_rng(0)
+    level, effects = rng.integers(0, n_levels, 20_000), rng.standard_normal(n_levels)
+    y = effects[level] + 0.5 * rng.standard_normal(20_000)
+    frame = pd.DataFrame({"level": [f"l{i}" for i in level], "x": rng.random(20_000)})
+    model = make(REGRESSION[0], n_neurons=300).fit(frame[:15_000], y[:15_000])
+    assert model.score(frame[15_000:], y[15_000:]) > 0.72
+    assert model.feature_importances_.shape == (2,)
+    assert model.feature_importances_[0] > 0.7
+
+
+def test_many_categories_without_effects_hide_nothing():
+    """Orders of hundreds of categories gain much from noise, which does not count."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((6000, 3)), columns=list("abc"))
+    y = frame.a + frame.b * frame.c + rng.standard_normal(6000)
+    model = make(REGRESSION[0], n_neurons=200)
+    without = model.fit(frame[:4000], y[:4000]).score(frame[4000:], y[4000:])
+    frame["id"] = [f"u{i}" for i in rng.integers(0, 800, 6000)]
+    assert model.fit(frame[:4000], y[:4000]).score(frame[4000:], y[4000:]) > without - 0.03
+
+
+def test_slopes_that_differ_between_categories_are_found():
+    """Their means do not differ, so no order by the slopes of all rows would tell them apart."""
+    rng = np.random.default_rng(0)
+    level, x = rng.integers(0, 100, 6000), rng.choice([-1.0, 1.0], 6000)
+    y = x * rng.standard_normal(100)[level] + 0.5 * rng.standard_normal(6000)
+    frame = pd.DataFrame({"level": [f"l{i}" for i in level], "x": x})
+    model = make(REGRESSION[0], n_neurons=200).fit(frame[:4000], y[:4000])
+    assert model.score(frame[4000:], y[4000:]) > 0.6
 
 
 @pytest.mark.parametrize("declared", [False, True])

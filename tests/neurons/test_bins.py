@@ -1,8 +1,12 @@
 """Bins: against counting thresholds value by value."""
 
+import copy
+import pickle
+
 import array_api_strict
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from trickless.neurons.bins import Bins, midpoints
 
@@ -55,7 +59,7 @@ def test_a_row_of_weight_two_is_two_rows(factor):
     weight, kinds = rng.integers(1, 4, 900), np.array([0, 402])
     expected = Bins(np.repeat(rows, weight, axis=0), kinds)
     found = Bins(rows, kinds, factor * weight)
-    assert expected.counts.tolist() == [255, 255]
+    assert expected.counts.tolist() == [255, 255, 255]
     np.testing.assert_array_equal(found(rows), expected(rows))
     assert (found(rows) != Bins(rows, kinds)(rows)).any()
 
@@ -89,16 +93,66 @@ def test_categories_have_a_bin_each_and_new_ones_have_the_next():
     assert without.counts[0] == 3  # no row of training is in the last one
 
 
-def test_the_rarest_of_many_categories_share_the_last_bin():
+def test_each_of_many_categories_has_a_bin_of_its_own_in_one_column_by_frequency():
     rng = np.random.default_rng(0)
-    often = rng.permutation(400)
-    codes = np.repeat(np.arange(400), 1 + often).astype(float)[:, None]
-    bins = Bins(codes, np.array([402]))
-    found = bins(np.arange(402.0)[:, None])[:, 0]
-    assert bins.counts[0] == 255
-    assert len(np.unique(found[:400][often >= 146])) == 254  # the most frequent, one by one
-    np.testing.assert_array_equal(found[:400][often < 146], 255)
-    np.testing.assert_array_equal(found[400:], [0, 255])  # new ones are like the rarest
+    often = rng.permutation(600)
+    codes = np.repeat(np.arange(600), often).astype(float)  # and one category without rows
+    rows = np.column_stack([np.zeros(len(codes)), codes])
+    bins = Bins(rows, np.array([0, 602]))
+    assert bins.more.tolist() == [1, 1]
+    assert bins.features.tolist() == [0, 1, 1, 1]
+    assert bins.counts.tolist() == [1, 255, 255, 255]
+    found = bins(np.column_stack([np.zeros(602), np.arange(602)]))[:, 1:]
+    assert found.shape == (602, 3)
+    for b, column in enumerate(found[:600].T):
+        own = (often >= 600 - 253 * (b + 1)) & (often < 600 - 253 * b) & (often > 0)
+        assert len(np.unique(column[own])) == own.sum() == (253, 253, 93)[b]
+        np.testing.assert_array_equal(column[~own & (often > 0)], 254)
+    np.testing.assert_array_equal(found[often.argmin()], [255] * 3)  # like new ones
+    np.testing.assert_array_equal(found[600:], [[0] * 3, [255] * 3])
+
+
+@pytest.mark.parametrize(("n", "most"), [(5000, 1), (150_000, 2)])
+def test_two_of_very_many_categories_share_few_bins(n, most):
+    codes = np.arange(n, dtype=float)[:, None]
+    bins = Bins(codes, np.array([n + 2]))
+    found = bins(np.arange(n + 2.0)[:, None])
+    assert found.shape == (n + 2, 16)
+    assert found[:n].min() == 1
+    assert found[:n].max() == 251
+    np.testing.assert_array_equal(found[n:], [[0] * 16, [255] * 16])
+    some = found[np.random.default_rng(0).choice(n, 300, replace=False)]
+    shared = (some[:, None, :] == some[None, :, :]).sum(axis=2)
+    np.testing.assert_array_equal(np.diag(shared), 16)
+    assert 1 <= shared[~np.eye(300, dtype=bool)].max() <= most
+
+
+def test_a_column_is_drawn_from_those_of_its_feature_and_a_share_is_split_among_them():
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.standard_normal(3000), np.arange(3000) % 600, np.arange(3000) % 3])
+    bins = Bins(rows, np.array([0, 602, 5]))
+    features = rng.integers(0, 3, (2000, 2))
+    columns = bins.columns(features, rng)
+    np.testing.assert_array_equal(bins.features[columns], features)
+    assert (
+        binomtest(int((columns[features == 1] == 1).sum()), (features == 1).sum(), 1 / 3).pvalue
+        > 1e-4
+    )
+    np.testing.assert_allclose(bins.spread(np.array([1, 3, 5])), [1, 1, 5, 1, 1])
+
+
+def test_states_whose_columns_do_not_belong_to_categories_are_refused():
+    codes = np.arange(600.0)[:, None] % 300
+    bins = Bins(np.column_stack([codes, codes]), np.array([302, 0]))
+    state = vars(bins)
+    for more in ([1], [2], [-1], [0, 0]):
+        with pytest.raises(ValueError, match="Bins: "):
+            copy.copy(bins).__setstate__(state | {"more": np.array(more)})
+    old = Bins(codes % 9, np.array([11]))
+    del old.more  # as in files of older versions
+    other = copy.copy(bins)
+    other.__setstate__(vars(old) | {"more": Bins.more})
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(old))(codes % 9), other(codes % 9))
 
 
 def test_blocks_threads_and_order_in_memory_change_nothing():

@@ -126,6 +126,26 @@ def test_the_kernel_of_a_data_frame_is_that_of_what_its_learner_fitted():
     np.testing.assert_allclose(other.kernel(X[:12, [1]]), np.where(equal, 1, 0.25))
 
 
+@pytest.mark.parametrize("n_levels", [300, 4100])
+def test_mean_of_products_is_the_kernel_of_many_categories(n_levels):
+    """Whose columns of bins are those of one feature: it is drawn as often as others."""
+    rng = np.random.default_rng(0)
+    codes = np.r_[np.arange(n_levels), rng.integers(0, n_levels, 200)]
+    X = np.column_stack([codes, rng.standard_normal(len(codes))])
+    neurons = fitted(Trees(2), X, [n_levels + 2, 0])
+    weights = drawn(neurons, N)
+    rows = np.vstack([X[:6], X[-6:], [[n_levels + 1, 0.0], [np.nan, 0.0]]])
+    leaf = neurons.leaf_numbers(rows, weights)
+    together = leaf[:, None, :] == leaf[None, :, :]
+    error = together.std(axis=2, ddof=1) / np.sqrt(N)
+    assert (error < 0.01).all()
+    assert (np.abs(together.mean(axis=2) - neurons.kernel(rows)) <= 5 * error + 1e-12).all()
+    counts = neurons.cuts_by_feature(weights)
+    assert counts.sum() == 2 * N
+    assert binomtest(int(counts[0]), 2 * N).pvalue > 1e-4
+    neurons.check_weights(weights)
+
+
 shapes = pytest.mark.parametrize(
     "family", [Trees(4), Trees(shape="binary", max_leaves=16)], ids=["oblivious", "binary"]
 )

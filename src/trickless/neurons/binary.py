@@ -53,7 +53,7 @@ class Binary(Geometry):
         n_used = 2**self.n_levels - 1
         columns = np.zeros((n, self.width - 1), dtype=np.int32)
         sets = np.zeros((n, self.width - 1, 32), dtype=np.uint8)
-        columns[:, :n_used] = rng.choice(variables, (n, n_used))
+        columns[:, :n_used] = bins.columns(rng.choice(variables, (n, n_used)), rng)
         sets[:, :n_used] = drawn_sets(rng, columns[:, :n_used], bins)
         children = np.full((self.width - 1, 2), -1, dtype=np.int32)
         below = 2 * np.arange(n_used)[:, None] + [1, 2]  # as in a heap

@@ -1,4 +1,4 @@
-"""Bins: each value of a table as one byte."""
+"""Bins: each value of a table as one byte, or a few bytes for one of many categories."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ from trickless.arrays.places import namespace
 from trickless.arrays.stated import Stated, check_array, check_count, check_list, check_same
 from trickless.arrays.threads import map_blocks
 from trickless.arrays.weighted import ROUNDING, cap
-
-#: The most bins of a column that hold values. Bin 0 is for missing values, and a byte has 256.
-MOST_BINS = 255
-#: The bin of missing values.
-MISSING = 0
+from trickless.neurons.levels import MISSING, MOST_BINS, bins_of_codes
 
 
 class Bins(Stated):
@@ -22,9 +18,9 @@ class Bins(Stated):
 
     Bin 0 holds missing values. The values of a column of numbers are in the bins 1, 2, ..., at most
     255: a value is in bin 1 + the number of thresholds below it. Bins are about equally full,
-    except those with a value that is more frequent than that. Each category has a bin. If there are
-    more than 255 categories, the rarest share the last bin, along with new categories. With fewer
-    than 255 categories, new ones have the next bin.
+    except those with a value that is more frequent than that. Each category has a bin, and new
+    categories have the next one. If there are more than 255 categories, a feature has several
+    columns of bins (``levels``).
 
     Training ``rows`` hold numbers, codes of categories, and NaN for missing values. ``Inputs``
     explains ``n_categories``. A row of ``weight`` 2 counts as two rows.
@@ -35,34 +31,69 @@ class Bins(Stated):
         Thresholds of each column of numbers. An empty array for categories.
     of_code : list of (array or None)
         Bin of each code of a column of categories. None for numbers.
-    counts : int array of shape (n_features,)
+    counts : int array of shape (n_columns,)
         Number of bins of each column, without the bin of missing values. The bin of new categories
         counts if training rows have some.
+    more : int array of shape (n_columns - n_features,)
+        The first columns belong to the features, in order. The others belong to these features,
+        which have many categories.
     """
+
+    more: np.ndarray = np.empty(0, dtype=np.int64)  # in files of older versions
 
     def __init__(
         self, rows: np.ndarray, n_categories: np.ndarray, weight: np.ndarray | None = None
     ) -> None:
         weight = np.ones(len(rows)) if weight is None else weight
-        columns = list(zip(np.asarray(rows).T, n_categories.tolist(), strict=True))
+        features = list(zip(np.asarray(rows).T, n_categories.tolist(), strict=True))
         self.thresholds = [
-            np.empty(0) if n else _thresholds(values, weight) for values, n in columns
+            np.empty(0) if n else _thresholds(values, weight) for values, n in features
         ]
-        self.of_code = [_bins_of_codes(values, n, weight) if n else None for values, n in columns]
+        of_code = [bins_of_codes(values, n, weight) if n else [None] for values, n in features]
+        others = [(j, codes) for j, (_, *more) in enumerate(of_code) for codes in more]
+        self.more = np.array([j for j, _ in others], dtype=np.int64)
+        self.thresholds += [np.empty(0) for _ in others]
+        self.of_code = [first for first, *_ in of_code] + [codes for _, codes in others]
         self.counts = np.array(
             [
-                len(cuts) + 1 if codes is None else _used(codes, values)
-                for cuts, codes, (values, _) in zip(
-                    self.thresholds, self.of_code, columns, strict=True
-                )
+                len(cuts) + 1 if codes is None else _used(codes, features[j][0])
+                for j, cuts, codes in zip(self.features, self.thresholds, self.of_code, strict=True)
             ],
             dtype=int,
         )
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.of_code) - len(self.more)
+
+    @property
+    def features(self) -> np.ndarray:
+        """The feature of each column, (n_columns,)."""
+        return np.append(np.arange(self.n_features), self.more)
+
+    def spread(self, of_features: np.ndarray) -> np.ndarray:
+        """Share what each feature has equally among its columns: (n_columns,)."""
+        return (of_features / np.bincount(self.features, minlength=self.n_features))[self.features]
+
+    def columns(self, features: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw one of the columns of each of some features."""
+        if not len(self.more):
+            return features
+        order = np.argsort(self.features, kind="stable")
+        n = np.bincount(self.features)
+        first = np.cumsum(n) - n
+        return order[first[features] + (rng.random(features.shape) * n[features]).astype(int)]
 
     def check_state(self) -> None:
         check_array("counts", self.counts, "i8", (None,), 1, MOST_BINS + 1)
         check_list("thresholds", self.thresholds, np.ndarray, len(self.counts))
         check_list("of_code", self.of_code, np.ndarray | None, len(self.counts))
+        check_array("more", self.more, "i8", (None,), 0, self.n_features)
+        for j, codes in zip(self.more.tolist(), self.of_code[self.n_features :], strict=True):
+            first = self.of_code[j]
+            if codes is None or first is None or len(codes) != len(first):
+                raise ValueError(f"more: column {j} has no such categories")
         parts = zip(self.thresholds, self.of_code, self.counts.tolist(), strict=True)
         for cuts, codes, count in parts:
             check_array("thresholds", cuts, "f8", (None if codes is None else 0,))
@@ -75,20 +106,21 @@ class Bins(Stated):
             check_count("counts", count, known, max(known, int(codes[-1])))
 
     def __call__(self, X: Any, n_jobs: int | None = 1) -> Any:
-        """Map rows to bins: bytes of shape (n_rows, n_features), with contiguous columns."""
+        """Map rows to bins: bytes of shape (n_rows, n_columns), with contiguous columns."""
+        features = self.features.tolist()
         if not isinstance(X, np.ndarray):
             xp = namespace(X)
-            columns = [self._column(X[:, j], j, xp) for j in range(X.shape[1])]
+            columns = [self._column(X[:, k], j, xp) for j, k in enumerate(features)]
             return xp.stack(columns, axis=1)
-        bins = np.empty(X.shape[::-1], dtype=np.uint8)
+        bins = np.empty((len(features), X.shape[0]), dtype=np.uint8)
 
         def fill(some: slice) -> None:
             for j in range(some.start, some.stop):
-                bins[j] = self._column(np.ascontiguousarray(X[:, j]), j, np)
+                bins[j] = self._column(np.ascontiguousarray(X[:, features[j]]), j, np)
 
         columns_at_once = max(1, 2**16 // max(1, X.shape[0]))
-        starts = range(0, X.shape[1], columns_at_once)
-        some = [slice(j, min(j + columns_at_once, X.shape[1])) for j in starts]
+        starts = range(0, len(features), columns_at_once)
+        some = [slice(j, min(j + columns_at_once, len(features))) for j in starts]
         map_blocks(fill, some, n_jobs if X.size >= 2**18 else 1)
         return bins.T
 
@@ -144,16 +176,3 @@ def _used(bins: np.ndarray, column: np.ndarray) -> int:
     """Count the bins of categories. ``bins`` has the bin of each code."""
     known = int(bins[:-2].max(initial=1))
     return max(known, int(bins[-1])) if (column == len(bins) - 1).any() else known
-
-
-def _bins_of_codes(column: np.ndarray, n_codes: int, weight: np.ndarray) -> np.ndarray:
-    """Return the bin of each code of a category."""
-    known = n_codes - 2
-    bins = np.zeros(n_codes, dtype=np.int64)
-    counted = column < known
-    often = np.bincount(column[counted].astype(int), weight[counted] / weight.sum(), known)
-    by_share = np.argsort(-np.round(often / ROUNDING), kind="stable")
-    order = by_share if known >= MOST_BINS else np.arange(known)
-    bins[order] = np.minimum(1 + np.arange(known), MOST_BINS)
-    bins[-1] = 1 + known if known < MOST_BINS else MOST_BINS
-    return bins

@@ -44,7 +44,7 @@ class Geometry(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int, variables: np.ndarray, bins: Bins) -> Weights:
-        """Draw n trees, whose cuts are uniform on the columns ``variables``."""
+        """Draw n trees, whose cuts are uniform on the features ``variables``."""
 
     @abstractmethod
     def check(self, weights: Weights, n_features: int) -> None:
@@ -66,9 +66,10 @@ class Geometry(ABC):
     def leaves_of_pairs(self, bins: np.ndarray, weights: Weights) -> np.ndarray:
         """Find the leaf of row i in tree i, for n rows (n, n_features) and n trees."""
 
-    def cuts_by_feature(self, weights: Weights, n_features: int) -> np.ndarray:
+    def cuts_by_feature(self, weights: Weights, bins: Bins) -> np.ndarray:
         """Count the cuts of each feature, except cuts that send all rows to the left."""
-        return np.bincount(weights[0][weights[-1].any(axis=2)], minlength=n_features)
+        features = bins.features[weights[0][weights[-1].any(axis=2)]]
+        return np.bincount(features, minlength=bins.n_features)
 
 
 def drawn_sets(rng: np.random.Generator, columns: np.ndarray, bins: Bins) -> np.ndarray:

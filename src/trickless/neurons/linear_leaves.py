@@ -16,7 +16,8 @@ import numpy as np
 from trickless.arrays.places import to_host
 from trickless.arrays.stated import Stated, check_array
 from trickless.neurons.base import Weights
-from trickless.neurons.bins import MISSING, Bins
+from trickless.neurons.bins import Bins
+from trickless.neurons.levels import MISSING
 
 #: The first cuts of a tree, whose columns are inputs of its leaves.
 FIRST = 4
@@ -29,12 +30,12 @@ class LinearLeaves(Stated):
 
     Attributes
     ----------
-    steps : int8 array of shape (n_features, 256)
+    steps : int8 array of shape (n_columns, 256)
         The value of each bin, in units of 1/127. It is 0 for missing values and for categories.
     """
 
     def __init__(self, rows: np.ndarray, bins: Bins) -> None:
-        self.steps = np.zeros((rows.shape[1], 256), dtype=np.int8)
+        self.steps = np.zeros((len(bins.counts), 256), dtype=np.int8)
         found = bins(rows)
         for j, codes in enumerate(bins.of_code):
             if codes is None and bins.counts[j] > 2:

@@ -46,7 +46,7 @@ class Oblivious(Geometry):
         return np.full(len(weights[0]), self.width)
 
     def draw(self, rng: np.random.Generator, n: int, variables: np.ndarray, bins: Bins) -> Weights:
-        columns = rng.choice(variables, (n, self.depth))
+        columns = bins.columns(rng.choice(variables, (n, self.depth)), rng)
         return columns, drawn_sets(rng, columns, bins)
 
     def check(self, weights: Weights, n_features: int) -> None:

@@ -14,8 +14,9 @@ from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.binary import Binary
-from trickless.neurons.bins import MISSING, Bins
+from trickless.neurons.bins import Bins
 from trickless.neurons.geometry import Geometry
+from trickless.neurons.levels import MISSING
 from trickless.neurons.linear_leaves import LinearLeaves, covariance_of_inputs
 from trickless.neurons.oblivious import Oblivious
 from trickless.rules import choice, either, integer, warn
@@ -41,11 +42,14 @@ class Trees(Neurons):
     A cut of a column of numbers is a random threshold, uniform on at most 254 quantiles of the
     column, in which a row of weight 2 counts as two rows. A cut of a column of categories is a
     random set, which holds each category with probability 1/2. Missing values go to a random side.
+    A column of more than 255 categories has several groupings of them, and a cut uses one at
+    random.
 
     The kernel is the probability that two rows share a leaf, :math:`k(x, x') = \big( \frac{1}{d}
     \sum_j s_j(x_j, x'_j) \big)^D`, where :math:`s_j` is the probability that a cut of column j does
     not separate the two values. For two numbers, it is one minus the share of the thresholds
-    between them. For two different categories, or a number and a missing value, it is 1/2. The
+    between them. For two different categories, or a number and a missing value, it is 1/2. Two
+    of more than 255 categories are not separated by groupings that have them in one group. The
     formula holds for both shapes, since the cuts from the root to a leaf are independent. Binary
     trees that are drawn have D full levels, as many as ``depth`` and ``max_leaves`` allow.
 
@@ -76,8 +80,9 @@ class Trees(Neurons):
     width : int
         The most leaves of a tree.
     bins_ : object
-        Object that maps each value of the table to one byte. Its ``thresholds`` is a list with the
-        thresholds of each column of numbers, from at most 65,536 training rows.
+        Object that maps each value of the table to one byte, or one of more than 255 categories to
+        up to 16 bytes. Its ``thresholds`` is a list with the thresholds of each column of numbers,
+        from at most 65,536 training rows.
 
     References
     ----------
@@ -145,14 +150,16 @@ class Trees(Neurons):
         super().fit(X, rng, sample_weight)
         rows, weight = sample_rows(X, rng, most_rows(X.shape[1]), sample_weight)
         self.bins_ = Bins(np.asarray(rows), self.known_inputs(X).n_categories, weight)
-        missing = self.bins_(rows) == MISSING
-        varies = (self.bins_.counts > 1) | (missing.any(axis=0) & ~missing.all(axis=0))
+        missing = self.bins_(rows)[:, : X.shape[1]] == MISSING
+        some_missing = missing.any(axis=0) & ~missing.all(axis=0)
+        varies = (self.bins_.counts[: X.shape[1]] > 1) | some_missing
         if not varies.any():
             warn(
                 "Trees: no column of X varies, so all rows share all leaves, and the model is a "
                 "constant. Remedy: pass columns with different values."
             )
         self.variables_ = np.flatnonzero(varies | ~varies.any())
+        self.linear_ = self.spare_ = None
         if self.leaves == "linear" and self.shape == "binary":
             raise InvalidValueError(
                 f"{type(self).__name__}: leaves='linear' with shape='binary', but only leaves of "
@@ -184,22 +191,23 @@ class Trees(Neurons):
         if not hasattr(self, "depth_"):
             return
         check_count("depth_", self.depth_, 1, self.geometry.deepest)
+        check_is("bins_", self.bins_, Bins)
+        check_same("features of bins_", self.bins_.n_features, self.n_features_in_)
         for name in ("linear_", "spare_"):
             check_is(name, linear := getattr(self, name), LinearLeaves | None)
             if linear is not None:
-                check_same(f"features of {name}", len(linear.steps), self.n_features_in_)
+                check_same(f"columns of {name}", len(linear.steps), len(self.bins_.counts))
         check_same("inputs of leaves in width", self.width % (1 + self.n_inputs), 0)
         self.geometry.check_size()
         check_array("variables_", self.variables_, "i8", (None,), 0, self.n_features_in_)
         check_count("number of variables_", len(self.variables_), 1)
-        check_is("bins_", self.bins_, Bins)
-        check_same("features of bins_", len(self.bins_.counts), self.n_features_in_)
-        codes = [0 if codes is None else len(codes) for codes in self.bins_.of_code]
+        of_code = self.bins_.of_code[: self.n_features_in_]
+        codes = [0 if codes is None else len(codes) for codes in of_code]
         n_categories = self.known_inputs(np.empty((0, self.n_features_in_))).n_categories
         check_same("numbers of codes in bins_", codes, n_categories.tolist())
 
     def check_weights(self, weights: Weights) -> None:
-        self.geometry.check(weights, self.n_features_in_)
+        self.geometry.check(weights, len(self.bins_.counts))
 
     @property
     def geometry(self) -> Geometry:
@@ -279,7 +287,7 @@ class Trees(Neurons):
 
     def cuts_by_feature(self, weights: Weights) -> np.ndarray:
         """Count the cuts of each feature, except cuts that send all rows to the left."""
-        return self.geometry.cuts_by_feature(weights, self.n_features_in_)
+        return self.geometry.cuts_by_feature(weights, self.bins_)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         bins = np.asarray(self.read(X))
@@ -293,14 +301,17 @@ class Trees(Neurons):
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         B, C = self.bins_(X), self.bins_(Y)
-        together = np.zeros((self.n_features_in_, len(B), len(C)))
-        for j in self.variables_:
+        of_features = np.zeros(self.n_features_in_)
+        of_features[self.variables_] = 1 / len(self.variables_)
+        shares = self.bins_.spread(of_features)
+        together = np.zeros((len(shares), len(B), len(C)))
+        for j in np.flatnonzero(shares):
             x, y = B[:, j, None].astype(int), C[None, :, j].astype(int)
             apart: Any = 0.5
             if self.bins_.of_code[j] is None:
                 between = np.abs(x - y) / max(self.bins_.counts[j] - 1, 1)
                 apart = np.where((x == 0) | (y == 0), 0.5, 1 - between)
-            together[j] = np.where(x == y, 1, apart) / len(self.variables_)
+            together[j] = shares[j] * np.where(x == y, 1, apart)
         n_levels = self.geometry.n_levels
         kernel = together.sum(axis=0) ** n_levels
         if self.linear_ is not None:

@@ -116,6 +116,7 @@ def _trees(
     if candidates.learned_prior:
         learned = prior * (1 + network.wins)
         prior = _UNIFORM * prior / prior.sum() + (1 - _UNIFORM) * learned / learned.sum()
+    prior = family.bins_.spread(prior)
     g, h = slopes[: len(slopes) // 2], slopes[len(slopes) // 2 :]
     unexplained = _unexplained(network, units.g, g, weight)
     of_g, of_h = _factors(h.mean(axis=1) * units.h, network.typical, options.step.loss)

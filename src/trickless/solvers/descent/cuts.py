@@ -32,6 +32,7 @@ References
 from __future__ import annotations
 
 from functools import lru_cache
+from math import pi
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +41,8 @@ from scipy.special import ndtri
 from trickless.arrays.leaves import SUM_BITS, unpacked
 from trickless.arrays.loops import Loops, loops
 from trickless.neurons.base import Weights
-from trickless.neurons.bins import MISSING, Bins
+from trickless.neurons.bins import Bins
+from trickless.neurons.levels import MISSING
 from trickless.neurons.trees import Trees
 
 #: The most rows of a sample, on which a tree is chosen.
@@ -55,6 +57,8 @@ PENALTY = 0.3
 _PATIENCE = 3
 #: Power of the share that is not explained yet by which the search for cuts counts.
 POWER = 4
+#: The largest value of φ(z)² / Φ(−z).
+_ONE_SIDE = 0.405
 #: How far quantiles step from pair to pair of trees, and from column to column. Multiples of such
 #: numbers are evenly spread, modulo 1.
 _STEPS = 0.7548776662466927, 0.5698402909980532
@@ -88,6 +92,17 @@ class CutRows(NamedTuple):
     unit_g: float
     unit_h: float
     noise: float
+
+
+class Order(NamedTuple):
+    """The ranks of the bins of categories, from 1 on, and what their order gains from noise.
+
+    Bins that no row of the sample has come last. There are ``n`` others, or 1 if there are none.
+    """
+
+    ranks: np.ndarray
+    n: int
+    from_noise: float
 
 
 def choose_cuts(
@@ -149,9 +164,9 @@ def choose_cuts(
         n_before = search.n_leaves
         drawn = np.searchsorted(chance, rng.random(n_candidates) * chance[-1], side="right")
         spots = rng.random((n_candidates, min(n_candidates, search.worthwhile)))
-        columns[level], tables[level], gain = search.best(drawn, spots)
+        columns[level], tables[level], gain, of_order = search.best(drawn, spots, rng)
         before, df = df, search.degrees_of_freedom()
-        from_noise += noise_gain(df - before, search.n_cuts(drawn, spots), share)
+        from_noise += noise_gain(df - before, search.n_cuts(drawn, spots), share) + of_order
         net = scale * (gain - from_noise * sample.noise) - PENALTY * df * noise
         if net > best and (search.n_leaves > n_before or not level):
             best, n_levels = net, level + 1
@@ -187,6 +202,28 @@ def _largest(n: int) -> np.ndarray:
     numbers = np.arange(n + 1)
     numbers[0] = 1
     return ndtri((numbers - 0.375) / (numbers + 0.25))
+
+
+def order_gain(h: np.ndarray) -> float:
+    r"""Return what the order of categories by their slopes gains from noise, in units of σ².
+
+    ``h`` are the sums of curvatures of the categories. If slopes are noise, a category adds
+    :math:`\sqrt{h} |z|` to the slopes of the side on which the order puts it, with a normal number
+    z. With
+
+    .. math:: k = \frac{(\sum_b \sqrt{h_b})^2}{\sum_b h_b},
+
+    equal halves of categories with the same h gain :math:`2 k / \pi`. If one category outweighs all
+    others, the best part of the others gains :math:`\max_z \varphi(z)^2 / \Phi(-z)` times their k.
+    The result is between the two, by the k of all categories and the largest k of the rarest ones.
+    A cut in a given order gains 1 as well, and two categories have only one order.
+    """
+    h = np.sort(h[h > 0])
+    if len(h) <= 2:
+        return 0.0
+    of_some = np.sqrt(h).cumsum() ** 2 / h.cumsum()
+    gain = 2 / pi * of_some[-1] + _ONE_SIDE * (of_some.max() - of_some[-1])
+    return float(max(gain - 1, 0.0))
 
 
 def sampled(
@@ -256,46 +293,69 @@ class _Search:
         self.leaf = np.zeros(len(sample.rows), dtype=np.intp)
         self.n_leaves = 1
         self._columns: dict[int, np.ndarray] = {}
-        self._ranks: dict[int, tuple[np.ndarray, int]] = {}
+        self._orders: dict[int, Order] = {}
+        self._orders_of_all = self._orders
+        self._followed: dict[int, int] = {}
+        self._ordering = self.both
 
     @property
     def worthwhile(self) -> int:
         """How many thresholds of a column are worth trying: fewer where leaves have few rows."""
         return min(_THRESHOLDS, max(1, len(self.leaf) // (2 * self.n_leaves)))
 
-    def best(self, drawn: np.ndarray, spots: np.ndarray) -> tuple[int, np.ndarray, float]:
+    def best(
+        self, drawn: np.ndarray, spots: np.ndarray, rng: np.random.Generator
+    ) -> tuple[int, np.ndarray, float, float]:
         """Return the best cut of the columns that are drawn, at thresholds by ``spots`` in [0, 1).
 
-        Returns its column, its table and its gain.
+        Returns its column, its table, its gain, and what the order of categories adds to the gain
+        from noise alone. The best cut is the one with the largest difference of both.
         """
+        self._choose_order(drawn, rng)
         bins = np.stack([self._column(j) for j in drawn.tolist()])
         buckets = self._buckets(drawn, bins, spots)
         args = self.leaf, self.both, self.n_leaves, self.ridge
         gains = loops().cut_gains(bins, buckets, *args)
-        side, column, cut = np.unravel_index(np.argmax(gains), gains.shape)
+        of_order = np.array([self._of_order(j) for j in drawn.tolist()])
+        net = gains - (self.sample.noise / self.unit) * of_order[:, None]
+        side, column, cut = np.unravel_index(np.argmax(net), gains.shape)
         table = (buckets[column] > cut).astype(np.uint8)
         table[MISSING] = side
         self._send_unseen(table, bins[column], int(drawn[column]))
         self._cut(table[bins[column]])
-        return int(drawn[column]), table, float(gains[side, column, cut]) * self.unit
+        gain = float(gains[side, column, cut]) * self.unit
+        return int(drawn[column]), table, gain, float(of_order[column])
 
     def _send_unseen(self, table: np.ndarray, bins: np.ndarray, j: int) -> None:
         """Send missing values and categories to a side, if no row of the sample decides it.
 
         These are new categories, those that the training rows never have although their type
-        declares them, and those that the sample lacks. They follow a row at some quantile of the
-        column, whose categories are in the order of their slopes. In the first tree it is the
-        median, so they go to the side with more rows. Pairs of later trees mirror each other's
-        quantiles, which are evenly spread, so a sum of many trees is about its mean over the rows.
+        declares them, and those that the sample lacks. In the first tree they go to the side with
+        more rows. In later trees, they follow the row at some quantile of the column, whose
+        categories are in the order of their slopes. Pairs of trees mirror each other's quantiles,
+        which are evenly spread, so a sum of many trees is about its mean over the rows.
         """
         unseen = np.bincount(bins, minlength=256) == 0
         if self.of.of_code[j] is None:
             unseen[MISSING + 1 :] = False  # the order of numbers decides
-        if unseen.any():
+        if not unseen.any():
+            return
+        if not self.number:
             left = self.sample.h[table[bins] == 0].sum() / max(self.sample.h.sum(), 1)
+            table[unseen] = left <= 0.5
+            return
+        if j not in self._followed:
+            ranks = np.r_[256, 1:256]
+            if self.of.of_code[j] is not None:
+                ranks[1 : self.of.counts[j] + 1] = self._by_all_slopes(j).ranks
+            order = np.argsort(ranks)
+            below = np.bincount(bins, self.sample.h, 256)[order].cumsum()
             pair, mirrored = divmod(self.number + 1, 2)
-            quantile = (0.5 + pair * _STEPS[0] + min(pair, 1) * j * _STEPS[1]) % 1
-            table[unseen] = (1 - quantile if mirrored else quantile) >= left
+            quantile = (0.5 + pair * _STEPS[0] + j * _STEPS[1]) % 1
+            quantile = 1 - quantile if mirrored else quantile
+            place = np.searchsorted(below, quantile * below[-1], side="right")
+            self._followed[j] = int(order[min(place, 255)])
+        table[unseen] = table[self._followed[j]]
 
     @property
     def has_numbers_only(self) -> bool:
@@ -353,7 +413,7 @@ class _Search:
         buckets = above[:-1].reshape(-1, 256).cumsum(axis=1).astype(np.uint8)
         for i, j in enumerate(drawn.tolist()):
             if self.of.of_code[j] is not None:
-                buckets[i, 1 : self.of.counts[j] + 1] = buckets[i, self._by_slope(j)[0]]
+                buckets[i, 1 : self.of.counts[j] + 1] = buckets[i, self._by_slope(j).ranks]
         buckets[:, 0] = n_spots + 1
         return buckets
 
@@ -363,29 +423,51 @@ class _Search:
             self._columns[j] = self.bins[j].take(self.sample.rows)
         return self._columns[j]
 
+    def _of_order(self, j: int) -> float:
+        """Return what the order of a column's categories gains from noise, in units of σ²."""
+        return 0.0 if self.of.of_code[j] is None else self._by_slope(j).from_noise
+
     def _n_values(self, columns: list[int]) -> np.ndarray:
         """Count the bins of columns: for categories, those that the sample has."""
         counts = [
-            self.of.counts[j] if self.of.of_code[j] is None else self._by_slope(j)[1]
+            self.of.counts[j] if self.of.of_code[j] is None else self._by_slope(j).n
             for j in columns
         ]
         return np.array(counts, dtype=int)
 
-    def _by_slope(self, j: int) -> tuple[np.ndarray, int]:
-        """Rank the bins of a column of categories by their mean slope, from 1 on.
+    def _choose_order(self, drawn: np.ndarray, rng: np.random.Generator) -> None:
+        """Choose the slopes by which the next cut orders categories.
 
-        Bins that no row of the sample has come last. Returns also the number of the others, at
-        least 1.
+        They are the slopes of all rows, or as often those of each leaf times a random sign. Sums
+        with signs see categories whose slopes differ from leaf to leaf, although their means do
+        not, as in an interaction with an earlier cut.
         """
-        if j not in self._ranks:
+        self._orders, self._ordering = self._orders_of_all, self.both
+        has_categories = any(self.of.of_code[j] is not None for j in drawn.tolist())
+        if has_categories and self.n_leaves > 1 and rng.random() < 0.5:
+            signs = rng.choice([-1.0, 1.0], self.n_leaves)
+            signed = signs[self.leaf] * self.sample.g
+            self._orders, self._ordering = {}, self.sample.h * 2.0**SUM_BITS + signed
+
+    def _by_all_slopes(self, j: int) -> Order:
+        """Return the order by the slopes of all rows, whatever the next cut uses."""
+        now = self._orders, self._ordering
+        self._orders, self._ordering = self._orders_of_all, self.both
+        order = self._by_slope(j)
+        self._orders, self._ordering = now
+        return order
+
+    def _by_slope(self, j: int) -> Order:
+        """Return the order of the bins of a column of categories by their mean slope."""
+        if j not in self._orders:
             column, n = self._column(j), self.of.counts[j]
-            g, h = unpacked(np.bincount(column, self.both, 256)[1 : n + 1])
+            g, h = unpacked(np.bincount(column, self._ordering, 256)[1 : n + 1])
             empty = np.bincount(column, minlength=256)[1 : n + 1] == 0
             ranks = np.empty(n, dtype=int)
             mean = np.where(empty, np.inf, g / (h + self.ridge))
             ranks[np.argsort(mean, kind="stable")] = np.arange(1, n + 1)
-            self._ranks[j] = ranks, max(int(n - empty.sum()), 1)
-        return self._ranks[j]
+            self._orders[j] = Order(ranks, max(int(n - empty.sum()), 1), order_gain(h[~empty]))
+        return self._orders[j]
 
     def _cut(self, right: np.ndarray) -> None:
         """Cut each leaf in two, and number those that have rows."""
