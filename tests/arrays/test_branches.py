@@ -1,4 +1,4 @@
-"""Leaves and cuts of binary trees: the loops of NumPy and of numba against plain Python."""
+"""Leaves and cuts of binary trees: both kinds of loops against plain Python."""
 
 from inspect import getmembers, isfunction
 
@@ -25,7 +25,7 @@ both = pytest.mark.parametrize(
 
 
 def tree(rng, n_nodes, n_features):
-    """A random tree: its columns, children and sets."""
+    """Return the columns, children and sets of a random tree."""
     children = np.zeros((n_nodes, 2), dtype=np.int32)
     places = [(0, 0)]  # a node, and a side of it, without a child; the root has no parent
     for node in range(n_nodes):

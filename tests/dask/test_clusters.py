@@ -121,6 +121,7 @@ TREES = {
     "two classes": trees(DoublyStochasticClassifier),
     "three classes": trees(DoublyStochasticClassifier, class_weight="balanced"),
     "hinge": trees(DoublyStochasticClassifier, loss="hinge", class_weight={"low": 2}),
+    "binary": trees().set_params(neurons=Trees(shape="binary", max_leaves=20)),
     "stopped early": trees(DoublyStochasticClassifier, n_neurons=60, n_iter_no_change=1),
     "stopped early, many rows": trees(n_neurons=60, n_iter_no_change=1, tol=0.1, batch_size=900),
     "stopped early, a rare class": trees(

@@ -131,6 +131,8 @@ def learners():
     yield "steps trees three", learner, "table", "three"
     learner = t.DoublyStochasticRegressor(trees, 6, n_candidates=1, **steps)
     yield "steps trees drawn", learner, "table", "number"
+    binary = n.Trees(shape="binary", max_leaves=6)
+    yield "steps binary", t.DoublyStochasticRegressor(binary, 6, **steps), "table", "number"
     learner = t.DoublyStochasticClassifier(shallow, 6, warm_start=True, **steps)
     yield "steps trees warm", learner, "table", "label"
     yield "steps mixture", t.DoublyStochasticRegressor(mixed, 6, **steps), "dense", "number"

@@ -27,14 +27,14 @@ def chosen(family, X, g, candidates=20, ridge=1.0, seed=0, unexplained=1.0, prio
 
 
 def explained(family, X, g, weights):
-    """The share of the squares that means of leaves explain."""
+    """Return the share of the squares that means of leaves explain."""
     leaf = family.leaves(X, weights)[:, 0]
     n = np.maximum(np.bincount(leaf), 1)
     return 1 - np.mean((g - (np.bincount(leaf, g) / n)[leaf]) ** 2) / np.mean(g * g)
 
 
 def test_a_tree_is_deep_where_the_data_are():
-    """A staircase on one half of the rows, and a constant on the other half."""
+    """Steps on one half of the rows, and a constant on the other half."""
     rng = np.random.default_rng(0)
     X = rng.random((4000, 2))
     steps = rng.standard_normal(8)[np.floor(8 * X[:, 1]).astype(int)]
@@ -127,7 +127,7 @@ def test_loops_and_threads_change_no_bit(n_jobs, monkeypatch):
 
 
 def test_unused_leaves_do_not_lessen_the_damping():
-    """A tree of two leaves has the same coefficients, however many leaves it may have."""
+    """However many leaves a tree of two leaves may have, its coefficients are the same."""
     X = (np.arange(200.0) < 60)[:, None]
     y = X[:, 0] + 0.0
     options = {"n_candidates": 4, "step_size": 0.3, "early_stopping": False, "random_state": 0}

@@ -44,7 +44,7 @@ def choose_branches(
     rng: np.random.Generator,
     number: int,
 ) -> Weights:
-    """Choose a binary tree, and return its weights. Parameters are those of ``choose_cuts``."""
+    """Choose a binary tree, and return its weights. ``choose_cuts`` explains the parameters."""
     square = g * g if weight is None else g * g / weight
     sample = sampled(g, h, square, rng, SAMPLE, _BITS)
     noise, scale = ratio(square, h), n_rows / max(len(sample.rows), 1)
