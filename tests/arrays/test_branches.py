@@ -34,7 +34,7 @@ def tree(rng, n_nodes, n_features):
             children[where] = node
         places += [(node, 0), (node, 1)]
     for leaf, where in enumerate(places):
-        children[where] = -1 - leaf
+        children[where] = -leaf
     columns = rng.integers(0, n_features, n_nodes).astype(np.int32)
     return columns, children, rng.integers(0, 256, (n_nodes, 32), dtype=np.uint8)
 
@@ -48,11 +48,12 @@ def test_a_row_goes_from_node_to_node_to_its_leaf(module, seed):
     bins = rng.integers(0, 256, (5, n_rows), dtype=np.uint8)
     expected = []
     for row in range(n_rows):
-        node = 0
-        while node >= 0:
+        node, at_leaf = 0, False
+        while not at_leaf:
             bits = np.unpackbits(sets[node])
             node = int(children[node, bits[bins[columns[node], row]]])
-        expected.append(-1 - node)
+            at_leaf = node <= 0
+        expected.append(-node)
     found = module.leaves(bins, columns, children, sets)
     assert found.dtype == np.intp
     np.testing.assert_array_equal(found, np.array(expected, dtype=int))
@@ -219,8 +220,8 @@ WRONG_VALUES = [
     ("leaves", 1, 4, "columns of cuts: 4 is not below 4"),
     ("leaves", 1, -1, "columns of cuts: -1 is below 0"),
     ("leaves", 2, 7, "children of nodes: 7 is not below 7"),
-    ("leaves", 2, -9, "children of nodes: -9 is below -8"),
-    ("leaves", 2, 0, "a node is not before its children"),
+    ("leaves", 2, -8, "children of nodes: -8 is below -7"),
+    ("leaves", 2, 1, "a node is not before its children"),
     ("combine", 2, 6, "a node is not before its children"),
     ("best_cuts", 1, 300, "rows of nodes"),
     ("best_cuts", 1, -1, "rows of nodes"),

@@ -362,3 +362,16 @@ def test_learners_that_evaluate_all_leaves_get_shallow_trees_in_mixtures_as_well
     assert KitchenSinksRegressor(both, 20).fit(X, y).neurons_.width == 16
     assert regressor(5, neurons=both, preconditioner="block").fit(X, y).neurons_.width == 16
     assert regressor(5, neurons=both).fit(X, y).neurons_.width == 128
+
+
+@pytest.mark.parametrize("other", [Gaussian(1.5), Trees()], ids=["blocks", "oblivious trees"])
+def test_binary_trees_take_turns(other, tmp_path):
+    """Neurons of the other family have weights of 0 in the place of a binary tree, which is one."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3))
+    y = np.sin(3 * X[:, 0]) + X[:, 1]
+    model = regressor(60, neurons=Mixture([other, Trees(shape="binary")])).fit(X, y)
+    assert set(model.network_.source.weights[0]) == {0, 1}
+    assert model.score(X, y) > 0.7
+    trickless.save(model, tmp_path / "model")
+    np.testing.assert_array_equal(trickless.load(tmp_path / "model").predict(X), model.predict(X))

@@ -220,10 +220,9 @@ def test_binary_trees_that_are_drawn_have_full_levels(max_leaves):
     for row, tree in ((5, 0), (100, 7), (299, 199)):
         node = 0
         for _ in range(depth):
-            assert node >= 0
             right = np.unpackbits(sets[tree, node])[bins[row, columns[tree, node]]]
             node = children[tree, node, right]
-        assert leaf[row, tree] == -1 - node
+        assert leaf[row, tree] == -node
     Z = neurons(X, weights).reshape(len(X), max_leaves, 200)
     np.testing.assert_array_equal(Z.argmax(axis=1), leaf)
     pairs = neurons.activate_pairs(X[:200], weights)

@@ -102,11 +102,11 @@ def check_branches(
     """
     check_array("columns of cuts", columns, "i4", (None, None), 0, n_features)
     n_nodes = columns.shape[1]
-    check_array("children of nodes", children, "i4", (*columns.shape, 2), -1 - n_nodes, n_nodes)
+    check_array("children of nodes", children, "i4", (*columns.shape, 2), -n_nodes, n_nodes)
     check_array("sets of cuts", sets, "u1", (*columns.shape, 32))
     if not n_nodes:
         raise ValueError("binary trees have no nodes")
-    if ((children >= 0) & (children <= np.arange(n_nodes)[:, None])).any():
+    if ((children > 0) & (children <= np.arange(n_nodes)[:, None])).any():
         raise ValueError("children of nodes: a node is not before its children")
 
 

@@ -2,7 +2,7 @@
 
 A binary tree cuts each node on its own. A cut is a column and a set of 32 bytes, which says by a
 bit for each bin whether it goes to the right (1) or to the left (0). The children of a node are
-numbers of nodes, which are larger than its own, or -1 - v for leaf v. Node 0 is the root.
+numbers of nodes, which are larger than its own, or -v for leaf v. Node 0 is the root.
 
 Rows are bins, bytes of shape (n_features, n_rows). These loops use NumPy and are always available.
 ``compiled_branches`` has the same functions, and ``branch_loops`` chooses between them. Sums of
@@ -22,14 +22,14 @@ def leaves(
     Shapes are (n_nodes,) for ``columns``, (n_nodes, 2) for ``children`` and (n_nodes, 32) for
     ``sets``.
     """
-    number = np.full(bins.shape[1], -1, dtype=np.intp)
+    number = np.zeros(bins.shape[1], dtype=np.intp)
     rows, node = np.arange(bins.shape[1]), np.zeros(bins.shape[1], dtype=np.intp)
     while len(rows):
         b = bins[columns[node], rows]
         right = sets[node, b >> 3] >> (7 - (b & 7)) & 1
         node = children[node, right].astype(np.intp)
-        at_leaf = node < 0
-        number[rows[at_leaf]] = -1 - node[at_leaf]
+        at_leaf = node <= 0
+        number[rows[at_leaf]] = -node[at_leaf]
         rows, node = rows[~at_leaf], node[~at_leaf]
     return number
 

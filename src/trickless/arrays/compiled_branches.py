@@ -13,10 +13,12 @@ def leaves(bins, columns, children, sets):  # type: ignore[no-untyped-def]  # no
     number = np.empty(bins.shape[1], dtype=np.intp)
     for i in range(bins.shape[1]):
         node = 0
-        while node >= 0:
+        while True:
             b = bins[columns[node], i]
             node = children[node, sets[node, b >> 3] >> (7 - (b & 7)) & 1]
-        number[i] = -1 - node
+            if node <= 0:
+                break
+        number[i] = -node
     return number
 
 

@@ -21,7 +21,7 @@ _ROWS_PER_LEAF, _FEWEST, _MOST = 16, 4, 4096
 class Binary(Geometry):
     """Weights are columns (n, width - 1), children (n, width - 1, 2) and sets (n, width - 1, 32).
 
-    A child is the number of a node, or -1 - v for leaf v. Nodes that a tree does not need send all
+    A child is the number of a node, or -v for leaf v. Nodes that a tree does not need send all
     rows to leaf 0, and nodes come before their children. Trees that are drawn are complete: each of
     their leaves is at the same level.
     """
@@ -47,7 +47,7 @@ class Binary(Geometry):
         check_count("width", self.width, 2, min(2**MOST_LEVELS, 2**self.depth))
 
     def n_leaves(self, weights: Weights) -> np.ndarray:
-        return -weights[1].min(axis=(1, 2))  # from leaf 0 to the last one
+        return 1 - weights[1].min(axis=(1, 2))  # from leaf 0 to the last one
 
     def draw(self, rng: np.random.Generator, n: int, variables: np.ndarray, bins: Bins) -> Weights:
         n_used = 2**self.n_levels - 1
@@ -55,9 +55,9 @@ class Binary(Geometry):
         sets = np.zeros((n, self.width - 1, 32), dtype=np.uint8)
         columns[:, :n_used] = bins.columns(rng.choice(variables, (n, n_used)), rng)
         sets[:, :n_used] = drawn_sets(rng, columns[:, :n_used], bins)
-        children = np.full((self.width - 1, 2), -1, dtype=np.int32)
+        children = np.zeros((self.width - 1, 2), dtype=np.int32)
         below = 2 * np.arange(n_used)[:, None] + [1, 2]  # as in a heap
-        children[:n_used] = np.where(below < n_used, below, n_used - 1 - below)
+        children[:n_used] = np.where(below < n_used, below, n_used - below)
         return columns, np.tile(children, (n, 1, 1)), sets
 
     def check(self, weights: Weights, n_features: int) -> None:
@@ -88,23 +88,25 @@ class Binary(Geometry):
             found = xp.take(flat, xp.reshape(where, (-1,)))
             return xp.astype(xp.reshape(found, where.shape), xp.int64)
 
+        inner = node == 0  # all are at the root
         for _ in range(n_nodes):
-            inner = node >= 0
-            if not xp.any(inner):
-                break
             at = tree + xp.where(inner, node, 0 * node)
             b = look_up(flat_bins, row + look_up(flat_columns, at))
             byte = look_up(flat_sets, at * 32 + b // 8)
             right = xp.bitwise_right_shift(byte, 7 - b % 8) % 2
             node = xp.where(inner, look_up(flat_children, at * 2 + right), node)
-        return -1 - node
+            inner = node > 0
+            if not xp.any(inner):
+                break
+        return -node
 
     def leaves_of_pairs(self, bins: np.ndarray, weights: Weights) -> np.ndarray:
         columns, children, sets = weights
-        node = np.zeros(len(bins), dtype=int)
-        while len(on := np.flatnonzero(node >= 0)):
+        node, on = np.zeros(len(bins), dtype=int), np.arange(len(bins))
+        while len(on):
             at = node[on]
             b = bins[on, columns[on, at]]
             right = sets[on, at, b >> 3] >> (7 - (b & 7)) & 1
             node[on] = children[on, at, right]
-        return -1 - node
+            on = on[node[on] > 0]
+        return -node

@@ -87,7 +87,7 @@ class _GrowingTree:
         self.n_leaves = 1
         self.ends = np.zeros((width, 2), dtype=np.intp)
         self.ends[0] = 0, n_rows
-        self._children = np.full((width - 1, 2), -1, dtype=np.int32)
+        self._children = np.zeros((width - 1, 2), dtype=np.int32)
         self._columns = np.zeros(width - 1, dtype=np.int32)
         self._sets = np.zeros((width - 1, 32), dtype=np.uint8)
         #: Where the tree has each leaf: twice the node that it is a child of, plus its side.
@@ -119,7 +119,7 @@ class _GrowingTree:
         nodes = right - 1  # each cut adds a node and a leaf
         if self.n_leaves > 1:
             self._children.reshape(-1)[self._place[leaves]] = nodes
-        self._children[nodes] = np.stack([-1 - leaves, -1 - right], axis=1)
+        self._children[nodes] = np.stack([-leaves, -right], axis=1)
         self._columns[nodes], self._sets[nodes] = columns, np.packbits(tables, axis=1)
         self._place[leaves], self._place[right] = 2 * nodes, 2 * nodes + 1
         self.ends[right] = np.stack([middle, self.ends[leaves, 1]], axis=1)
