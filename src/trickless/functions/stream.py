@@ -49,6 +49,7 @@ class Purpose(IntEnum):
     PERMUTATIONS = 14
     SKETCH = 15
     LINEAR = 16
+    RACE = 17
 
 
 def as_seed(random_state: Any) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from trickless.arrays.places import to_host
+from trickless.arrays.places import HOST, place_of, to_host
 from trickless.errors import InvalidTypeError, InvalidValueError, cause_in, remedy_in
 from trickless.intake.given import as_targets
 from trickless.intake.groups import group_numbers
@@ -20,6 +20,7 @@ from trickless.intake.rows import Batch
 from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import is_watched, watch_rows
 from trickless.learners.neuron_learner import begin_stream, receive_rows
+from trickless.neurons import Neurons, Trees
 from trickless.neurons.checks import check_independent
 from trickless.rules import (
     Rule,
@@ -44,7 +45,8 @@ from trickless.solvers.descent.options import (
     Plan,
     plan,
 )
-from trickless.solvers.descent.passes import FitRows
+from trickless.solvers.descent.passes import FitRows, learn_all
+from trickless.solvers.descent.race import some_of, winner
 from trickless.solvers.descent.slopes import effective_rows
 from trickless.solvers.descent.step_sizes import SizeParameters
 
@@ -195,6 +197,48 @@ def rows_apart(learner: Any, X_val: Any, y_val: Any, weight: Any) -> Batch:
             "rows of other classes as well, or leave X_val and y_val out",
         )
     return batch
+
+
+def take_family(learner: Any, family: Neurons, rows: FitRows) -> None:
+    """Begin again with another family, which has been fitted to the same rows."""
+    learner.neurons_ = family
+    learner.descent_ = begin_descent(learner, rows.targets, rows.weight)
+
+
+def race_leaves(learner: Any, rows: FitRows, options: DescentOptions) -> None:
+    """Take linear leaves of trees if a race on some of the rows says that they are better.
+
+    Several outputs have constant leaves, since each would need slopes of its own.
+    """
+    family = learner.neurons_
+    linear = family.with_linear_leaves() if isinstance(family, Trees) else None
+    on_host = place_of(rows.X) is HOST
+    may_race = on_host and options.stopping is not None and options.step.keeps_best
+    if linear is None or not may_race or learner.targets_.n_outputs > 1:
+        return
+    descents = []
+    for each in (family, linear):
+        take_family(learner, each, rows)
+        descents.append(learner.descent_)
+    if not winner(descents, some_of(rows, learner.seed_), options):
+        take_family(learner, family, rows)
+
+
+def race_shape(learner: Any, rows: FitRows, options: DescentOptions, validated: bool) -> None:
+    """Take binary trees if ``shape="auto"``, and they explain more of the held-out rows.
+
+    Both shapes are learned to the end, since deep trees learn more in their first steps.
+    """
+    family, descent = learner.neurons_, learner.descent_
+    binary = family.as_binary(len(rows.targets)) if isinstance(family, Trees) else None
+    if binary is None or options.stopping is None or not options.step.keeps_best:
+        return
+    stream = learner.stream_
+    take_family(learner, binary, rows)
+    learn_all(learner.descent_, rows, size_up(learner, rows.targets, rows.weight, validated))
+    scores = [max(each.validation_scores, default=0.0) for each in (descent, learner.descent_)]
+    if scores[1] <= scores[0]:
+        learner.neurons_, learner.stream_, learner.descent_ = family, stream, descent
 
 
 def groups_of(learner: Any, groups: Any, y: Any, sample_weight: Any) -> np.ndarray:

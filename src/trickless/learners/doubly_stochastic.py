@@ -27,6 +27,8 @@ from trickless.learners.descents import (
     groups_of,
     is_model,
     plan_one_pass,
+    race_leaves,
+    race_shape,
     rows_apart,
     size_up,
     watch_held_out,
@@ -298,7 +300,11 @@ class _DoublyStochastic(NeuronLearner):
                 rows = rows._replace(apart=rows_apart(new, X_val, y_val, sample_weight_val))
             file.also_of("groups", rows.groups)
             file.also_of("X_val, y_val or sample_weight_val", *(rows.apart or ()))
-            descent, options = new.descent_, size_up(new, *batch[1:], X_val is not None)
+            validated = X_val is not None
+            options = size_up(new, *batch[1:], validated)
+            if not warm:
+                race_leaves(new, rows, options)
+            descent = new.descent_
             if X_val is not None:
                 watch_rows(new, X_val, y_val)
             else:
@@ -306,6 +312,8 @@ class _DoublyStochastic(NeuronLearner):
             n_left = options.step.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
                 learn_all(descent, rows, options, file.keep, file.resume(), bar.update)
+            if not warm:
+                race_shape(new, rows, options, validated)
         return self
 
     def check_state(self) -> None:

@@ -119,7 +119,7 @@ class Trees(Neurons):
         "depth": either(
             integer(1, "depth=6 has 64 leaves a tree", MOST_LEVELS), choice("auto", remedy="")
         ),
-        "shape": choice(*SHAPES, remedy="shape='oblivious' makes one cut for each level"),
+        "shape": choice(*SHAPES, "auto", remedy="shape='oblivious' makes one cut for each level"),
         "leaves": choice("auto", "constant", "linear", remedy="leaves='auto' takes the better"),
         "max_leaves": either(
             integer(2, "max_leaves=256", 2**MOST_LEVELS), choice("auto", remedy="")
@@ -131,6 +131,7 @@ class Trees(Neurons):
 
     leaves: str = "constant"
     #: The inputs of linear leaves, or None if leaves are constant; and those that a race may take.
+    shape_: str = "oblivious"
     linear_: LinearLeaves | None = None
     spare_: LinearLeaves | None = None
 
@@ -160,25 +161,37 @@ class Trees(Neurons):
             )
         self.variables_ = np.flatnonzero(varies | ~varies.any())
         self.linear_ = self.spare_ = None
+        self.shape_ = "oblivious"  # which a race may change if shape is "auto"
         if self.leaves == "linear" and self.shape == "binary":
             raise InvalidValueError(
                 f"{type(self).__name__}: leaves='linear' with shape='binary', but only leaves of "
                 "oblivious trees can be linear",
                 "leaves='constant', or shape='oblivious'",
             )
-        if self.leaves != "constant" and self.shape == "oblivious":
+        if self.leaves != "constant" and self.shape != "binary":
             self.spare_ = LinearLeaves(np.asarray(rows), self.bins_)
         if self.leaves == "linear":
             self.linear_, self.spare_ = self.spare_, None
         self.set_depth(X.shape[0])
         return self
 
-    def with_linear_leaves(self) -> Trees:
-        """Return the same trees with linear leaves."""
+    def with_linear_leaves(self) -> Trees | None:
+        """Return the same trees with linear leaves, or None if ``leaves`` or columns forbid it."""
+        if self.spare_ is None or not self.spare_.n_inputs(self.depth_):
+            return None
         other = copy(self)
         other.linear_, other.spare_ = self.spare_, None
         other.width = self.geometry.width * (1 + other.n_inputs)
         other.bound = (1 + other.n_inputs) ** 0.5
+        return other
+
+    def as_binary(self, n_rows: int) -> Trees | None:
+        """Return binary trees on the same bins, or None if ``shape`` forbids it."""
+        if self.shape != "auto":
+            return None
+        other = copy(self)
+        other.shape_, other.linear_, other.spare_ = "binary", None, None
+        other.set_depth(n_rows)
         return other
 
     @property
@@ -190,6 +203,8 @@ class Trees(Neurons):
         super().check_state()
         if not hasattr(self, "depth_"):
             return
+        if self.shape_ not in SHAPES:
+            raise ValueError(f"shape_: {self.shape_!r} is not a shape of trees")
         check_count("depth_", self.depth_, 1, self.geometry.deepest)
         check_is("bins_", self.bins_, Bins)
         check_same("features of bins_", self.bins_.n_features, self.n_features_in_)
@@ -212,17 +227,22 @@ class Trees(Neurons):
     @property
     def geometry(self) -> Geometry:
         """The shape of the trees, with its size."""
-        return SHAPES[self.shape](self.depth_, self.width // (1 + self.n_inputs))
+        return SHAPES[self.used_shape](self.depth_, self.width // (1 + self.n_inputs))
+
+    @property
+    def used_shape(self) -> str:
+        """The shape that was chosen, if ``shape`` is "auto"."""
+        return self.shape_ if self.shape == "auto" else self.shape
 
     def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
         """Set the size of all trees for a number of training rows. ``deepest`` limits "auto"."""
-        if self.shape == "oblivious" and self.max_leaves != "auto":
+        if self.used_shape == "oblivious" and self.max_leaves != "auto" != self.shape:
             raise InvalidValueError(
                 f"{type(self).__name__}: max_leaves={self.max_leaves!r} with shape='oblivious', "
                 "but oblivious trees have 2^depth leaves",
                 "shape='binary', or depth instead of max_leaves",
             )
-        geometry = SHAPES[self.shape].sized(self.depth, self.max_leaves, n_rows, deepest)
+        geometry = SHAPES[self.used_shape].sized(self.depth, self.max_leaves, n_rows, deepest)
         self.depth_ = geometry.depth
         self.bound = (1 + self.n_inputs) ** 0.5
         self.width = geometry.width * (1 + self.n_inputs)

@@ -1,0 +1,54 @@
+"""A race: which of several families of neurons has learned most after a few steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trickless.arrays.places import take
+from trickless.functions.stream import Purpose, generator
+from trickless.solvers.descent.descent import Descent
+from trickless.solvers.descent.early_stopping import HeldOut
+from trickless.solvers.descent.held_out import folds
+from trickless.solvers.descent.options import DescentOptions
+from trickless.solvers.descent.passes import Course, FitRows
+
+#: Neurons that each family takes in a race, and the most rows of a race.
+LAPS, _ROWS = 40, 2**14
+
+
+def winner(descents: list[Descent], rows: FitRows, options: DescentOptions) -> int:
+    """Return the number of the descent that loses least at held-out rows after a few steps.
+
+    The descents have taken no steps, and take none here: copies do. The first one wins a tie.
+    """
+    lost = [losses(each, rows, options) for each in descents]
+    return int(np.argmin(lost))
+
+
+def some_of(rows: FitRows, seed: int) -> FitRows:
+    """Return the rows of a race: all of them, or some if there are many."""
+    n_rows = len(rows.targets)
+    if n_rows <= _ROWS:
+        return rows
+    some = np.sort(generator(seed, Purpose.RACE).choice(n_rows, _ROWS, replace=False))
+    weight, groups = (
+        None if values is None else values[some] for values in (rows.weight, rows.groups)
+    )
+    return FitRows(take(rows.X, some), rows.targets[some], weight, groups, rows.apart)
+
+
+def losses(
+    descent: Descent, rows: FitRows, options: DescentOptions, n_neurons: int = LAPS
+) -> float:
+    """Return the mean loss of held-out rows after a few steps, in units of that at the start."""
+    assert options.stopping is not None
+    n_neurons = min(n_neurons, options.step.n_neurons)
+    if options.stopping.n_folds > 1 and rows.apart is None:
+        sides = folds(descent, rows.targets, options, rows.groups)
+        courses = [Course(descent.copy(), rows, options, False, sides=each) for each in sides]
+    else:
+        courses = [Course(descent.copy(), rows, options, looks=True)]
+    for course in courses:
+        course.run(n_neurons)
+    together = HeldOut.together([course.held_out for course in courses])
+    return float(np.average(together.lost(options.step.loss), weights=together.weight))
