@@ -123,18 +123,23 @@ def _gains_of_column(column, into, first, whole, n_leaves, ridge, work, gains): 
         g_all = total - h_all * up
         h_missing = np.rint(sums[v, n_cuts + 1] * down)
         g_missing = sums[v, n_cuts + 1] - h_missing * up
+        no_gaps = sums[v, n_cuts + 1] == 0
         left = 0.0
         for q in range(n_cuts):
             left += sums[v, q]
             h = np.rint(left * down)
             g = left - h * up
-            for side in range(2):
-                g_left = g + g_missing if side == 0 else g
-                h_left = h + h_missing if side == 0 else h
-                g_right, h_right = g_all - g_left, h_all - h_left
-                gains[side, q] += g_left * g_left / (h_left + ridge) + (
-                    g_right * g_right / (h_right + ridge)
-                )
+            g_right, h_right = g_all - g, h_all - h
+            gain = g * g / (h + ridge) + g_right * g_right / (h_right + ridge)
+            gains[1, q] += gain
+            if no_gaps:
+                gains[0, q] += gain
+                continue
+            g_left, h_left = g + g_missing, h + h_missing
+            g_right, h_right = g_all - g_left, h_all - h_left
+            gains[0, q] += g_left * g_left / (h_left + ridge) + (
+                g_right * g_right / (h_right + ridge)
+            )
 
 
 @_compiled
