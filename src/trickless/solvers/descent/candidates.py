@@ -132,7 +132,8 @@ def _trees(
         signs = rng.choice([-1.0, 1.0], len(g)) if len(g) > 1 else np.ones(1)
         total = (signs * of_g * units.g) @ g
         rows = family, bins, total, h, weight, ridge, n_rows
-        trees.append(_CHOOSE[family.used_shape](*rows, candidates.n, prior, unexplained, rng, number))
+        how = candidates.n, prior, unexplained, rng, number
+        trees.append(_CHOOSE[family.used_shape](*rows, *how))
     return tuple(map(np.stack, zip(*trees, strict=True)))
 
 
