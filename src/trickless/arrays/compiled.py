@@ -73,10 +73,24 @@ def combine_few(bins, columns, sets, coef):  # type: ignore[no-untyped-def]  # n
 
 
 @_compiled
-def add_scaled_leaf_values(total, leaf, values, scale):  # type: ignore[no-untyped-def]  # noqa: D103
-    for i in range(len(leaf)):
-        for k in range(total.shape[1]):
-            total[i, k] += values[leaf[i], k] * scale[i]
+def scaled_leaf_sums(leaf, values, scales, width):  # type: ignore[no-untyped-def]  # noqa: D103
+    sums = np.zeros((len(scales), width, len(values)))
+    for j in range(len(scales)):
+        scale, into = scales[j], sums[j]
+        for k in range(len(values)):
+            some = values[k]
+            for i in range(len(leaf)):
+                into[leaf[i], k] += np.rint(some[i] * scale[i])
+    return sums
+
+
+@_compiled
+def add_scaled_leaf_values(total, leaf, values, scales):  # type: ignore[no-untyped-def]  # noqa: D103
+    for j in range(len(scales)):
+        scale, some = scales[j], values[j]
+        for i in range(len(leaf)):
+            for k in range(total.shape[1]):
+                total[i, k] += some[leaf[i], k] * scale[i]
 
 
 @_compiled

@@ -76,11 +76,26 @@ def combine_few(
     return values.cumsum(axis=0)[-1]  # in a fixed order, unlike sum
 
 
+def scaled_leaf_sums(
+    leaf: np.ndarray, values: np.ndarray, scales: np.ndarray, width: int
+) -> np.ndarray:
+    """Sum ``values`` times each of the ``scales`` of rows (n_scales, n_rows), rounded to integers.
+
+    The sums in each leaf have the shape (n_scales, width, n_values).
+    """
+    return np.stack([leaf_sums(leaf, np.rint(values * scale), width) for scale in scales])
+
+
 def add_scaled_leaf_values(
-    total: np.ndarray, leaf: np.ndarray, values: np.ndarray, scale: np.ndarray
+    total: np.ndarray, leaf: np.ndarray, values: np.ndarray, scales: np.ndarray
 ) -> None:
-    """Add to each row of ``total`` the ``values`` of its leaf times the ``scale`` of the row."""
-    total += values.take(leaf, axis=0) * scale[:, None]
+    """Add to each row of ``total`` values of its leaf times scales of the row.
+
+    ``values`` has the shape (at least n_scales, width, n_outputs), and ``scales`` has the shape
+    (n_scales, n_rows).
+    """
+    for some, scale in zip(values, scales, strict=False):
+        total += some.take(leaf, axis=0) * scale[:, None]
 
 
 #: Bits of a sum of slopes. One number holds it, with a sum of curvatures in the bits above.

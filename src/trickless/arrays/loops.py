@@ -123,14 +123,24 @@ class Loops(NamedTuple):
         check_array("sums of rows", total, "f8", (len(leaf), values.shape[1]))
         self.module.add_leaf_values(total, leaf, values)
 
+    def scaled_leaf_sums(
+        self, leaf: np.ndarray, values: np.ndarray, scales: np.ndarray, width: int
+    ) -> np.ndarray:
+        check_leaves(leaf, width)
+        check_array("values of rows", values, "f8", (None, len(leaf)))
+        check_array("scales of rows", scales, "f8", (None, len(leaf)))
+        return self.module.scaled_leaf_sums(leaf, values, scales, width)
+
     def add_scaled_leaf_values(
-        self, total: np.ndarray, leaf: np.ndarray, values: np.ndarray, scale: np.ndarray
+        self, total: np.ndarray, leaf: np.ndarray, values: np.ndarray, scales: np.ndarray
     ) -> None:
-        check_array("values of leaves", values, "f4 f8", (None, None))
-        check_leaves(leaf, len(values))
-        check_array("sums of rows", total, "f8", (len(leaf), values.shape[1]))
-        check_array("scale of rows", scale, "f8", (len(leaf),))
-        self.module.add_scaled_leaf_values(total, leaf, values, scale)
+        check_array("values of leaves", values, "f4 f8", (None, None, None))
+        check_leaves(leaf, values.shape[1])
+        check_array("sums of rows", total, "f8", (len(leaf), values.shape[2]))
+        check_array("scales of rows", scales, "f8", (None, len(leaf)))
+        if len(scales) > len(values):
+            raise ValueError(f"there are {len(scales)} scales, but {len(values)} values of leaves")
+        self.module.add_scaled_leaf_values(total, leaf, values, scales)
 
     def cut_gains(
         self,
@@ -247,14 +257,3 @@ def check_leaves(leaf: np.ndarray, n_leaves: int) -> None:
     check_array("leaves of rows", leaf, _INTP, (None,))
     if leaf.view(np.uintp).max(initial=0) >= n_leaves:
         raise ValueError(f"leaves of rows are not in the range from 0 to {n_leaves - 1}")
-
-
-def add_linear(total: np.ndarray, leaf: np.ndarray, values: np.ndarray, inputs: np.ndarray) -> None:
-    """Add to each row of ``total`` the value of its leaf, a linear function of its ``inputs``.
-
-    ``values`` has the constants and the slopes, (1 + n_inputs, n_leaves, n_outputs), and ``inputs``
-    the inputs in use, (at most n_inputs, n_rows).
-    """
-    loops().add_leaf_values(total, leaf, np.ascontiguousarray(values[0]))
-    for slopes, scale in zip(values[1:], inputs, strict=False):
-        loops().add_scaled_leaf_values(total, leaf, np.ascontiguousarray(slopes), scale)

@@ -69,11 +69,12 @@ class LinearLeaves(Stated):
         return np.take_along_axis(columns, order, axis=1)
 
     def values(self, bins: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return the inputs of one tree at rows (n_features, n_rows): (n_columns, n_rows)."""
-        known = [self.steps[j].take(bins[j]) for j in columns.tolist() if j >= 0]
-        if not known:
-            return np.zeros((0, bins.shape[1]))
-        return np.stack(known) / _STEPS
+        """Return (1, z) of one tree at rows (n_features, n_rows): (1 + n_in_use, n_rows)."""
+        known = columns[columns >= 0].tolist()
+        values = np.ones((1 + len(known), bins.shape[1]))
+        for value, j in zip(values[1:], known, strict=True):
+            np.divide(self.steps[j].take(bins[j]), _STEPS, out=value)
+        return values
 
     def everywhere(self, xp: Any, bins: Any, weights: Weights, dtype: Any) -> Any:
         """Return (1, z) of several trees on any device: (n_rows, 1 + n_inputs, n)."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.loops import MOST_LEVELS, add_linear
+from trickless.arrays.loops import MOST_LEVELS, loops
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.arrays.threads import row_blocks
@@ -281,10 +281,11 @@ class Trees(Neurons):
         if self.linear_ is None:
             return self.geometry.combine(bins, weights, coef)
         total, width = np.zeros((bins.shape[1], coef.shape[2])), self.geometry.width
+        run = loops(bins.shape[1] * len(coef))
         of_trees = self.geometry.leaves(bins, weights), self.linear_.columns(weights), coef
         for leaf, columns, values in zip(*of_trees, strict=True):
             parts = values.reshape(-1, width, coef.shape[2])
-            add_linear(total, leaf, parts, self.linear_.values(bins, columns))
+            run.add_scaled_leaf_values(total, leaf, parts, self.linear_.values(bins, columns))
         return total
 
     def _gathered(self, X: Any, weights: Weights, coef: Any) -> Any:

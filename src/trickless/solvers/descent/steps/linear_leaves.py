@@ -14,12 +14,12 @@ takes from the constants, because m slopes fit more noise than one constant.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.loops import add_linear
-from trickless.solvers.descent.slopes import Units, by_rows
+from trickless.arrays.loops import loops
+from trickless.solvers.descent.slopes import Units, by_rows, largest
 from trickless.solvers.descent.steps.leaves import LeafSums, Leaves
 
 #: μ, relative to the mean of the diagonal.
@@ -58,7 +58,8 @@ class LinearSums:
         vector = gz - mean * (self.constants.g * units.g)
         diagonal = np.einsum("iiwto->iwto", matrix).sum(axis=1)
         ridge = _RIDGE * diagonal.mean(axis=0) / np.maximum(self.constants.n_leaves, 1)[:, None]
-        n = len(gz)
+        if not (n := len(gz)):
+            return constants.reshape(-1, h.shape[-1])
         eye = np.eye(n)[:, :, None, None, None]
         matrix = np.moveaxis(matrix + eye * np.where(ridge > 0, ridge, 1.0), (0, 1), (-2, -1))
         slopes = np.linalg.solve(matrix, np.moveaxis(vector, 0, -1)[..., None])[..., 0]
@@ -68,7 +69,7 @@ class LinearSums:
 
 
 class LinearLeaves(NamedTuple):
-    """The leaves of rows in a few trees, and the inputs of each tree, (n_in_use, n_rows)."""
+    """The leaves of rows in a few trees, and (1, z) of each tree, (1 + n_in_use, n_rows)."""
 
     leaves: Leaves
     inputs: list[np.ndarray]
@@ -85,49 +86,48 @@ class LinearLeaves(NamedTuple):
 
         The shape is ((1 + n_inputs) * width, n_trees, n_values). Products are rounded.
         """
-        found = [self.leaves.sums(values, n_jobs), *self._products(values, n_jobs)]
-        return np.concatenate(found)
-
-    def _products(self, values: np.ndarray, n_jobs: int | None) -> list[np.ndarray]:
-        """Return the sums of values times each input: (width, n_trees, n_values) for each."""
-        found = []
-        for i in range(self.n_inputs):
-            parts = [
-                self.leaves.of_tree(t).sums(np.rint(values * own[i]), n_jobs)
-                if i < len(own)
-                else np.zeros((self.leaves.width, 1, len(values)))
-                for t, own in enumerate(self.inputs)
-            ]
-            found.append(np.concatenate(parts, axis=1))
-        return found
+        trees = [self._scaled(t, values, own, n_jobs) for t, own in enumerate(self.inputs)]
+        sums = np.zeros((1 + self.n_inputs, self.leaves.width, len(trees), len(values)))
+        for t, found in enumerate(trees):
+            sums[: len(found), :, t] = found
+        return sums.reshape(-1, len(trees), len(values))
 
     def newton(self, slopes: np.ndarray, n_jobs: int | None) -> LinearSums:
         """Return the sums that decide a step, from slopes and curvatures of rows."""
-        constants, n = self.leaves.newton(slopes, n_jobs), len(slopes) // 2
-        if not self.n_inputs:
-            none = np.zeros((0, *constants.g.shape))
-            return LinearSums(constants, none, none, none[None][:0])
-        both = np.stack(self._products(slopes, n_jobs))
-        hzz = np.zeros((self.n_inputs, *both[..., n:].shape))
+        n, m, width = len(slopes) // 2, self.n_inputs, self.leaves.width
+        both = self.sums(slopes, n_jobs).reshape(1 + m, width, len(self.inputs), -1)
+        hzz = np.zeros((m, m, width, len(self.inputs), n))
         for t, own in enumerate(self.inputs):
-            leaves, pairs = self.leaves.of_tree(t), np.triu_indices(len(own))
-            if len(own):
-                products = [
-                    np.rint(slopes[n:] * (own[i] * own[j])) for i, j in zip(*pairs, strict=True)
-                ]
-                sums = leaves.sums(np.concatenate(products), n_jobs)[:, 0]
-                each = np.moveaxis(sums.reshape(len(sums), -1, n), 1, 0)
-                hzz[pairs[0], pairs[1], :, t] = hzz[pairs[1], pairs[0], :, t] = each
-        return LinearSums(constants, both[..., :n], both[..., n:], hzz)
+            if len(own) > 1:
+                i, j = np.triu_indices(len(own) - 1)
+                pairs = self._scaled(t, slopes[n:], own[1 + i] * own[1 + j], n_jobs)
+                hzz[i, j, :, t] = hzz[j, i, :, t] = pairs
+        top, counts = largest(slopes[n:]), self.leaves.n_leaves
+        constants = LeafSums(both[0, ..., :n], both[0, ..., n:], top, counts)
+        return LinearSums(constants, both[1:, ..., :n], both[1:, ..., n:], hzz)
+
+    def _scaled(
+        self, tree: int, values: np.ndarray, scales: np.ndarray, n_jobs: int | None
+    ) -> np.ndarray:
+        """Return sums of values times scales over the leaves of a tree."""
+        leaf, width = self.leaves.numbers[tree], self.leaves.width
+
+        def of_block(rows: slice) -> np.ndarray:
+            return loops().scaled_leaf_sums(leaf[rows], values[:, rows], scales[:, rows], width)
+
+        none = np.zeros((len(scales), width, len(values)))  # the sums, if there are no rows
+        return sum(by_rows(of_block, len(leaf), n_jobs), none)
 
     def add(self, f: np.ndarray, coef: np.ndarray, n_jobs: int | None) -> None:
         """Add the linear functions of their leaves to rows of f."""
         n_trees, width = len(self.inputs), self.leaves.width
         each = coef.reshape(1 + self.n_inputs, width, n_trees, -1)
         for t, own in enumerate(self.inputs):
-            leaf, values = self.leaves.numbers[t], each[:, :, t]
+            leaf, values = self.leaves.numbers[t], np.ascontiguousarray(each[:, :, t])
 
-            def to_block(rows: slice, leaf=leaf, values=values, own=own) -> None:  # type: ignore[no-untyped-def]
-                add_linear(f[rows], leaf[rows], values, own[:, rows])
+            def to_block(
+                rows: slice, leaf: Any = leaf, values: Any = values, own: Any = own
+            ) -> None:
+                loops().add_scaled_leaf_values(f[rows], leaf[rows], values, own[:, rows])
 
             by_rows(to_block, len(leaf), n_jobs)
