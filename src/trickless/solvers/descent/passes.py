@@ -165,19 +165,34 @@ def by_folds(
     options: DescentOptions,
     advance: Callable[[int], object] = ignore,
 ) -> Found:
-    """Find the best number of neurons by folds that take their steps together."""
+    """Find the best number of neurons by folds that take their steps together.
+
+    If the held-out rows of the first fold alone say that all steps improve, the others need not
+    take any.
+    """
     courses = [
         Course(descent.copy(), rows, options, looks=False, sides=sides)
         for sides in folds(descent, rows.targets, options, rows.groups)
     ]
+    first, seen = courses[0], []
+    looks, n, most = Looks(descent.copy(), options, 1), len(descent.coef), options.step.n_neurons
+    numbers = [*range(n, most, looks.wait * options.step.neurons_per_step), most][1:]
+    for n in numbers:
+        first.run(n)
+        seen.append(first.held_out)
+        if looks.stop(seen[-1], n):
+            break
+    else:
+        courses = [first]
     owner = descent.copy()
-    looks, n = Looks(owner, options, 1), len(descent.coef)
-    while n < options.step.n_neurons:
-        last, n = n, min(n + looks.wait * options.step.neurons_per_step, options.step.n_neurons)
+    looks, last = Looks(owner, options, 1), len(descent.coef)
+    for i, n in enumerate(numbers):
         for course in courses:
-            course.run(n)
+            course.run(n)  # the first fold is ahead, up to where it was seen
+        parts = [course.held_out for course in courses if course is not first or i >= len(seen)]
         advance(n - last)
-        if looks.stop(HeldOut.together([course.held_out for course in courses]), n):
+        last = n
+        if looks.stop(HeldOut.together([*seen[i : i + 1], *parts]), n):
             break
     found, (n_neurons, n_steps) = found_by(owner, descent, looks), looks.best()
     for course in courses:
