@@ -51,8 +51,9 @@ from trickless.solvers.descent.slopes import effective_rows
 from trickless.solvers.descent.step_sizes import SizeParameters
 
 _AUTO = choice("auto", remedy="")
-#: Rows below which each row is held out in one of a few folds, and their number.
-_FEW_ROWS, _FOLDS = 1000, 4
+#: Rows below which each row is held out in one of a few folds, their number, and the most rows
+#: that count as so few by their weights.
+_FEW_ROWS, _FOLDS, _MOST_ROWS = 1000, 4, 10_000
 
 RULES: dict[str, Rule] = {
     "n_neurons": either(count("n_neurons='auto' suits most data; it counts draws of w"), _AUTO),
@@ -151,7 +152,8 @@ def size_up(
     if validated:
         learner.early_stopping_ = True
     options, n_outputs = options_of(learner), learner.targets_.n_outputs
-    if options.stopping is not None and n_effective < _FEW_ROWS:
+    few = n_effective < _FEW_ROWS and n_rows <= _MOST_ROWS
+    if options.stopping is not None and few:
         options = options._replace(stopping=options.stopping._replace(n_folds=_FOLDS))
     options.step.check(learner.neurons_, learner.schedule, n_outputs, learner.rows_.dtype.itemsize)
     return options

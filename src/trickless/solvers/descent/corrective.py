@@ -184,6 +184,7 @@ class Judged(NamedTuple):
     network: GrowingNetwork
     batches: list[MiniBatch]
     apart: MiniBatch
+    groups: np.ndarray | None = None
 
 
 def choose(judged: list[Judged], options: DescentOptions) -> Correction | None:
@@ -194,9 +195,9 @@ def choose(judged: list[Judged], options: DescentOptions) -> Correction | None:
     if not all(is_possible(network, options) for network, *_ in judged):
         return None
     loss, parts, paths = options.step.loss, [], []
-    for network, batches, apart in judged:
+    for network, batches, apart, groups in judged:
         matrix = LeafMatrix(network, [apart], options)
-        rows = HeldOut.of(network, apart)
+        rows = HeldOut.of(network, apart, groups)
         parts.append(rows._replace(f=matrix.times(network.coef.rows)[0] + network.intercept))
         paths.append(_paths(System(network, batches, options), matrix))
     rows = HeldOut.together(parts)
@@ -205,7 +206,7 @@ def choose(judged: list[Judged], options: DescentOptions) -> Correction | None:
     for iteration, moved in enumerate(zip(*paths, strict=True), 1):
         for number, ridge in enumerate(LAMBDAS):
             f = rows.f + np.concatenate([each[number] for each in moved])
-            gain, error = mean_and_error(before - rows.lost(loss, f), rows.weight)
+            gain, error = mean_and_error(before - rows.lost(loss, f), rows.weight, rows.groups)
             if (sure := gain - _ERRORS * error) > best:
                 best, choice = sure, Correction(ridge, iteration)
         if iteration - (0 if choice is None else choice.n_iterations) >= _PATIENCE:

@@ -34,25 +34,29 @@ _HIDDEN, _SHARE = 0.5, 0.25
 
 
 class HeldOut(NamedTuple):
-    """Held-out rows at a look: decision values now and at the start, targets and weights."""
+    """Held-out rows at a look: decision values now and at the start, targets, weights and groups.
+
+    ``groups`` numbers the group of each row, if rows of one group are alike.
+    """
 
     f: np.ndarray
     start: np.ndarray
     targets: np.ndarray
     weight: np.ndarray | None
+    groups: np.ndarray | None = None
 
     @classmethod
-    def of(cls, network: GrowingNetwork, rows: MiniBatch) -> Self:
+    def of(cls, network: GrowingNetwork, rows: MiniBatch, groups: np.ndarray | None = None) -> Self:
         """Return the rows of a batch, whose f is up to date."""
         start = np.broadcast_to(network.constant, rows.targets.shape)
-        return cls(rows.f + network.intercept, start, rows.targets, rows.weight)
+        return cls(rows.f + network.intercept, start, rows.targets, rows.weight, groups)
 
     @classmethod
     def together(cls, parts: list[HeldOut]) -> Self:
         """Return the rows of several parts."""
-        f, start, targets, weight = zip(*parts, strict=True)
-        weights = None if weight[0] is None else np.concatenate(weight)
-        return cls(np.concatenate(f), np.concatenate(start), np.concatenate(targets), weights)
+        f, start, targets, *others = zip(*parts, strict=True)
+        every = map(np.concatenate, (f, start, targets))
+        return cls(*every, *(None if part[0] is None else np.concatenate(part) for part in others))
 
     def lost(self, loss: Loss, f: np.ndarray | None = None) -> np.ndarray:
         """Return the loss of each row, in units of the mean loss at the start.
@@ -70,11 +74,19 @@ class HeldOut(NamedTuple):
         return np.mean(lost, axis=0)
 
 
-def mean_and_error(values: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
-    """Return the mean of values of rows, and its standard error."""
+def mean_and_error(
+    values: np.ndarray, weight: np.ndarray | None, groups: np.ndarray | None = None
+) -> tuple[float, float]:
+    """Return the mean of values of rows, and its standard error.
+
+    Rows of one group count together, since they are not independent.
+    """
     shares = np.full(len(values), 1 / len(values)) if weight is None else weight / weight.sum()
     mean = float(shares @ values)
-    return mean, float(np.sqrt((shares**2) @ (values - mean) ** 2))
+    off = shares * (values - mean)
+    if groups is not None:
+        off = np.bincount(groups, off)
+    return mean, float(np.sqrt(off @ off))
 
 
 class Looks:
@@ -116,14 +128,14 @@ class Looks:
             owner.level = constant_of(loss, rows.f, rows.targets, rows.weight, 1 / rare)
         owner.validation_scores.append(found)
         owner.scored.append(n_neurons)
-        return self._stalled(lost, rows.weight)
+        return self._stalled(lost, rows)
 
-    def _stalled(self, lost: np.ndarray, weight: np.ndarray | None) -> bool:
+    def _stalled(self, lost: np.ndarray, rows: HeldOut) -> bool:
         if not len(self._reference):
             self._reference = lost
             return False
-        gain, error = mean_and_error(self._reference - lost, weight)
-        if gain > max(self._stopping.tol * np.average(lost, weights=weight), error):
+        gain, error = mean_and_error(self._reference - lost, rows.weight, rows.groups)
+        if gain > max(self._stopping.tol * np.average(lost, weights=rows.weight), error):
             self._reference, self._waited = lost, 0.0
         else:
             self._waited += 1.0 if gain < -error else _HIDDEN

@@ -222,6 +222,8 @@ class Course:
             sides = split(descent, targets, options, groups)
         training = np.arange(len(targets)) if sides is None else sides[1]
         self._first = len(descent.coef)
+        #: The groups of the held-out rows.
+        self._groups = None if groups is None or sides is None else groups[sides[0]]
         numbers = descent.begin(partial(take, X), targets, weight, training, options)
         self._n_batches = len(numbers)
         every = numbers if sides is None else [*numbers, sides[0]]
@@ -251,14 +253,14 @@ class Course:
     def judged(self) -> Judged:
         """Return the network with its training rows and its held-out rows."""
         assert self._apart is not None
-        return Judged(self._descent, self.batches, self._apart)
+        return Judged(self._descent, self.batches, self._apart, self._groups)
 
     @property
     def held_out(self) -> HeldOut:
         """The held-out rows, with f up to date."""
         assert self._apart is not None
         self._descent.bring_up_to_date(self._apart, self._options.step.n_jobs)
-        return HeldOut.of(self._descent, self._apart)
+        return HeldOut.of(self._descent, self._apart, self._groups)
 
     def run(
         self,
