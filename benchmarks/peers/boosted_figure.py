@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from equal_seconds import BOOSTED, CHIMERA, DEFAULTS, FAST_CHIMERA, SLOW, TREES, points
+from equal_seconds import BINARY, BOOSTED, CHIMERA, DEFAULTS, FAST_CHIMERA, SLOW, TREES, points
 from pictures import (
     BLUE,
     GREY,
@@ -34,7 +34,7 @@ DASHES = {
     SLOW: (0, (2, 1)),
     "xRFM": (0, (2, 1)),
 }
-SHORT = {"HistGradientBoosting": "HistGB", SLOW: "ours, no numba"}
+SHORT = {"HistGradientBoosting": "HistGB", SLOW: "ours, no numba", BINARY: "ours, binary"}
 #: Shares of the longest and multiples of the middling last error that are in sight.
 FIRST_SECONDS, IN_SIGHT = 3e-3, 4.0
 HEIGHT = 2.7
@@ -55,7 +55,7 @@ def look(method: dict[str, Any]) -> tuple[str, float]:
         return ORANGE, 1.5
     if method["name"] in (TREES, DEFAULTS):
         return RED, 2.6
-    return (RED, 1.1) if method["name"] == SLOW else (GREY, 1.1)
+    return (RED, 1.1) if method["name"] in (SLOW, BINARY) else (GREY, 1.1)
 
 
 def draw(result: dict[str, Any]) -> Figure:

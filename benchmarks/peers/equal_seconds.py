@@ -9,6 +9,8 @@ import numpy as np
 OURS, BOOSTED, OTHER = "ours", "boosted trees", "others"
 #: Names of our trees, with trees to be chosen, with nothing set, and without compiled loops.
 TREES, DEFAULTS, SLOW = "ours", "ours, nothing set", "ours, without numba"
+#: Our trees that are cut node by node.
+BINARY = "ours, binary trees"
 #: Names of ChimeraBoost with nothing set, and with its preset for speed.
 CHIMERA, FAST_CHIMERA = "ChimeraBoost", "ChimeraBoost, fast"
 #: How many of the last points of ours are compared.
@@ -71,7 +73,7 @@ def at_equal_seconds(one: dict[str, Any]) -> list[dict[str, Any]]:
     boosted, everyone = all_points(one, BOOSTED), all_points(one, OURS, BOOSTED, OTHER)
     result = []
     for at in sorted(trees[-LAST:] + defaults, key=lambda point: point["seconds"]):
-        best = lowest(trees + defaults, at["seconds"])
+        best = lowest(trees + defaults + named(one, BINARY), at["seconds"])
         peer = lowest(boosted, at["seconds"])
         ratio = best["error"] / peer["error"] if best and peer and peer["error"] else None
         result.append(
@@ -94,7 +96,8 @@ def against(one: dict[str, Any], peer: str) -> dict[str, Any] | None:
     if not points_of_peer:
         return None
     point = points_of_peer[-1]
-    best = lowest(named(one, TREES) + named(one, DEFAULTS), point["seconds"])
+    ours = [each for name in (TREES, DEFAULTS, BINARY) for each in named(one, name)]
+    best = lowest(ours, point["seconds"])
     ratio = best["error"] / point["error"] if best and point["error"] else None
     return {"peer": point, "ours": best, "ratio": ratio}
 
