@@ -111,6 +111,10 @@ def test_a_cluster_fit_answers_as_a_local_fit(name, weighted):
         )
 
 
+def linear(learner=DoublyStochasticRegressor, **options):
+    return trees(learner, **options).set_params(neurons=Trees(leaves="linear"))
+
+
 TREES = {
     "one batch": trees(),
     "several batches, several trees a step": trees(batch_size=150, neurons_per_step=2),
@@ -122,6 +126,11 @@ TREES = {
     "three classes": trees(DoublyStochasticClassifier, class_weight="balanced"),
     "hinge": trees(DoublyStochasticClassifier, loss="hinge", class_weight={"low": 2}),
     "binary": trees().set_params(neurons=Trees(shape="binary", max_leaves=20)),
+    "linear": linear(n_neurons=30),
+    "linear, several batches": linear(batch_size=150, neurons_per_step=2),
+    "linear, three classes": linear(DoublyStochasticClassifier),
+    "constant": trees().set_params(neurons=Trees(leaves="constant")),
+    "either shape": trees().set_params(neurons=Trees(shape="auto", max_leaves=20)),
     "stopped early": trees(DoublyStochasticClassifier, n_neurons=60, n_iter_no_change=1),
     "stopped early, many rows": trees(n_neurons=60, n_iter_no_change=1, tol=0.1, batch_size=900),
     "stopped early, a rare class": trees(

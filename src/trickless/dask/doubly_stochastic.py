@@ -9,46 +9,32 @@ learner's own fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
 
 import dask
 import numpy as np
-from distributed import wait
 
+from trickless.dask.corrective import Learned
 from trickless.dask.fitting import fit, labels
-from trickless.dask.parts import (
-    Cut,
-    Sums,
-    Taken,
-    added,
-    f_at,
-    prepared,
-    rows_at,
-    started,
-    sums_of,
-    visited,
-    with_known_labels,
-)
-from trickless.dask.pieces import (
-    Pieces,
-    at_home,
-    by_thread,
-    current_client,
-    pieces,
-    some_rows,
-    stacked,
-    tree,
-)
+from trickless.dask.parts import Taken, with_known_labels
+from trickless.dask.pieces import Pieces, current_client, pieces, some_rows, stacked
+from trickless.dask.workers import Counted, Order, Workers
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels
 from trickless.intake.rows import Batch as BatchOfRows
 from trickless.intake.weights import check_weights
-from trickless.learners.descents import begin_descent, continued, is_model, size_up
+from trickless.learners.descents import (
+    begin_descent,
+    continued,
+    is_model,
+    race_leaves,
+    race_shape,
+    size_up,
+)
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -61,13 +47,22 @@ from trickless.neurons.trees import most_rows
 from trickless.neurons.turns import takes_turns
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.candidates import compared
+from trickless.solvers.descent.corrective import choose, correct
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.divergence import warn_if_lost
 from trickless.solvers.descent.early_stopping import HeldOut, Looks
 from trickless.solvers.descent.held_out import split
 from trickless.solvers.descent.next_family import OneFamily, next_family
 from trickless.solvers.descent.options import DescentOptions
-from trickless.solvers.descent.passes import FitRows, Found, by_folds, found_by, take_over
+from trickless.solvers.descent.passes import (
+    FitRows,
+    Found,
+    by_folds,
+    found_by,
+    keep_best,
+    take_over,
+)
+from trickless.solvers.descent.race import numbers_of
 from trickless.tables.frames import picked
 
 
@@ -107,23 +102,22 @@ def fit_doubly_stochastic(
             batch = new._receive_first(*some, classes, seed=seed, stream=True)
             counted = _counted(new, rows, client)
             _choose_neurons(new, rows, counted, batch)
-            new.descent_ = begin_descent(new, counted.targets, counted.weight)
-        _descend(new, rows, counted, client)
+            new.descent_ = begin_descent(new, *counted.learned)
+        options = size_up(new, *counted.learned)
+        if not warm:
+            of_race = numbers_of(len(counted.kept), new.seed_)
+            pick = partial(_fit_rows, new, rows, counted, of_race)
+            race_leaves(new, *counted.learned, options, pick)
+        descend = partial(_descend, new, rows, counted, client)
+        descend(options)
+        if not warm:
+            race_shape(new, *counted.learned, descend)
         if class_weight is not None:
             new.class_weight = estimator.class_weight
     return estimator
 
 
-class _Counted(NamedTuple):
-    """The number of all rows; and indices, targets and weights of rows of positive weight."""
-
-    n_rows: int
-    kept: np.ndarray
-    targets: np.ndarray
-    weight: np.ndarray | None
-
-
-def _counted(model: Any, rows: Pieces, client: Any) -> _Counted:
+def _counted(model: Any, rows: Pieces, client: Any) -> Counted:
     owner = type(model).__name__
     y = as_targets(owner, stacked(client.gather(rows.y)), model._numeric)
     weight = None
@@ -134,10 +128,10 @@ def _counted(model: Any, rows: Pieces, client: Any) -> _Counted:
         weight = model.targets_.weights(y, weight, model.class_weight)
     kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
     weight = None if weight is None else weight[kept]
-    return _Counted(len(y), kept, model.targets_.matrix(y[kept]), weight)
+    return Counted(len(y), kept, model.targets_.matrix(y[kept]), weight)
 
 
-def _choose_neurons(model: Any, rows: Pieces, counted: _Counted, batch: BatchOfRows) -> None:
+def _choose_neurons(model: Any, rows: Pieces, counted: Counted, batch: BatchOfRows) -> None:
     """Fit the neurons to a first ``batch`` of rows, but trees to the rows of a local fit."""
     n = len(counted.kept)
     if not isinstance(make_neurons(model.neurons), Trees) or len(batch[1]) == n:
@@ -164,29 +158,43 @@ def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.nda
     return model.rows_.to_predict(model, stacked(dask.compute(*taken)))
 
 
-def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
-    _, kept, targets, weight = counted
-    descent, options = model.descent_, size_up(model, targets, weight)
-    fit, stopping = _Fit(model, rows, counted, options, client), options.stopping
+def _fit_rows(model: Any, rows: Pieces, counted: Counted, index: np.ndarray) -> FitRows:
+    """Return rows on the client with their targets and weights."""
+    targets, weight = counted.learned
+    X = _rows_on_client(model, rows, counted.kept, index)
+    return FitRows(X, targets[index], None if weight is None else weight[index])
+
+
+def _descend(
+    model: Any, rows: Pieces, counted: Counted, client: Any, options: DescentOptions
+) -> None:
+    descent, stopping, n_rows = model.descent_, options.stopping, len(counted.kept)
+    fit = _Fit(model, rows, counted, options, client)
     if stopping is None or not options.step.keeps_best:
         fit.run(descent, *_sides(descent, counted, options))
     else:
         if stopping.n_folds > 1:  # few rows
-            everything = np.arange(len(kept))
-            X = _rows_on_client(model, rows, kept, everything)
-            found = by_folds(descent, FitRows(X, targets, weight), options)
+            everything = _fit_rows(model, rows, counted, np.arange(n_rows))
+            found = by_folds(descent, everything, options)
         else:
             trial = descent.copy()
-            looks = fit.run(trial, *_sides(descent, counted, options))
+            workers, looks = fit.run(trial, *_sides(descent, counted, options))
             assert looks is not None
             found = found_by(trial, descent, looks)
-        fit.run(descent, None, np.arange(len(kept)), found)
+            keep_best(trial, looks)
+            judged = Learned(trial, workers, looks.best()[1])
+            found = found._replace(correction=choose([judged], options))
+            del workers, judged  # and the rows and states of the trial
+        workers, _ = fit.run(descent, None, np.arange(n_rows), found)
+        if found.correction is not None:
+            system = Learned(descent, workers, descent.n_steps).system()
+            correct(descent, system, found.correction)
         take_over(descent, found)
     warn_if_lost(descent, 0, options)
 
 
 def _sides(
-    descent: Descent, counted: _Counted, options: DescentOptions
+    descent: Descent, counted: Counted, options: DescentOptions
 ) -> tuple[np.ndarray | None, np.ndarray]:
     """Return the held-out rows, if any, and the training rows."""
     if options.stopping is None:
@@ -199,7 +207,7 @@ class _Fit(NamedTuple):
 
     model: Any
     rows: Pieces
-    counted: _Counted
+    counted: Counted
     options: DescentOptions
     client: Any
 
@@ -209,15 +217,18 @@ class _Fit(NamedTuple):
         held_out: np.ndarray | None,
         training: np.ndarray,
         found: Found | None = None,
-    ) -> Looks | None:
-        """Take steps on the training rows, with the neurons that a trial has ``found``, if any."""
+    ) -> tuple[Workers, Looks | None]:
+        """Take steps on the training rows, with the neurons that a trial has ``found``, if any.
+
+        Return the workers, and the looks at the held-out rows.
+        """
         model, rows, (_, kept, targets, weight), options, client = self
         pick = partial(_rows_on_client, model, rows, kept)
         batches = descent.begin(pick, targets, weight, training, options)
-        order = _Order(self.counted, batches, held_out, descent, options)
+        order = Order(self.counted, batches, held_out, descent, options)
         shared = copy(model)  # for the workers: the model before the first step
         shared.descent_, shared.class_weight = descent.copy(), None
-        workers = _Workers(client, client.submit(_identity, shared, pure=False), rows, order)
+        workers = Workers(client, shared, rows, order)
         given = None if found is None else found.weights
         choice = _Choice(descent, workers, order, options, given)
         looks = None if held_out is None else Looks(descent, options, len(batches))
@@ -236,130 +247,7 @@ class _Fit(NamedTuple):
                 apart.values.f = workers.f(len(batches), np.arange(len(apart)))
                 if looks.stop(HeldOut.of(descent, apart), len(descent.coef)):
                     break
-        return looks
-
-
-class _Order:
-    """The rows of positive weight in the order of the batches. The last batch may be held out.
-
-    Each row has a position in this order. The client has the positions, targets and weights of all
-    rows.
-    """
-
-    def __init__(
-        self,
-        counted: _Counted,
-        batches: list[np.ndarray],
-        held_out: np.ndarray | None,
-        descent: Descent,
-        options: DescentOptions,
-    ) -> None:
-        everything = [*batches] if held_out is None else [*batches, held_out]
-        self._index = index = np.concatenate(everything)
-        self._targets, self._weight = counted.targets, counted.weight
-        self.batches = batches
-        self.ends = np.cumsum([0, *map(len, everything)])
-        self._position = np.full(counted.n_rows, len(index))
-        self._position[counted.kept[index]] = np.arange(len(index))
-        self._recorded = self.ends[:-1] + [options.step.n_recorded(len(b)) for b in everything]
-        self._shares, self._totals = np.zeros(len(index)), np.zeros(len(everything))
-        for i, batch in enumerate(batches):
-            shares = descent.shares(len(batch), self.rows_at(self.at(i))[1])
-            self._shares[self.at(i)], self._totals[i] = shares, shares.sum()
-
-    def at(self, batch: int) -> slice:
-        """Return the positions of a batch."""
-        return slice(self.ends[batch], self.ends[batch + 1])
-
-    def rows_at(self, positions: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Targets and weights of the rows at some positions."""
-        index = self._index[positions]
-        return self._targets[index], None if self._weight is None else self._weight[index]
-
-    def cut(self, numbers: np.ndarray) -> tuple[np.ndarray, Cut]:
-        """Positions of the rows ``numbers`` that have positive weight, and the cut of a part."""
-        order = np.argsort(self._position[numbers], kind="stable")
-        position = self._position[numbers[order]]
-        position = position[: np.searchsorted(position, self.ends[-1])]
-        ends = np.searchsorted(position, self.ends)
-        n_recorded = np.searchsorted(position, self._recorded) - ends[:-1]
-        shares, (_, weight) = self._shares[position], self.rows_at(position)
-        order = order[: len(position)]
-        return position, Cut(order, shares, weight, ends, n_recorded, self._totals)
-
-
-class _Workers:
-    """The parts of the rows on the workers, and the states of these parts.
-
-    ``taken`` is a step that the states have begun, but whose coefficients they lack.
-    """
-
-    def __init__(self, client: Any, model: Any, rows: Pieces, order: _Order) -> None:
-        self.client, self.model, self.order = client, model, order
-        self.taken: Taken | None = None
-        self._where: list[dict[str, Any]] = []
-        self._parts: list[Any] = []
-        self._states: list[Any] = []
-        #: The part of each row, by its position, and its place in this part.
-        self._part_of = np.empty(order.ends[-1], dtype=np.int32)
-        self._place_of = np.empty(order.ends[-1], dtype=np.int64)
-        ends = np.cumsum(rows.lengths)
-        wait([*rows.X, *rows.y])
-        for i, (worker, own) in enumerate(by_thread(rows.X)):
-            numbers = [np.arange(ends[j] - rows.lengths[j], ends[j]) for j in own]
-            position, cut = order.cut(np.concatenate(numbers))
-            self._part_of[position], self._place_of[position] = i, np.arange(len(position))
-            where = {"pure": False} | at_home(worker)
-            mine = rows.only(own)
-            part = client.submit(prepared, model, mine.X, mine.y, cut, **where)
-            self._where.append(where)
-            self._parts.append(part)
-            self._states.append(client.submit(started, model, part, **where))
-
-    def sums(self, number: int, k: int, weights: Weights) -> Sums:
-        """Sums over a batch for the next step, with the next k neurons.
-
-        ``weights`` is empty if the workers draw them.
-        """
-        self._visit(number, k, weights)
-        sums = [self._submit(i, sums_of, state) for i, state in enumerate(self._states)]
-        total = tree(sums, lambda items: self.client.submit(added, items, pure=False))
-        return total.result()
-
-    def f(self, number: int, some: np.ndarray) -> np.ndarray:
-        """Values of f at some of the rows of a batch."""
-        self._visit(number, 0, ())
-        return self._gather(some + self.order.ends[number], self._states, f_at, number)
-
-    def rows(self, positions: np.ndarray) -> Any:
-        """Return the rows at some positions, as the neurons read them."""
-        return self._gather(positions, self._parts, rows_at)
-
-    def _visit(self, number: int, k: int, weights: Weights) -> None:
-        self._states = [
-            self._submit(i, visited, self.model, part, state, self.taken, number, k, weights)
-            for i, (part, state) in enumerate(zip(self._parts, self._states, strict=True))
-        ]
-        self.taken = None
-
-    def _gather(
-        self, positions: np.ndarray, sources: list[Any], function: Callable, *arguments: Any
-    ) -> Any:
-        """Return the results of a function of parts or states at the places of some positions."""
-        part, place = self._part_of[positions], self._place_of[positions]
-        order = np.argsort(part, kind="stable")
-        there, starts = np.unique(part[order], return_index=True)
-        places = np.split(place[order], starts[1:])
-        found = [
-            self._submit(i, function, sources[i], *arguments, some)
-            for i, some in zip(there.tolist(), places, strict=True)
-        ]
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        return stacked(self.client.gather(found))[back]
-
-    def _submit(self, part: int, function: Callable, *arguments: Any) -> Any:
-        return self.client.submit(function, *arguments, **self._where[part])
+        return workers, looks
 
 
 class _Choice:
@@ -373,8 +261,8 @@ class _Choice:
     def __init__(
         self,
         descent: Descent,
-        workers: _Workers,
-        order: _Order,
+        workers: Workers,
+        order: Order,
         options: DescentOptions,
         given: Weights | None,
     ) -> None:
@@ -419,7 +307,3 @@ class _Choice:
     @property
     def _is_batch(self) -> bool:
         return len(self.order.batches) == 1
-
-
-def _identity(model: Any) -> Any:
-    return model

@@ -69,11 +69,16 @@ class Part(NamedTuple):
 
     def batch(self, number: int, values: Values) -> MiniBatch:
         """Return the part's rows of a batch."""
-        rows = slice(self.cut.ends[number], self.cut.ends[number + 1])
-        weight = None if self.cut.weight is None else self.cut.weight[rows]
-        batch = MiniBatch(self.X[rows], self.targets[rows], weight, values)
-        batch.shares, batch.total = self.cut.shares[rows], self.cut.totals[number]
+        batch = self.rows(number, number + 1, values)
+        own = slice(self.cut.ends[number], self.cut.ends[number + 1])
+        batch.shares, batch.total = self.cut.shares[own], self.cut.totals[number]
         return batch
+
+    def rows(self, first: int, last: int, values: Values | None = None) -> MiniBatch:
+        """Return the part's rows of several batches, up to the last one, which is left out."""
+        own = slice(self.cut.ends[first], self.cut.ends[last])
+        weight = None if self.cut.weight is None else self.cut.weight[own]
+        return MiniBatch(self.X[own], self.targets[own], weight, values)
 
 
 class Begun(NamedTuple):
@@ -170,6 +175,23 @@ def _completed(state: State, taken: Taken, options: DescentOptions) -> State:
     values = state.values[number].copy()
     network.add(values, Z, taken.new, gamma, options.step)
     return State(network, state.with_values(number, values))
+
+
+def learned(
+    state: State,
+    model: Any,
+    taken: Taken | None,
+    n_neurons: int,
+    n_steps: int,
+    intercept: np.ndarray,
+) -> Descent:
+    """Return the network of a state: its first neurons, as they were after some steps."""
+    if taken is not None:
+        state = _completed(state, taken, options_of(model))
+    network = state.network.copy()
+    network.keep_first(n_neurons, n_steps)
+    network.intercept = intercept
+    return network
 
 
 def added(sums: list[Sums]) -> Sums:

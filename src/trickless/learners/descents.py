@@ -5,6 +5,7 @@ The rules of its parameters stand here as well, because the sizes that are "auto
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -45,8 +46,8 @@ from trickless.solvers.descent.options import (
     Plan,
     plan,
 )
-from trickless.solvers.descent.passes import FitRows, learn_all
-from trickless.solvers.descent.race import some_of, winner
+from trickless.solvers.descent.passes import FitRows
+from trickless.solvers.descent.race import winner
 from trickless.solvers.descent.slopes import effective_rows
 from trickless.solvers.descent.step_sizes import SizeParameters
 
@@ -201,43 +202,60 @@ def rows_apart(learner: Any, X_val: Any, y_val: Any, weight: Any) -> Batch:
     return batch
 
 
-def take_family(learner: Any, family: Neurons, rows: FitRows) -> None:
-    """Begin again with another family, which has been fitted to the same rows."""
+def take_family(
+    learner: Any, family: Neurons, targets: np.ndarray, weight: np.ndarray | None
+) -> None:
+    """Begin again with another family, which has been fitted to rows with these targets."""
     learner.neurons_ = family
-    learner.descent_ = begin_descent(learner, rows.targets, rows.weight)
+    learner.descent_ = begin_descent(learner, targets, weight)
 
 
-def race_leaves(learner: Any, rows: FitRows, options: DescentOptions) -> None:
-    """Take linear leaves of trees if a race on some of the rows says that they are better.
+def race_leaves(
+    learner: Any,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    options: DescentOptions,
+    some: Callable[[], FitRows],
+) -> None:
+    """Take linear leaves of trees if a race on ``some`` of the rows says that they are better.
 
     Several outputs have constant leaves, since each would need slopes of its own.
     """
     family = learner.neurons_
     linear = family.with_linear_leaves() if isinstance(family, Trees) else None
-    on_host = place_of(rows.X) is HOST
-    may_race = on_host and options.stopping is not None and options.step.keeps_best
+    may_race = options.stopping is not None and options.step.keeps_best
     if linear is None or not may_race or learner.targets_.n_outputs > 1:
+        return
+    rows = some()
+    if place_of(rows.X) is not HOST:
         return
     descents = []
     for each in (family, linear):
-        take_family(learner, each, rows)
+        take_family(learner, each, targets, weight)
         descents.append(learner.descent_)
-    if not winner(descents, some_of(rows, learner.seed_), options):
-        take_family(learner, family, rows)
+    if not winner(descents, rows, options):
+        take_family(learner, family, targets, weight)
 
 
-def race_shape(learner: Any, rows: FitRows, options: DescentOptions, validated: bool) -> None:
+def race_shape(
+    learner: Any,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    learn: Callable[[DescentOptions], object],
+    validated: bool = False,
+) -> None:
     """Take binary trees if ``shape="auto"``, and they explain more of the held-out rows.
 
-    Both shapes are learned to the end, since deep trees learn more in their first steps.
+    Both shapes are learned to the end, since deep trees learn more in their first steps. ``learn``
+    lets the learner's descent learn from all rows.
     """
-    family, descent = learner.neurons_, learner.descent_
-    binary = family.as_binary(len(rows.targets)) if isinstance(family, Trees) else None
+    family, descent, options = learner.neurons_, learner.descent_, options_of(learner)
+    binary = family.as_binary(len(targets)) if isinstance(family, Trees) else None
     if binary is None or options.stopping is None or not options.step.keeps_best:
         return
     stream = learner.stream_
-    take_family(learner, binary, rows)
-    learn_all(learner.descent_, rows, size_up(learner, rows.targets, rows.weight, validated))
+    take_family(learner, binary, targets, weight)
+    learn(size_up(learner, targets, weight, validated))
     scores = [max(each.validation_scores, default=0.0) for each in (descent, learner.descent_)]
     if scores[1] <= scores[0]:
         learner.neurons_, learner.stream_, learner.descent_ = family, stream, descent

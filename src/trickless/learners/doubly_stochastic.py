@@ -7,6 +7,7 @@ doubly stochastic gradients", NIPS 2014. The solver is in ``solvers/descent``.
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ from trickless.rules import CLASS_WEIGHT, check_parameters, choice, non_negative
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.options import NEURONS, may_be_newton
 from trickless.solvers.descent.passes import FitRows, learn_all
+from trickless.solvers.descent.race import some_of
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
@@ -303,7 +305,7 @@ class _DoublyStochastic(NeuronLearner):
             validated = X_val is not None
             options = size_up(new, *batch[1:], validated)
             if not warm:
-                race_leaves(new, rows, options)
+                race_leaves(new, *batch[1:], options, partial(some_of, rows, new.seed_))
             descent = new.descent_
             if X_val is not None:
                 watch_rows(new, X_val, y_val)
@@ -313,7 +315,12 @@ class _DoublyStochastic(NeuronLearner):
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
                 learn_all(descent, rows, options, file.keep, file.resume(), bar.update)
             if not warm:
-                race_shape(new, rows, options, validated)
+                race_shape(
+                    new,
+                    *batch[1:],
+                    lambda options: learn_all(new.descent_, rows, options),
+                    validated,
+                )
         return self
 
     def check_state(self) -> None:

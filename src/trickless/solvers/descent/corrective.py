@@ -30,7 +30,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.early_stopping import HeldOut, mean_and_error
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.options import DescentOptions
-from trickless.solvers.descent.slopes import Units, units_of
+from trickless.solvers.descent.slopes import unit_of_sums
 from trickless.solvers.losses import unit_of
 
 #: The λ to choose from, in rows of a leaf, and the most iterations.
@@ -114,47 +114,73 @@ class LeafMatrix:
         return result
 
 
-class System:
-    """The system of a corrective solve, for the rows of some batches."""
+class SystemRows:
+    """The rows of a system: their slopes ``g``, curvatures ``h``, and products with A.
+
+    Values of rows are a list with an array for each batch. A system does not look into them, so its
+    rows may be elsewhere, as on the workers of ``trickless.dask``.
+    """
 
     def __init__(
         self, network: GrowingNetwork, batches: list[MiniBatch], options: DescentOptions
     ) -> None:
         loss = options.step.loss
-        self.matrix = LeafMatrix(network, batches, options)
-        slopes = []
-        for batch, f in zip(batches, self.matrix.times(network.coef.rows), strict=True):
+        self._matrix = LeafMatrix(network, batches, options)
+        self.n_rows = sum(map(len, batches))
+        self.g: list[np.ndarray] = []
+        self.h: list[np.ndarray] = []
+        for batch, f in zip(batches, self._matrix.times(network.coef.rows), strict=True):
             weight = network.relative(batch.weight)
             f = f + network.intercept
             g, h = loss.newton(f, batch.targets, unit_of(network.spread))
             if weight is not None:
                 g, h = g * weight[:, None], h * weight[:, None]
-            slopes.append((g, h))
-        g, h = (np.concatenate(each) for each in zip(*slopes, strict=True))
-        self._h, units = [h for _, h in slopes], units_of(g, h, None)
+            self.g.append(g)
+            self.h.append(h)
+
+    def curved(self, coef: np.ndarray) -> list[np.ndarray]:
+        """Return HA times coefficients."""
+        return [f * h for f, h in zip(self._matrix.times(coef), self.h, strict=True)]
+
+    def largest(self, values: list[np.ndarray]) -> np.ndarray:
+        """Return the largest absolute value of each output."""
+        return np.max([np.abs(each).max(axis=0, initial=0.0) for each in values], axis=0)
+
+    def total(self, values: list[np.ndarray], unit: np.ndarray) -> np.ndarray:
+        """Return sums of values, as whole numbers of units."""
+        return np.sum([np.rint(each / unit).sum(axis=0) for each in values], axis=0)
+
+    def transposed(self, values: list[np.ndarray], unit: np.ndarray) -> np.ndarray:
+        """Return Aᵀ times values, as whole numbers of units."""
+        return self._matrix.transposed([np.rint(each / unit) for each in values])
+
+
+class System:
+    """The system of a corrective solve, for some rows: ``SystemRows``, or others like them."""
+
+    def __init__(self, rows: Any) -> None:
+        self._rows = rows
+        self.start = self._sums(rows.g)
+        unit = self._unit(rows.h)
         #: The mean curvature of a row, for each output.
-        self.curvature = h.mean(axis=0)
-        self.start = self._sums([g for g, _ in slopes], units)
+        self.curvature = rows.total(rows.h, unit) * unit / rows.n_rows
 
     def normal(self, coef: np.ndarray) -> np.ndarray:
         """Return AᵀHA times coefficients."""
-        values = [f * h for f, h in zip(self.matrix.times(coef), self._h, strict=True)]
-        every = np.concatenate(values)
-        return self._sums(values, units_of(every, every, None))
+        return self._sums(self._rows.curved(coef))
 
-    def _sums(self, values: list[np.ndarray], units: Units) -> np.ndarray:
-        unit = np.where(np.greater(units.g, 0), units.g, 1.0)
-        return self.matrix.transposed([np.rint(each / unit) for each in values]) * unit
+    def _unit(self, values: Any) -> np.ndarray:
+        unit = unit_of_sums(self._rows.n_rows * self._rows.largest(values))
+        return np.where(unit > 0, unit, 1.0)
+
+    def _sums(self, values: Any) -> np.ndarray:
+        unit = self._unit(values)
+        return self._rows.transposed(values, unit) * unit
 
 
-def correct(
-    network: GrowingNetwork,
-    batches: list[MiniBatch],
-    correction: Correction,
-    options: DescentOptions,
-) -> None:
-    """Move all coefficients of a network by a corrective solve for some batches."""
-    move = solve(System(network, batches, options), correction)
+def correct(network: GrowingNetwork, system: System, correction: Correction) -> None:
+    """Move all coefficients of a network by a corrective solve of its system."""
+    move = solve(system, correction)
     coef = Growing()
     coef.append((network.coef.rows + move).astype(network.coef.rows.dtype))
     network.coef = coef
@@ -178,28 +204,45 @@ def solve(system: System, correction: Correction) -> np.ndarray:
     return solution
 
 
-class Judged(NamedTuple):
-    """A network with the batches that it learned from, and its held-out rows."""
+class Judged:
+    """A network with its held-out rows, and the batches that it learned from.
 
-    network: GrowingNetwork
-    batches: list[MiniBatch]
-    apart: MiniBatch
-    groups: np.ndarray | None = None
+    The rows of the system, and the products for the held-out rows, are made when they are needed.
+    """
+
+    def __init__(
+        self,
+        network: GrowingNetwork,
+        apart: MiniBatch,
+        batches: list[MiniBatch],
+        options: DescentOptions,
+        groups: np.ndarray | None = None,
+    ) -> None:
+        self.network, self.apart, self.groups = network, apart, groups
+        self._batches, self._options = batches, options
+
+    def system(self) -> System:
+        """Return the system of the rows that the network learned from."""
+        return System(SystemRows(self.network, self._batches, self._options))
+
+    def matrix(self) -> LeafMatrix:
+        """Return products for the held-out rows."""
+        return LeafMatrix(self.network, [self.apart], self._options)
 
 
-def choose(judged: list[Judged], options: DescentOptions) -> Correction | None:
+def choose(judged: list[Any], options: DescentOptions) -> Correction | None:
     """Choose λ and the number of iterations by held-out rows, or None if no solve is better.
 
-    There is a network for each fold, and their held-out rows decide together.
+    There is a ``Judged`` for each fold, and their held-out rows decide together.
     """
-    if not all(is_possible(network, options) for network, *_ in judged):
+    if not all(is_possible(each.network, options) for each in judged):
         return None
     loss, parts, paths = options.step.loss, [], []
-    for network, batches, apart, groups in judged:
-        matrix = LeafMatrix(network, [apart], options)
-        rows = HeldOut.of(network, apart, groups)
+    for each in judged:
+        network, matrix = each.network, each.matrix()
+        rows = HeldOut.of(network, each.apart, each.groups)
         parts.append(rows._replace(f=matrix.times(network.coef.rows)[0] + network.intercept))
-        paths.append(_paths(System(network, batches, options), matrix))
+        paths.append(_paths(each.system(), matrix))
     rows = HeldOut.together(parts)
     before = rows.lost(loss)
     best, choice = 0.0, None

@@ -22,7 +22,14 @@ from trickless.functions.network import check_source
 from trickless.functions.stream import StoredNeurons
 from trickless.neurons import Weights
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch
-from trickless.solvers.descent.corrective import Correction, Judged, choose, correct
+from trickless.solvers.descent.corrective import (
+    Correction,
+    Judged,
+    System,
+    SystemRows,
+    choose,
+    correct,
+)
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.divergence import warn_if_lost
 from trickless.solvers.descent.early_stopping import HeldOut, Looks
@@ -109,7 +116,7 @@ def learn_all(
         if course.looks is not None and step.keeps_best:
             keep_best(descent, course.looks)
             if (correction := choose([course.judged()], options)) is not None:
-                correct(descent, course.batches, correction, options)
+                correct(descent, course.system(), correction)
     else:
         start, again = descent.copy(), descent.copy()
         found = None if state is None else Found.of(state["found"], start)
@@ -126,7 +133,7 @@ def learn_all(
         course = Course(again, rows, options, looks=False, found=found)
         course.run(found.n_neurons, keep, state)
         if found.correction is not None:
-            correct(again, course.batches, found.correction, options)
+            correct(again, course.system(), found.correction)
         take_over(again, found)
         with uninterrupted():
             vars(descent).update(vars(again))
@@ -241,10 +248,9 @@ class Course:
             self._apart = self._batches[len(numbers)]
         self.looks = Looks(descent, options, len(numbers)) if looks else None
 
-    @property
-    def batches(self) -> list[MiniBatch]:
-        """The batches of training rows."""
-        return [self._batches[i] for i in range(self._n_batches)]
+    def system(self) -> System:
+        """Return the system of a corrective solve for the training rows."""
+        return System(SystemRows(self._descent, self._training, self._options))
 
     def keep_first(self, n_neurons: int, n_steps: int) -> None:
         """Keep the first neurons only, as they were after so many steps."""
@@ -253,7 +259,11 @@ class Course:
     def judged(self) -> Judged:
         """Return the network with its training rows and its held-out rows."""
         assert self._apart is not None
-        return Judged(self._descent, self.batches, self._apart, self._groups)
+        return Judged(self._descent, self._apart, self._training, self._options, self._groups)
+
+    @property
+    def _training(self) -> list[MiniBatch]:
+        return [self._batches[i] for i in range(self._n_batches)]
 
     @property
     def held_out(self) -> HeldOut:

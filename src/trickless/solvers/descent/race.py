@@ -29,12 +29,17 @@ def winner(descents: list[Descent], rows: FitRows, options: DescentOptions) -> i
     return int(np.argmin(lost))
 
 
-def some_of(rows: FitRows, seed: int) -> FitRows:
-    """Return the rows of a race: all of them, or some if there are many."""
-    n_rows = len(rows.targets)
+def numbers_of(n_rows: int, seed: int) -> np.ndarray:
+    """Return the numbers of the rows of a race: all, or some in order if there are many."""
     if n_rows <= _ROWS:
+        return np.arange(n_rows)
+    return np.sort(generator(seed, Purpose.RACE).choice(n_rows, _ROWS, replace=False))
+
+
+def some_of(rows: FitRows, seed: int) -> FitRows:
+    """Return the rows of a race."""
+    if len(some := numbers_of(len(rows.targets), seed)) == len(rows.targets):
         return rows
-    some = np.sort(generator(seed, Purpose.RACE).choice(n_rows, _ROWS, replace=False))
     weight, groups = (
         None if values is None else values[some] for values in (rows.weight, rows.groups)
     )

@@ -51,10 +51,12 @@ def units_of(g: np.ndarray, h: np.ndarray, weight: np.ndarray | None) -> Units:
     ``g`` and ``h`` are the first slopes and curvatures, both of shape (n_rows, n_outputs).
     """
     heaviest = 1.0 if weight is None else float(weight.max() / weight.mean())
-    return Units(*(_units(heaviest * len(g) * np.abs(values).max(axis=0)) for values in (g, h)))
+    most = heaviest * len(g)
+    return Units(*(unit_of_sums(most * np.abs(values).max(axis=0)) for values in (g, h)))
 
 
-def _units(largest_sums: np.ndarray) -> np.ndarray:
+def unit_of_sums(largest_sums: np.ndarray) -> np.ndarray:
+    """Return the unit for values whose sums are at most so large, or 0 if these are 0."""
     return np.where(largest_sums > 0, np.ldexp(1.0, np.frexp(largest_sums)[1] - _BITS), 0.0)
 
 
