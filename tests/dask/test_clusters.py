@@ -26,6 +26,7 @@ from trickless.dask import fit, predict
 from trickless.dask.kitchen_sinks import merged, with_rows
 from trickless.dask.pieces import SAMPLE, by_thread
 from trickless.neurons import Gaussian, Mixture, Trees
+from trickless.solvers.descent import corrective
 
 pytestmark = pytest.mark.usefixtures("client")
 
@@ -132,7 +133,9 @@ TREES = {
     "constant": trees().set_params(neurons=Trees(leaves="constant")),
     "either shape": trees().set_params(neurons=Trees(shape="auto", max_leaves=20)),
     "stopped early": trees(DoublyStochasticClassifier, n_neurons=60, n_iter_no_change=1),
-    "stopped early, many rows": trees(n_neurons=60, n_iter_no_change=1, tol=0.1, batch_size=900),
+    "stopped early, many rows": trees(
+        n_neurons=60, n_iter_no_change=1, step_size=0.5, batch_size=900, random_state=1
+    ),
     "stopped early, a rare class": trees(
         DoublyStochasticClassifier, n_neurons=40, n_iter_no_change=1, class_weight={"low": 0.02}
     ),
@@ -184,8 +187,39 @@ def test_trees_are_those_of_a_local_fit_bit_for_bit(name):
         assert model.descent_.scored[-1] < model.n_neurons
 
 
+SOLVED = {
+    "constant leaves": trees(),
+    "linear leaves": linear(),
+    "many batches": trees(batch_size=150),
+    "binary": trees().set_params(neurons=Trees(shape="binary", max_leaves=20)),
+    "classes": trees(DoublyStochasticClassifier, step_size=0.02),
+}
+
+
+@pytest.mark.parametrize("n", [N, 1800])  # in folds, and held out once
+@pytest.mark.parametrize("name", SOLVED)
+def test_the_corrective_solve_is_that_of_a_local_fit(name, n, monkeypatch):
+    model = clone(SOLVED[name]).set_params(n_neurons=12)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 2))
+    y = X[:, 0] + np.sin(2 * X[:, 1])
+    y = y > 0 if hasattr(model, "class_weight") else y
+    weight = rng.integers(0, 3, n) * np.linspace(0.5, 1, n)
+    solved = []
+
+    def correct(network, system, correction):
+        before = network.coef.rows.copy()
+        corrective.correct(network, system, correction)
+        solved.append(not np.array_equal(before, network.coef.rows))
+
+    monkeypatch.setattr("trickless.dask.doubly_stochastic.correct", correct)
+    local = clone(model).fit(X, y, weight)
+    assert_same_trees(fit(model, cut(X), cut(y), cut(weight)), local)
+    assert solved == [True]
+
+
 @pytest.mark.parametrize("other_client", [1, 3], indirect=True)
-@pytest.mark.parametrize("name", ["one batch", "three classes"])
+@pytest.mark.parametrize("name", ["one batch", "three classes", "linear, several batches"])
 def test_trees_do_not_depend_on_the_number_of_workers(name, other_client):
     model = clone(TREES[name])
     X, y, _ = tree_data(model, name)

@@ -21,6 +21,7 @@ from trickless.learners.descents import options_of
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.corrective import LeafMatrix, System, SystemRows
 from trickless.solvers.descent.descent import Descent
+from trickless.solvers.descent.growing_network import GrowingNetwork
 
 #: The most bytes of coefficients in one task. Dask warns of more than 10 MB.
 _BYTES = 2**22
@@ -43,13 +44,14 @@ def n_bytes(rows: SystemRows | LeafMatrix) -> int:
 class Learned:
     """A network that the workers have learned, after some steps, with their rows.
 
-    It takes the place of ``Judged`` if the last batch is held out.
+    It is ``Judged`` by the last batch if that is held out.
     """
 
     groups: np.ndarray | None = None
 
     def __init__(self, network: Descent, workers: Workers, n_steps: int) -> None:
-        self.network, self._workers = network, workers
+        self.network: GrowingNetwork = network
+        self._workers = workers
         self._networks = workers.networks(len(network.coef), n_steps, network.intercept)
 
     @property

@@ -29,8 +29,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -204,11 +204,28 @@ def solve(system: System, correction: Correction) -> np.ndarray:
     return solution
 
 
-class Judged:
-    """A network with its held-out rows, and the batches that it learned from.
+class Products(Protocol):
+    """Products with A for some rows."""
 
-    The rows of the system, and the products for the held-out rows, are made when they are needed.
-    """
+    def times(self, coef: np.ndarray) -> list[np.ndarray]: ...
+
+
+class Judged(Protocol):
+    """A network with its held-out rows, and what a solve asks of rows, made when it is needed."""
+
+    network: GrowingNetwork
+    groups: np.ndarray | None
+
+    @property
+    def apart(self) -> MiniBatch: ...
+
+    def system(self) -> System: ...
+
+    def matrix(self) -> Products: ...
+
+
+class JudgedHere:
+    """A network with its held-out rows, and the batches that it learned from."""
 
     def __init__(
         self,
@@ -218,8 +235,13 @@ class Judged:
         options: DescentOptions,
         groups: np.ndarray | None = None,
     ) -> None:
-        self.network, self.apart, self.groups = network, apart, groups
+        self.network, self._apart, self.groups = network, apart, groups
         self._batches, self._options = batches, options
+
+    @property
+    def apart(self) -> MiniBatch:
+        """The held-out rows."""
+        return self._apart
 
     def system(self) -> System:
         """Return the system of the rows that the network learned from."""
@@ -227,10 +249,10 @@ class Judged:
 
     def matrix(self) -> LeafMatrix:
         """Return products for the held-out rows."""
-        return LeafMatrix(self.network, [self.apart], self._options)
+        return LeafMatrix(self.network, [self._apart], self._options)
 
 
-def choose(judged: list[Any], options: DescentOptions) -> Correction | None:
+def choose(judged: Sequence[Judged], options: DescentOptions) -> Correction | None:
     """Choose λ and the number of iterations by held-out rows, or None if no solve is better.
 
     There is a ``Judged`` for each fold, and their held-out rows decide together.
@@ -257,7 +279,7 @@ def choose(judged: list[Any], options: DescentOptions) -> Correction | None:
     return choice
 
 
-def _paths(system: System, matrix: LeafMatrix) -> Iterator[np.ndarray]:
+def _paths(system: System, matrix: Products) -> Iterator[np.ndarray]:
     """Yield how far f at held-out rows has moved after each iteration, for each λ.
 
     The conjugate gradients are those for the least λ. The others follow from its numbers: their

@@ -24,7 +24,7 @@ from trickless.neurons import Weights
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch
 from trickless.solvers.descent.corrective import (
     Correction,
-    Judged,
+    JudgedHere,
     System,
     SystemRows,
     choose,
@@ -256,10 +256,10 @@ class Course:
         """Keep the first neurons only, as they were after so many steps."""
         self._descent.keep_first(n_neurons, n_steps)
 
-    def judged(self) -> Judged:
+    def judged(self) -> JudgedHere:
         """Return the network with its training rows and its held-out rows."""
         assert self._apart is not None
-        return Judged(self._descent, self._apart, self._training, self._options, self._groups)
+        return JudgedHere(self._descent, self._apart, self._training, self._options, self._groups)
 
     @property
     def _training(self) -> list[MiniBatch]:
