@@ -191,7 +191,7 @@ SOLVED = {
     "constant leaves": trees(),
     "linear leaves": linear(),
     "many batches": trees(batch_size=150),
-    "binary": trees().set_params(neurons=Trees(shape="binary", max_leaves=20)),
+    "binary": trees(step_size=0.1).set_params(neurons=Trees(shape="binary", max_leaves=20)),
     "classes": trees(DoublyStochasticClassifier, step_size=0.02),
 }
 

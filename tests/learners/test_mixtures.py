@@ -90,7 +90,7 @@ def test_the_first_steps_are_a_ridge_fit_and_a_newton_step_on_what_it_leaves(wei
     assert 0.1 < length < 0.4  # a third of what a block alone would take
     np.testing.assert_allclose(smooth - start, length * direction, atol=1e-8)
     family, tree = model.neurons_.parts_[1], model.neurons_.own(1, model.descent_.source.weights)
-    leaf = family.leaves(X, tree)[:, 1]
+    leaf = family.leaf_numbers(X, tree)[:, 1]
     n, g = np.bincount(leaf, minlength=32), np.bincount(leaf, y - smooth, 32)
     expected = 0.3 * g / (n + 0.2 * len(X) / 32)
     np.testing.assert_allclose(both - smooth, expected[leaf], atol=1e-7)

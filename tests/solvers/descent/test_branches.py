@@ -28,7 +28,7 @@ def chosen(family, X, g, candidates=20, ridge=1.0, seed=0, unexplained=1.0, prio
 
 def explained(family, X, g, weights):
     """Return the share of the squares that means of leaves explain."""
-    leaf = family.leaves(X, weights)[:, 0]
+    leaf = family.leaf_numbers(X, weights)[:, 0]
     n = np.maximum(np.bincount(leaf), 1)
     return 1 - np.mean((g - (np.bincount(leaf, g) / n)[leaf]) ** 2) / np.mean(g * g)
 
@@ -43,7 +43,7 @@ def test_a_tree_is_deep_where_the_data_are():
     family = fitted(X, 24)
     weights = chosen(family, X, g, candidates=60)
     assert explained(family, X, g, weights) > 0.95
-    leaf = family.leaves(X, weights)[:, 0]
+    leaf = family.leaf_numbers(X, weights)[:, 0]
     assert len(set(leaf[X[:, 0] > 0.52])) < 6 < len(set(leaf[X[:, 0] < 0.48]))
 
 
@@ -56,7 +56,7 @@ def test_trees_have_no_more_leaves_and_levels_than_they_may(max_leaves, depth):
     weights = chosen(family, X, g - g.mean())
     n = min(max_leaves, 2**2 if depth == 2 else 2**20)
     assert family.geometry.n_leaves(weights) == n
-    assert set(family.leaves(X, weights)[:, 0]) == set(range(n))  # all of them have rows
+    assert set(family.leaf_numbers(X, weights)[:, 0]) == set(range(n))  # all of them have rows
     family.check_weights(weights)
 
 
@@ -78,7 +78,7 @@ def test_values_without_rows_go_to_the_heavier_side():
         codes = (rng.random(500) < share).astype(float)
         family = fitted(codes[:, None], 2, n_categories=[4])
         weights = chosen(family, codes[:, None], codes - codes.mean())
-        leaf = family.leaves(np.array([[0.0], [1.0], [2.0], [3.0]]), weights)[:, 0]
+        leaf = family.leaf_numbers(np.array([[0.0], [1.0], [2.0], [3.0]]), weights)[:, 0]
         assert leaf[0] != leaf[1]
         assert leaf[2] == leaf[3] == leaf[int(share > 0.5)]  # missing, and new
 
@@ -90,7 +90,7 @@ def test_missing_values_go_to_the_side_where_they_gain_most():
     for sign in (1.0, -1.0):
         g = sign * np.where(np.isnan(X[:, 0]) | (X[:, 0] > 0.5), 1.0, -1.0)
         family = fitted(X, 2)
-        leaf = family.leaves(X, chosen(family, X, g - g.mean(), candidates=60))[:, 0]
+        leaf = family.leaf_numbers(X, chosen(family, X, g - g.mean(), candidates=60))[:, 0]
         same = leaf[np.isnan(X[:, 0])]
         assert (same == same[0]).all()
         assert same[0] == leaf[np.nanargmax(X[:, 0])] != leaf[np.nanargmin(X[:, 0])]

@@ -251,7 +251,7 @@ def test_three_columns_that_matter_give_three_levels():
         assert set(tree.columns[:3]) == {1, 4, 6}
         assert not tree.columns[3:].any()
         assert not tree.tables[3:].any()
-        leaf = family.leaves(X, (tree.columns[None], np.packbits(tree.tables, axis=1)[None]))
+        leaf = family.leaf_numbers(X, (tree.columns[None], np.packbits(tree.tables, axis=1)[None]))
         assert leaf.max() == 7
 
 

@@ -14,7 +14,8 @@ from trickless.neurons import Trees
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.slopes import Units, in_units, safe_share, units_of
-from trickless.solvers.descent.steps.newton import Leaves, Newton, leaf_coefficients
+from trickless.solvers.descent.steps.leaves import Leaves, leaf_coefficients
+from trickless.solvers.descent.steps.newton import Newton
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
@@ -290,7 +291,7 @@ def test_a_fit_on_trees_as_they_are_drawn_is_that_of_loops_over_rows(learner, ou
     def newton(f, y):
         return [some[0] for some in loss.newton(f[None], y[None], unit)]
 
-    leaves = model.neurons_.leaves(X, model.stream_.between(0, 9))
+    leaves = model.neurons_.leaf_numbers(X, model.stream_.between(0, 9))
     expected = naive.newton_on_trees(leaves, Y, newton, weight, start, 0.3, 0.2, 8)
     scale = np.abs(expected).max(axis=(0, 1))
     np.testing.assert_allclose(model.neuron_coef_ / scale, expected / scale, atol=1e-10)
@@ -314,7 +315,7 @@ def test_a_step_is_the_sum_of_slopes_over_that_of_curvatures_in_each_leaf():
     sums = step.sums(network, batch, leaves, step.slopes(network, batch))
     found = step.direction(network, sums, 1, np.full(1, 0.1), 200)
     p = 1 / (1 + np.exp(-0.5))
-    leaf = trees.leaves(X, weights)[:, 0]
+    leaf = trees.leaf_numbers(X, weights)[:, 0]
     g = np.array([((y[:, 0] > 0) - p)[leaf == v].sum() for v in range(8)])
     h = np.array([p * (1 - p) * (leaf == v).sum() for v in range(8)])
     np.testing.assert_allclose(found[:, 0], -g / (h + 0.2 * h.mean()), rtol=1e-9)

@@ -25,7 +25,7 @@ def data(n=1200, d=3, noise=0.5, seed=0):
 
 def trees(learner=DoublyStochasticRegressor, n_neurons=60, **options):
     options = {"random_state": 0, "n_jobs": 1, "n_iter_no_change": 2} | options
-    return learner(Trees(depth=4), n_neurons, **options)
+    return learner(Trees(depth=4, leaves="constant"), n_neurons, **options)
 
 
 def weights_of(model):
