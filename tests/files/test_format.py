@@ -880,7 +880,7 @@ def test_files_of_another_structure_are_refused_or_used_without_harm():
     outcomes, faults = used_files.run(70, seed=7, mode="checked")
     assert not any(outcomes[what] for what in used_files.HARM), faults
     assert outcomes["refused"] > 10
-    assert outcomes["calls: used"] > 100
+    assert outcomes["calls: used"] > 90
 
 
 FOREIGN_READ = """

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from trickless.arrays.places import HOST, place_of, to_host
+from trickless.arrays.places import to_host
 from trickless.errors import InvalidTypeError, InvalidValueError, cause_in, remedy_in
 from trickless.intake.given import as_targets
 from trickless.intake.groups import group_numbers
@@ -227,8 +227,6 @@ def race_leaves(
     if linear is None or not may_race or learner.targets_.n_outputs > 1:
         return
     rows = some()
-    if place_of(rows.X) is not HOST:
-        return
     descents = []
     for each in (family, linear):
         take_family(learner, each, targets, weight)

@@ -185,7 +185,7 @@ def test_coefficients_of_leaves_are_those_of_exact_fractions(outputs):
     leaf, units = rng.integers(0, width - 1, n), Units(np.full(outputs, 2.0**-9), 2.0**-5)
     values = rng.integers(-(2**40), 2**40, (2 * outputs, n)).astype(float)
     values[outputs:] = np.abs(values[outputs:])
-    sums = Leaves(leaf[None], width).sums(values, 1)
+    sums = Leaves(leaf[None], width, np.array([width])).sums(values, 1)
     g, h = np.split(sums, 2, axis=2)
     coef = leaf_coefficients(g, h, units, damping).reshape(width, outputs)
     for k in range(outputs):
@@ -214,7 +214,7 @@ def test_slopes_are_multiples_of_units_and_sums_depend_on_no_blocks_or_threads(l
     weight, scale = rng.exponential(size=777), np.ones(3)
     weight /= weight.mean()
     units = units_of(*loss.newton(np.zeros(y.shape), y, scale), weight)
-    leaves = Leaves(rng.integers(0, 16, (2, 777)), 16)
+    leaves = Leaves(rng.integers(0, 16, (2, 777)), 16, np.array([16, 16]))
     found = []
     for size, n_jobs in ((2**14, 1), (50, 1), (50, 3), (7, 2)):
         monkeypatch.setattr("trickless.solvers.descent.slopes._ROWS", size)

@@ -101,7 +101,7 @@ def test_a_replay_takes_the_trees_of_the_trial(calls):
     assert model.score(X, y) > 0.3
 
 
-@pytest.mark.parametrize("neurons", [Trees(depth=3), Mixture([Gaussian(1.0), Trees(depth=3)])])
+@pytest.mark.parametrize("neurons", [Trees(3, leaves="constant"), Mixture([Gaussian(1.0), Trees(3)])])
 def test_a_fit_that_is_interrupted_leaves_a_model(neurons, calls):
     X, y = data()
     model = DoublyStochasticRegressor(neurons, 40, n_iter_no_change=2, random_state=0)
@@ -201,15 +201,17 @@ def test_a_state_that_is_not_consistent_is_refused(calls, tmp_path):
     learn_all(descent.copy(), rows, options, keep=lambda state: states.append(state()))
     last = states[-1]
     assert last["found"]
-    n, scores, scored, level, weights = last["found"]
+    n, scores, scored, level, weights, solved = last["found"]
     for broken in (
-        [-1, scores, scored, level, weights],
-        [n, ["a"], scored, level, weights],
-        [n, scores, scored, level[:0], weights],
-        [n, scores, scored[1:], level, weights],
-        [n + 1, scores, scored, level, weights],
-        [n, scores, scored, level, weights[:1]],
-        [n, scores, scored, level, [weights[0], weights[1][:2]]],
+        [-1, scores, scored, level, weights, solved],
+        [n, ["a"], scored, level, weights, solved],
+        [n, scores, scored, level[:0], weights, solved],
+        [n, scores, scored[1:], level, weights, solved],
+        [n + 1, scores, scored, level, weights, solved],
+        [n, scores, scored, level, weights[:1], solved],
+        [n, scores, scored, level, [weights[0], weights[1][:2]], solved],
+        [n, scores, scored, level, weights, [-1.0, 3]],
+        [n, scores, scored, level, weights, ["a", 3]],
     ):
         with pytest.raises((ValueError, TypeError)):
             learn_all(descent.copy(), rows, options, state=last | {"found": broken})
