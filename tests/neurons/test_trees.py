@@ -58,8 +58,8 @@ def test_a_leaf_has_a_bit_for_each_cut_that_sends_the_row_to_the_right(depth):
                 bin_ = int(of_row[columns[tree, i]])
                 goes_right = sets[tree, i, bin_ // 8] >> (7 - bin_ % 8) & 1
                 expected[row, tree] += int(goes_right) << i
-    np.testing.assert_array_equal(neurons.leaves(X, weights), expected)
-    np.testing.assert_array_equal(neurons.leaves(neurons.read(X), weights), expected)
+    np.testing.assert_array_equal(neurons.leaf_numbers(X, weights), expected)
+    np.testing.assert_array_equal(neurons.leaf_numbers(neurons.read(X), weights), expected)
     Z = neurons(X, weights)
     assert Z.shape == (len(X), 20 * 2**depth)
     Z = Z.reshape(len(X), 2**depth, 20)
@@ -96,7 +96,7 @@ def test_mean_of_products_is_the_kernel_of_a_table(depth):
     X, n_categories = table()
     neurons = fitted(Trees(depth), X, n_categories)
     rows = np.vstack([X[:13], [np.nan] * 6])
-    leaf = neurons.leaves(rows, drawn(neurons, N))
+    leaf = neurons.leaf_numbers(rows, drawn(neurons, N))
     together = leaf[:, None, :] == leaf[None, :, :]
     kernel = neurons.kernel(rows)
     error = together.std(axis=2, ddof=1) / np.sqrt(N)
@@ -197,8 +197,8 @@ def test_a_device_finds_the_leaves_of_numpy(dtype, family):
     bins = neurons.read(rows)
     np.testing.assert_array_equal(np.asarray(bins), neurons.read(X))
     for each in (rows, bins):
-        leaf = np.asarray(neurons.leaves(each, there))
-        np.testing.assert_array_equal(leaf, neurons.leaves(X, weights))
+        leaf = np.asarray(neurons.leaf_numbers(each, there))
+        np.testing.assert_array_equal(leaf, neurons.leaf_numbers(X, weights))
         value = neurons.combine(each, there, xp.asarray(coef))
         assert value.dtype == getattr(xp, dtype)
         np.testing.assert_allclose(np.asarray(value), neurons.combine(X, weights, coef), atol=1e-5)
@@ -213,7 +213,7 @@ def test_binary_trees_that_are_drawn_have_full_levels(max_leaves):
     neurons = fitted(Trees(shape="binary", max_leaves=max_leaves), X, n_categories)
     depth = {2: 1, 6: 2, 8: 3}[max_leaves]
     columns, children, sets = weights = drawn(neurons, 200)
-    bins, leaf = neurons.bins_(X), neurons.leaves(X, weights)
+    bins, leaf = neurons.bins_(X), neurons.leaf_numbers(X, weights)
     assert neurons.width == max_leaves
     assert set(np.unique(leaf)) == set(range(2**depth))
     assert (neurons.geometry.n_leaves(weights) == 2**depth).all()
@@ -287,7 +287,7 @@ def test_thresholds_of_many_rows_come_from_a_sample_that_follows_the_weights(mon
 def test_two_values_of_one_row_are_always_told_apart():
     X = np.repeat([[0.0], [5.0]], [99_999, 1], axis=0)
     neurons = fitted(Trees(1), X[-300:])
-    leaf = neurons.leaves(X[-2:], drawn(neurons, 100))
+    leaf = neurons.leaf_numbers(X[-2:], drawn(neurons, 100))
     np.testing.assert_array_equal(leaf, np.repeat([[0], [1]], 100, axis=1))
 
 
@@ -295,7 +295,7 @@ def test_two_values_of_one_row_are_always_told_apart():
 def test_columns_that_do_not_vary_warn_and_make_a_constant(X):
     with pytest.warns(UserWarning, match=r"no column of X varies.*Remedy: pass columns with"):
         neurons = fitted(Trees(2), X)
-    leaf = neurons.leaves(X, drawn(neurons, 9))
+    leaf = neurons.leaf_numbers(X, drawn(neurons, 9))
     assert (leaf == leaf[0]).all()
     np.testing.assert_array_equal(neurons.kernel(X), 1)
 
@@ -312,7 +312,7 @@ def test_activations_have_the_shape_that_is_checked():
     neurons = fitted(Trees(3), X)
     check_activations("call", neurons(X, drawn(neurons, 4)), 5, 4, 8)
     assert neurons(X[:0], drawn(neurons, 4)).shape == (0, 32)
-    assert neurons.leaves(X, tuple(array[:0] for array in drawn(neurons, 4))).shape == (5, 0)
+    assert neurons.leaf_numbers(X, tuple(array[:0] for array in drawn(neurons, 4))).shape == (5, 0)
 
 
 def test_gaps_alone_can_be_cut():
@@ -324,7 +324,7 @@ def test_gaps_alone_can_be_cut():
     family = Trees(depth=2).fit(X, np.random.default_rng(0))
     assert family.variables_.tolist() == [0, 1]
     alone = Trees(depth=2).fit(X[:, :1], np.random.default_rng(0))  # and no warning
-    leaves = alone.leaves(X[:, :1], alone.draw(np.random.default_rng(0), 50))
+    leaves = alone.leaf_numbers(X[:, :1], alone.draw(np.random.default_rng(0), 50))
     gap = np.isnan(X[:, 0])
     assert (leaves[gap] == leaves[gap][0]).all()
     assert (leaves[~gap] == leaves[~gap][0]).all()
