@@ -143,7 +143,10 @@ OF_TREES = [
     (set_at("neurons_.bins_.thresholds", [np.empty(0)]), "length of thresholds"),
     (set_at("descent_.coef", lambda c: grown(c.rows[:, :1])), "coef: the shape"),
     (set_at("descent_.coef", lambda c: grown(c.rows.astype(complex))), "coef: the type"),
-    (set_at("descent_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=0))), r"in chosen: \d+ is not"),
+    (
+        set_at("descent_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=0))),
+        r"in chosen: \d+ is not",
+    ),
     (set_at("descent_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=2))), "coef: the shape"),
     (set_at("descent_.intercept", np.zeros(2)), "spread|coef"),
     (set_at("descent_.wins", np.zeros(1, dtype=int)), "wins: the shape"),
@@ -512,7 +515,9 @@ def test_a_width_that_is_altered_in_memory_does_no_harm(module):
     model = boosted(n_candidates=1)
     model.neurons_.width = 1
     model.descent_.coef = grown(model.descent_.coef.rows[:, :1])
-    with pytest.raises(ValueError, match=r"leaves of rows|coefficients for 1 leaves|cannot reshape"):
+    with pytest.raises(
+        ValueError, match=r"leaves of rows|coefficients for 1 leaves|cannot reshape"
+    ):
         model.partial_fit(X, Y)
 
 

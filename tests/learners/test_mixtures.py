@@ -126,7 +126,7 @@ def test_a_mixture_is_better_than_either_family_alone():
         DoublyStochasticRegressor(neurons, 600, random_state=0).fit(X, y).score(X_test, y_test)
         for neurons in (Mixture([Gaussian(1.5), Trees()]), Gaussian(1.5), Trees())
     ]
-    assert 1 - scores[0] < 0.8 * (1 - max(scores[1:]))
+    assert 1 - scores[0] < 0.85 * (1 - max(scores[1:]))
 
 
 def test_the_best_number_of_neurons_is_kept():

@@ -32,11 +32,16 @@ class LinearLeaves(Stated):
     ----------
     steps : int8 array of shape (n_columns, 256)
         The value of each bin, in units of 1/127. It is 0 for missing values and for categories.
+    gaps : bool array of shape (n_columns,)
+        Whether training rows have missing values, whose value is 0. Elsewhere, a missing value is
+        new, and its value is the one nearest to 0 among those of its leaf. The function of the leaf
+        is not known outside of them.
     """
 
     def __init__(self, rows: np.ndarray, bins: Bins) -> None:
         self.steps = np.zeros((len(bins.counts), 256), dtype=np.int8)
         found = bins(rows)
+        self.gaps = (found == MISSING).any(axis=0)
         for j, codes in enumerate(bins.of_code):
             if codes is None and bins.counts[j] > 2:
                 centres = _centres(rows[:, j], found[:, j], int(bins.counts[j]))
@@ -50,6 +55,7 @@ class LinearLeaves(Stated):
 
     def check_state(self) -> None:
         check_array("steps", self.steps, "i1", (None, 256), -_STEPS, _STEPS + 1)
+        check_array("gaps", self.gaps, "b1", (len(self.steps),))
         if self.steps[:, MISSING].any():
             raise ValueError("steps: missing values have a value")
 
@@ -68,17 +74,43 @@ class LinearLeaves(Stated):
         order = np.argsort(columns < 0, axis=1, kind="stable")[:, :n_inputs]
         return np.take_along_axis(columns, order, axis=1)
 
-    def values(self, bins: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def of_new_gaps(self, weights: Weights, columns: np.ndarray) -> np.ndarray:
+        """Return the steps of new gaps in the inputs of trees: (n, n_inputs)."""
+        cuts, sets = weights[0], weights[-1]
+        low = np.full(columns.shape, -_STEPS)
+        high = np.full(columns.shape, _STEPS)
+        for i in range(cuts.shape[1]):
+            of_cut = np.unpackbits(sets[:, i], axis=1)[:, 1:]  # of bins that are not missing
+            is_cut = (columns == cuts[:, i, None]) & (of_cut.sum(axis=1) > 0)[:, None]
+            right = sets[:, i, 0, None] >= 128
+            steps = self.steps[cuts[:, i], 1:]
+            n_left = 255 - of_cut.sum(axis=1)
+            rows = np.arange(len(cuts))
+            first = steps[rows, np.minimum(n_left, 254)][:, None]
+            last = steps[rows, np.maximum(n_left - 1, 0)][:, None]
+            low = np.where(is_cut & right, np.maximum(low, first), low)
+            high = np.where(is_cut & ~right, np.minimum(high, last), high)
+        return np.where(
+            self.gaps[columns] | (columns < 0), 0, np.clip(0, low, np.maximum(low, high))
+        )
+
+    def values(self, bins: np.ndarray, columns: np.ndarray, weights: Weights) -> np.ndarray:
         """Return (1, z) of one tree at rows (n_features, n_rows): (1 + n_in_use, n_rows)."""
         known = columns[columns >= 0].tolist()
         values = np.ones((1 + len(known), bins.shape[1]))
-        for value, j in zip(values[1:], known, strict=True):
-            np.divide(self.steps[j].take(bins[j]), _STEPS, out=value)
+        for i, j in enumerate(known):
+            np.divide(self.steps[j].take(bins[j]), _STEPS, out=values[1 + i])
+            if not self.gaps[j] and (new := bins[j] == MISSING).any():
+                values[1 + i, new] = self.of_new_gaps(weights, columns[None])[0, i] / _STEPS
         return values
 
     def everywhere(self, xp: Any, bins: Any, weights: Weights, dtype: Any) -> Any:
         """Return (1, z) of several trees on any device: (n_rows, 1 + n_inputs, n)."""
-        columns = xp.asarray(self.columns(tuple(map(to_host, weights))), device=bins.device)
+        here = tuple(map(to_host, weights))
+        inputs_here = self.columns(here)
+        columns = xp.asarray(inputs_here, device=bins.device)
+        of_gaps = self.of_new_gaps(here, inputs_here) / _STEPS
+        gaps = xp.asarray(of_gaps, dtype=dtype, device=bins.device)
         steps = np.vstack([self.steps, np.zeros((1, 256), dtype=np.int8)]) / _STEPS
         flat = xp.asarray(steps.ravel(), dtype=dtype, device=bins.device)
         inputs = [xp.ones((bins.shape[0], columns.shape[0]), dtype=dtype, device=bins.device)]
@@ -86,8 +118,9 @@ class LinearLeaves(Stated):
             column = columns[:, i]
             known = xp.where(column < 0, xp.zeros_like(column), column)
             row = xp.where(column < 0, xp.full_like(column, len(steps) - 1), column)
-            b = xp.astype(xp.take(bins, known, axis=1), xp.int64) + row * 256
-            inputs.append(xp.reshape(xp.take(flat, xp.reshape(b, (-1,))), b.shape))
+            b = xp.astype(xp.take(bins, known, axis=1), xp.int64)
+            value = xp.reshape(xp.take(flat, xp.reshape(b + row * 256, (-1,))), b.shape)
+            inputs.append(xp.where(b == MISSING, gaps[None, :, i], value))
         return xp.stack(inputs, axis=1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from typing import Any
 
@@ -282,11 +283,17 @@ class Trees(Neurons):
             return self.geometry.combine(bins, weights, coef)
         total, width = np.zeros((bins.shape[1], coef.shape[2])), self.geometry.width
         run = loops(bins.shape[1] * len(coef))
-        of_trees = self.geometry.leaves(bins, weights), self.linear_.columns(weights), coef
-        for leaf, columns, values in zip(*of_trees, strict=True):
+        leaves = self.geometry.leaves(bins, weights)
+        for leaf, inputs, values in zip(leaves, self.inputs(bins, weights), coef, strict=True):
             parts = values.reshape(-1, width, coef.shape[2])
-            run.add_scaled_leaf_values(total, leaf, parts, self.linear_.values(bins, columns))
+            run.add_scaled_leaf_values(total, leaf, parts, inputs)
         return total
+
+    def inputs(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:
+        """Yield (1, z) of linear leaves at rows (n_features, n_rows), one tree after another."""
+        assert self.linear_ is not None
+        for i, columns in enumerate(self.linear_.columns(weights)):
+            yield self.linear_.values(bins, columns, tuple(array[i : i + 1] for array in weights))
 
     def _gathered(self, X: Any, weights: Weights, coef: Any) -> Any:
         """Compute ``combine`` on any device, a few trees at a time."""

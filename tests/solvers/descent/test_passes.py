@@ -101,7 +101,9 @@ def test_a_replay_takes_the_trees_of_the_trial(calls):
     assert model.score(X, y) > 0.3
 
 
-@pytest.mark.parametrize("neurons", [Trees(3, leaves="constant"), Mixture([Gaussian(1.0), Trees(3)])])
+@pytest.mark.parametrize(
+    "neurons", [Trees(3, leaves="constant"), Mixture([Gaussian(1.0), Trees(3)])]
+)
 def test_a_fit_that_is_interrupted_leaves_a_model(neurons, calls):
     X, y = data()
     model = DoublyStochasticRegressor(neurons, 40, n_iter_no_change=2, random_state=0)

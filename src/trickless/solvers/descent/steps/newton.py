@@ -81,10 +81,7 @@ class Newton(Step):
         leaves = Leaves(numbers, geometry.width, geometry.n_leaves(weights))
         if family.linear_ is None:
             return leaves
-        columns = family.linear_.columns(weights)
-        bins = np.asarray(X).T
-        inputs = [family.linear_.values(bins, each) for each in columns]
-        return LinearLeaves(leaves, inputs, family.n_inputs)
+        return LinearLeaves(leaves, list(family.inputs(np.asarray(X).T, weights)), family.n_inputs)
 
     def sums(
         self,
