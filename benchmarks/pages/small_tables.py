@@ -78,7 +78,7 @@ def small_errors_table(classes):
 def of_table(one):
     """A row: a table and the error of each method."""
     there = {name: mean(one, name) for name in methods() if "error" in one["methods"].get(name, {})}
-    least = f"{min(there.values()):.4f}"
+    least = f"{min(there.values(), default=0.0):.4f}"
     cells = [f"{there[name]:.4f}" if name in there else "–" for name in methods()]
     cells = [f"**{cell}**" if cell == least else cell for cell in cells]
     return [one["name"], f"{one['rows']:,} × {one['columns']}", *cells]

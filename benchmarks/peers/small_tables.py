@@ -63,10 +63,11 @@ def folds(table: SmallTable) -> list[tuple[np.ndarray, np.ndarray]]:
 def measure(table: SmallTable, methods: list[Method]) -> dict[str, dict[str, Any]]:
     """All folds of some methods, which take turns."""
     parts, cells = folds(table), {method.name: empty(table) for method in methods}
+    some = np.random.default_rng(SEED).permutation(parts[0][0])[:WARM_UP_ROWS]  # files are sorted
     for method in methods:
         try:
             method.load()
-            fitted(table, method, parts[0][0][:WARM_UP_ROWS], parts[0][1])
+            fitted(table, method, some, parts[0][1])
         except Exception as error:
             cells[method.name] = {"missing": f"{type(error).__name__}: {error}"[:300]}
     able = [method for method in methods if "error" in cells[method.name]]
