@@ -15,9 +15,9 @@ before each fit (``isolated.py``).
 
 Run as ``make bench-small-tables`` or ``python benchmarks/peers/small_tables.py``; writes
 ``benchmarks/results/small_tables.json`` after each table. What was measured at the same commit with
-the same versions is kept, so that a run which was interrupted goes on; ``--again`` measures it
-again from the start. ``--tables iris,wine`` does only these, and ``--methods trees`` only that method; all else in
-the file stays as it is. Their seconds are then of another run. ``--out`` names another file.
+the same versions is kept, so that a run which was interrupted goes on; ``--again`` starts over.
+``--tables iris,wine`` does only these, and ``--methods trees`` only that method; all else in the
+file stays as it is. Their seconds are then of another run. ``--out`` names another file.
 """
 
 from __future__ import annotations

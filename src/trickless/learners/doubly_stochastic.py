@@ -106,11 +106,15 @@ class _DoublyStochastic(NeuronLearner):
         Whether the cuts of trees draw columns in proportion to 1 + how often each was chosen so
         far. If False, they draw all columns equally often. This needs several candidates.
     validation_fraction : float, default=0.1
-        Share of the rows to hold out for ``early_stopping``.
+        Share of the rows to hold out for ``early_stopping``. Trees hold out fewer than 1,000 rows
+        in four folds instead, and rows given as ``X_val`` replace the share.
     n_iter_no_change : int, default=5
-        Number of scores without an improvement by ``tol`` after which ``early_stopping`` stops.
+        Number of scores without progress after which ``early_stopping`` stops, or a quarter of all
+        scores so far if that is more. A score counts half unless it is worse by a standard error.
     tol : float, default=1e-3
-        The least improvement of the score that counts for ``early_stopping``.
+        The least progress that counts for ``early_stopping``: how much less the held-out rows must
+        lose than at the last progress, relative to what they lose now. Progress must also be more
+        than its standard error.
     warm_start : bool, default=False
         Whether ``fit`` keeps the neurons of the fitted model and adds neurons up to ``n_neurons``.
     random_state : int, Generator, RandomState or None, default=None
@@ -152,12 +156,14 @@ class _DoublyStochastic(NeuronLearner):
         slope of "squared_error" and "squared_hinge" has no bound, and the slope of
         "epsilon_insensitive" and "hinge" jumps.
     early_stopping : bool or "auto", default="auto"
-        Whether ``fit`` holds rows out, and stops before ``n_neurons`` when their score no longer
-        improves. The score is the share of the loss of these rows that is explained. It is computed
+        Whether ``fit`` holds rows out, and stops before ``n_neurons`` when they make no more
+        progress. The score is the share of the loss of these rows that is explained. It is computed
         after every pass, or every twentieth of ``n_neurons``. For trees it is computed a hundred
-        times, the best number of trees is kept, and the intercept of a classifier is moved to their
-        mean probabilities. "auto" is True if the neurons are trees and there are at least 40 rows.
-        Of rows with weights, their effective number counts, (Σw)² / Σw².
+        times. The best number of trees is kept, and learned from all rows in the end. All leaves
+        are then solved for together where this makes the held-out rows lose less by two standard
+        errors, and the intercept of a classifier is moved to their mean probabilities. "auto" is
+        True if the neurons are trees and there are at least 40 rows. Of rows with weights, their
+        effective number counts, (Σw)² / Σw².
 
     Attributes
     ----------
@@ -166,7 +172,9 @@ class _DoublyStochastic(NeuronLearner):
     loss_curve_ : array of shape (n_steps,)
         Mean loss of the rows of each step before the step.
     validation_scores_ : list of float
-        Scores of the held-out rows, with ``early_stopping``.
+        Scores of the held-out rows, with ``early_stopping``: the share of their loss that is
+        explained, as the mean over outputs. Each row counts once if there are folds. They are from
+        before the leaves are solved for together.
     n_iter_ : int
         Number of steps taken.
     preconditioner_ : str or None

@@ -213,9 +213,14 @@ class Neurons(Stated, BaseEstimator, ABC):
         """Raise a ValueError if stored weights name features that do not exist."""
 
     def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
-        """Set the depth of the trees of a fitted family from the number of rows.
+        """Set the size of the trees of a fitted family for a number of rows.
 
-        ``deepest`` is the largest depth that "auto" may choose.
+        Parameters
+        ----------
+        n_rows : int
+            Number of training rows.
+        deepest : int, optional
+            The largest depth that "auto" may choose. Default: that of the shape.
         """
 
     def candidates(self) -> list[Neurons]:

@@ -5,6 +5,10 @@ The activations of a row are those of constant leaves, times :math:`(1, z_1, \do
 its bin, so it takes one byte, and numbers beyond the training rows count as the outermost bin.
 The function of a leaf therefore never leaves the values that it takes at training rows by more than
 its slopes times 2.
+
+A missing value has the value 0 if training rows have gaps in that column, so that the leaves learn
+what such rows are like. If they have none, a leaf would be extrapolated to a value that its rows
+lack. A gap in a new row then counts as the median of the column, for cuts and slopes alike.
 """
 
 from __future__ import annotations
@@ -32,22 +36,22 @@ class LinearLeaves(Stated):
     ----------
     steps : int8 array of shape (n_columns, 256)
         The value of each bin, in units of 1/127. It is 0 for missing values and for categories.
-    gaps : bool array of shape (n_columns,)
-        Whether training rows have missing values, whose value is 0. Elsewhere, a missing value is
-        new, and its value is the one nearest to 0 among those of its leaf. The function of the leaf
-        is not known outside of them.
+    of_gaps : uint8 array of shape (n_columns,)
+        The bin of missing values: that of the median if training rows have no gaps, else 0.
     """
 
     def __init__(self, rows: np.ndarray, bins: Bins) -> None:
         self.steps = np.zeros((len(bins.counts), 256), dtype=np.int8)
         found = bins(rows)
-        self.gaps = (found == MISSING).any(axis=0)
+        self.of_gaps = np.full(len(bins.counts), MISSING, dtype=np.uint8)
         for j, codes in enumerate(bins.of_code):
             if codes is None and bins.counts[j] > 2:
                 centres = _centres(rows[:, j], found[:, j], int(bins.counts[j]))
                 spread = centres.std() or 1.0
                 ends = np.clip((centres - centres.mean()) / (_END * spread), -1, 1)
                 self.steps[j, 1 : len(centres) + 1] = np.rint(_STEPS * ends)
+                if (found[:, j] != MISSING).all():
+                    self.of_gaps[j] = np.sort(found[:, j])[len(found) // 2]
 
     def n_inputs(self, n_cuts: int) -> int:
         """Return the most columns that the leaves of trees of so many cuts are linear in."""
@@ -55,7 +59,7 @@ class LinearLeaves(Stated):
 
     def check_state(self) -> None:
         check_array("steps", self.steps, "i1", (None, 256), -_STEPS, _STEPS + 1)
-        check_array("gaps", self.gaps, "b1", (len(self.steps),))
+        check_array("of_gaps", self.of_gaps, "u1", (len(self.steps),))
         if self.steps[:, MISSING].any():
             raise ValueError("steps: missing values have a value")
 
@@ -74,43 +78,22 @@ class LinearLeaves(Stated):
         order = np.argsort(columns < 0, axis=1, kind="stable")[:, :n_inputs]
         return np.take_along_axis(columns, order, axis=1)
 
-    def of_new_gaps(self, weights: Weights, columns: np.ndarray) -> np.ndarray:
-        """Return the steps of new gaps in the inputs of trees: (n, n_inputs)."""
-        cuts, sets = weights[0], weights[-1]
-        low = np.full(columns.shape, -_STEPS)
-        high = np.full(columns.shape, _STEPS)
-        for i in range(cuts.shape[1]):
-            of_cut = np.unpackbits(sets[:, i], axis=1)[:, 1:]  # of bins that are not missing
-            is_cut = (columns == cuts[:, i, None]) & (of_cut.sum(axis=1) > 0)[:, None]
-            right = sets[:, i, 0, None] >= 128
-            steps = self.steps[cuts[:, i], 1:]
-            n_left = 255 - of_cut.sum(axis=1)
-            rows = np.arange(len(cuts))
-            first = steps[rows, np.minimum(n_left, 254)][:, None]
-            last = steps[rows, np.maximum(n_left - 1, 0)][:, None]
-            low = np.where(is_cut & right, np.maximum(low, first), low)
-            high = np.where(is_cut & ~right, np.minimum(high, last), high)
-        return np.where(
-            self.gaps[columns] | (columns < 0), 0, np.clip(0, low, np.maximum(low, high))
-        )
+    def filled(self, xp: Any, bins: Any) -> Any:
+        """Return bins (n_rows, n_columns) whose gaps have the bins of gaps, on any device."""
+        of_gaps = xp.asarray(self.of_gaps, device=bins.device)
+        return xp.where(bins == MISSING, of_gaps[None, :], bins)
 
-    def values(self, bins: np.ndarray, columns: np.ndarray, weights: Weights) -> np.ndarray:
+    def values(self, bins: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return (1, z) of one tree at rows (n_features, n_rows): (1 + n_in_use, n_rows)."""
         known = columns[columns >= 0].tolist()
         values = np.ones((1 + len(known), bins.shape[1]))
-        for i, j in enumerate(known):
-            np.divide(self.steps[j].take(bins[j]), _STEPS, out=values[1 + i])
-            if not self.gaps[j] and (new := bins[j] == MISSING).any():
-                values[1 + i, new] = self.of_new_gaps(weights, columns[None])[0, i] / _STEPS
+        for value, j in zip(values[1:], known, strict=True):
+            np.divide(self.steps[j].take(bins[j]), _STEPS, out=value)
         return values
 
     def everywhere(self, xp: Any, bins: Any, weights: Weights, dtype: Any) -> Any:
         """Return (1, z) of several trees on any device: (n_rows, 1 + n_inputs, n)."""
-        here = tuple(map(to_host, weights))
-        inputs_here = self.columns(here)
-        columns = xp.asarray(inputs_here, device=bins.device)
-        of_gaps = self.of_new_gaps(here, inputs_here) / _STEPS
-        gaps = xp.asarray(of_gaps, dtype=dtype, device=bins.device)
+        columns = xp.asarray(self.columns(tuple(map(to_host, weights))), device=bins.device)
         steps = np.vstack([self.steps, np.zeros((1, 256), dtype=np.int8)]) / _STEPS
         flat = xp.asarray(steps.ravel(), dtype=dtype, device=bins.device)
         inputs = [xp.ones((bins.shape[0], columns.shape[0]), dtype=dtype, device=bins.device)]
@@ -119,8 +102,7 @@ class LinearLeaves(Stated):
             known = xp.where(column < 0, xp.zeros_like(column), column)
             row = xp.where(column < 0, xp.full_like(column, len(steps) - 1), column)
             b = xp.astype(xp.take(bins, known, axis=1), xp.int64)
-            value = xp.reshape(xp.take(flat, xp.reshape(b + row * 256, (-1,))), b.shape)
-            inputs.append(xp.where(b == MISSING, gaps[None, :, i], value))
+            inputs.append(xp.reshape(xp.take(flat, xp.reshape(b + row * 256, (-1,))), b.shape))
         return xp.stack(inputs, axis=1)
 
 

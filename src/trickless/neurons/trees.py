@@ -54,6 +54,11 @@ class Trees(Neurons):
     formula holds for both shapes, since the cuts from the root to a leaf are independent. Binary
     trees that are drawn have D full levels, as many as ``depth`` and ``max_leaves`` allow.
 
+    With linear leaves, the activations are :math:`e_\ell` times :math:`(1, z_1, \dots, z_m)`, of
+    norm :math:`\sqrt{1 + m}` at most, where z are the values of at most four columns. The kernel
+    then has a second term, the mean of :math:`\sum_i z_i z_i'` over trees in which two rows share a
+    leaf.
+
     Doubly Stochastic Gradients makes Newton steps on trees, and fits their cuts to the data
     (``n_candidates``). That is gradient boosting on partly random trees. Learners with these
     neurons accept data frames directly, as with :class:`Tabular`. Categories that were not in the
@@ -67,12 +72,24 @@ class Trees(Neurons):
         trees, so that a leaf has 16 rows of the first batch on average, and 20 for binary trees.
         For learners other than Doubly Stochastic Gradients, it chooses at most 4, because they
         evaluate all leaves of all trees.
-    shape : {"oblivious", "binary"}, default="oblivious"
-        Whether all branches of a level share a cut, or each node has its own.
+    shape : {"oblivious", "binary", "auto"}, default="oblivious"
+        Whether all branches of a level share a cut, or each node has its own. With "auto", the
+        ``fit`` of Doubly Stochastic Gradients learns both kinds, in as much time as both take, and
+        keeps the one with the better score on held-out rows. Without early stopping, and with
+        other learners, it is "oblivious".
     max_leaves : int or "auto", default="auto"
         The most leaves of a binary tree, from 2 to 65,536. "auto" chooses a power of two from 4 to
         4,096, so that a leaf has at least 16 rows of the first batch on average. The ``depth`` of
         oblivious trees determines the number of their leaves.
+    leaves : {"auto", "constant", "linear"}, default="auto"
+        What a leaf of an oblivious tree predicts: a constant, or a linear function of the columns
+        of numbers among the first four cuts of its tree. The value of a column is the mean of its
+        bin, centred, and scaled to [-1, 1] over three standard deviations. Beyond the training
+        rows it stays that of the outermost bin, so predictions stay bounded. With "auto", the
+        ``fit`` of Doubly Stochastic Gradients learns a few trees of both kinds, and takes linear
+        leaves if their loss on held-out rows is less by one per cent. Binary trees, other
+        learners and several outputs have constant leaves with "auto", and so have fits without
+        early stopping.
 
     Attributes
     ----------
@@ -129,10 +146,9 @@ class Trees(Neurons):
     # In files of older versions.
     shape: str = "oblivious"
     max_leaves: int | str = "auto"
-
     leaves: str = "constant"
-    #: The inputs of linear leaves, or None if leaves are constant; and those that a race may take.
     shape_: str = "oblivious"
+    #: The inputs of linear leaves, or None if leaves are constant; and those that a race may take.
     linear_: LinearLeaves | None = None
     spare_: LinearLeaves | None = None
 
@@ -236,7 +252,6 @@ class Trees(Neurons):
         return self.shape_ if self.shape == "auto" else self.shape
 
     def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
-        """Set the size of all trees for a number of training rows. ``deepest`` limits "auto"."""
         if self.used_shape == "oblivious" and self.max_leaves != "auto" != self.shape:
             raise InvalidValueError(
                 f"{type(self).__name__}: max_leaves={self.max_leaves!r} with shape='oblivious', "
@@ -252,7 +267,10 @@ class Trees(Neurons):
         return self.geometry.draw(rng, n, self.variables_, self.bins_)
 
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
-        return X if _are_bins(X) else self.bins_(X, n_jobs)
+        if _are_bins(X):
+            return X
+        bins = self.bins_(X, n_jobs)
+        return bins if self.linear_ is None else self.linear_.filled(namespace(bins), bins)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         xp = namespace(X)
@@ -292,8 +310,8 @@ class Trees(Neurons):
     def inputs(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:
         """Yield (1, z) of linear leaves at rows (n_features, n_rows), one tree after another."""
         assert self.linear_ is not None
-        for i, columns in enumerate(self.linear_.columns(weights)):
-            yield self.linear_.values(bins, columns, tuple(array[i : i + 1] for array in weights))
+        for columns in self.linear_.columns(weights):
+            yield self.linear_.values(bins, columns)
 
     def _gathered(self, X: Any, weights: Weights, coef: Any) -> Any:
         """Compute ``combine`` on any device, a few trees at a time."""
@@ -328,7 +346,7 @@ class Trees(Neurons):
         return (inputs[:, :, None] * hot[:, None, :]).reshape(len(bins), self.width)
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        B, C = self.bins_(X), self.bins_(Y)
+        B, C = self.read(X), self.read(Y)
         of_features = np.zeros(self.n_features_in_)
         of_features[self.variables_] = 1 / len(self.variables_)
         shares = self.bins_.spread(of_features)
