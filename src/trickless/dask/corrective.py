@@ -1,7 +1,7 @@
 """The corrective solve of a fit whose rows are on workers.
 
 Each worker finds the leaves of its rows. A product with A is made there and stays there, and a
-product with its transpose is a sum over the workers. Sums are of whole numbers in a unit that all
+product with its transpose is a sum over the workers. Sums are of integers in a unit that all
 rows decide, so they equal those of a local fit.
 """
 
@@ -90,11 +90,11 @@ class RowsOnWorkers:
         return np.asarray(np.max(self._workers.client.gather(parts), axis=0))
 
     def total(self, values: list[Any], unit: np.ndarray) -> np.ndarray:
-        """Return sums of values, as whole numbers of units."""
+        """Return sums of values, as integers of units."""
         return self._sum(self._workers.each(SystemRows.total, self._rows, values, given=(unit,)))
 
     def transposed(self, values: list[Any], unit: np.ndarray) -> np.ndarray:
-        """Return Aᵀ times values, as whole numbers of units."""
+        """Return Aᵀ times values, as integers of units."""
         given = self._workers.model, unit
         return self._sum(self._workers.each(_transposed, self._rows, values, given=given))
 

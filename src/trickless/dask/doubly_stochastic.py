@@ -255,7 +255,7 @@ class _Choice:
 
     For trees, these are the first rows of all batches. The client keeps them, with the values of f.
     For other neurons, they are a sample of each batch, which the workers send. Neurons that are
-    ``given`` are taken as they are.
+    ``given`` are taken unchanged.
     """
 
     def __init__(

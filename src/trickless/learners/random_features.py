@@ -336,7 +336,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
     @property
     def _has_indicators(self) -> bool:
-        """Whether the activations of a neuron are those of constant leaves."""
+        """Whether the activations of a neuron are indicators of constant leaves."""
         return self.neurons_.one_hot and getattr(self.neurons_, "linear_", None) is None
 
     def _of_rows(self, X: Any) -> Any:

@@ -103,7 +103,7 @@ class LeafMatrix:
         return totals
 
     def transposed(self, values: list[np.ndarray]) -> np.ndarray:
-        """Return Aᵀ times values of the rows, whole numbers: (n_trees, width, n_outputs)."""
+        """Return Aᵀ times values of the rows, integers: (n_trees, width, n_outputs)."""
         n_outputs, n_jobs = values[0].shape[1], self._options.step.n_jobs
         result = np.zeros((*self.shape[:2], n_outputs))
         rows = [np.ascontiguousarray(each.T) for each in values]
@@ -147,11 +147,11 @@ class SystemRows:
         return np.max([np.abs(each).max(axis=0, initial=0.0) for each in values], axis=0)
 
     def total(self, values: list[np.ndarray], unit: np.ndarray) -> np.ndarray:
-        """Return sums of values, as whole numbers of units."""
+        """Return sums of values, as integers of units."""
         return np.sum([np.rint(each / unit).sum(axis=0) for each in values], axis=0)
 
     def transposed(self, values: list[np.ndarray], unit: np.ndarray) -> np.ndarray:
-        """Return Aᵀ times values, as whole numbers of units."""
+        """Return Aᵀ times values, as integers of units."""
         return self._matrix.transposed([np.rint(each / unit) for each in values])
 
 

@@ -2,7 +2,7 @@
 
 Newton steps on trees are many, and held-out rows decide how many are best. Nothing is thrown away:
 a trial learns from the other rows until it has stopped improving, and its trees, up to the best
-number, are then replayed on all rows. A replay keeps the cuts and computes the leaves anew, which
+number, are then replayed on all rows. A replay keeps the cuts and computes the leaves again, which
 takes no search. Few rows are held out in folds. All folds take their steps together, so that each
 row counts in the decision, and the fit then takes as many steps on all rows.
 """
@@ -55,7 +55,7 @@ class FitRows(NamedTuple):
 class Found(NamedTuple):
     """What a trial has found: the best number of neurons, its scores and the neurons.
 
-    ``weights`` are those of the new neurons if the trial chose them, ``scored`` the numbers of
+    ``weights`` belong to the new neurons if the trial chose them, ``scored`` the numbers of
     neurons of its ``scores``, and ``level`` moves the intercept. If a ``correction`` pays, all
     coefficients are solved for together in the end.
     """

@@ -1,7 +1,7 @@
 r"""Newton steps on linear leaves: the constant and the slopes of each leaf.
 
 With z the inputs of a leaf and :math:`\bar z` their mean, weighted by the curvatures h of its rows,
-the leaf adds :math:`c + s \cdot (z - \bar z)`. Its constant is that of a constant leaf, since the
+the leaf adds :math:`c + s \cdot (z - \bar z)`. Its constant is the value of a constant leaf, since the
 centred inputs sum to 0, and its slopes are a ridge regression of the slopes g of the loss,
 
 .. math:: s = \Big( \sum_i h_i (z_i - \bar z)(z_i - \bar z)^\top + \mu I \Big)^{-1}
@@ -82,7 +82,7 @@ class LinearLeaves(NamedTuple):
         return n_rows, (1 + self.n_inputs) * n_columns
 
     def sums(self, values: np.ndarray, n_jobs: int | None) -> np.ndarray:
-        """Return sums of ``values`` (n_values, n_rows), whole numbers, over rows, times (1, z).
+        """Return sums of ``values`` (n_values, n_rows), integers, over rows, times (1, z).
 
         The shape is ((1 + n_inputs) * width, n_trees, n_values). Products are rounded.
         """
