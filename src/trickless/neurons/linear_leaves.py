@@ -1,8 +1,8 @@
 r"""Linear leaves: in each leaf of a tree a linear function of the columns that the tree cuts first.
 
 The activations of a row are the indicators of leaves times :math:`(1, z_1, \dots, z_m)`, where
-:math:`z_i` is the value of a column of numbers, centred and scaled to [-1, 1]. A value depends only on
-its bin, so it takes one byte, and numbers beyond the training rows count as the outermost bin.
+:math:`z_i` is the value of a column of numbers, centred and scaled to [-1, 1]. A value depends only
+on its bin, so it takes one byte, and numbers beyond the training rows count as the outermost bin.
 The function of a leaf therefore never leaves the values that it takes at training rows by more than
 its slopes times 2.
 

@@ -1,8 +1,8 @@
 r"""Newton steps on linear leaves: the constant and the slopes of each leaf.
 
 With z the inputs of a leaf and :math:`\bar z` their mean, weighted by the curvatures h of its rows,
-the leaf adds :math:`c + s \cdot (z - \bar z)`. Its constant is the value of a constant leaf, since the
-centred inputs sum to 0, and its slopes are a ridge regression of the slopes g of the loss,
+the leaf adds :math:`c + s \cdot (z - \bar z)`. Its constant is the value of a constant leaf, since
+the centred inputs sum to 0, and its slopes are a ridge regression of the slopes g of the loss,
 
 .. math:: s = \Big( \sum_i h_i (z_i - \bar z)(z_i - \bar z)^\top + \mu I \Big)^{-1}
     \sum_i g_i (z_i - \bar z),
