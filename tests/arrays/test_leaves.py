@@ -104,6 +104,18 @@ def test_sums_by_leaf_and_values_of_leaves(module, seed):
         ]
         module.add_leaf_values(total, leaf, of_leaves)
         np.testing.assert_array_equal(total, np.reshape(expected, (n_rows, n_values)))
+        scales, parts = rng.standard_normal((2, n_rows)), rng.standard_normal((3, width, n_values))
+        parts = parts.astype(dtype)  # the last has no scale
+        for scale, part in zip(scales, parts, strict=False):
+            for row in range(n_rows):
+                for k in range(n_values):
+                    expected[row][k] += float(part[leaf[row], k]) * scale[row]
+        module.add_scaled_leaf_values(total, leaf, parts, scales)
+        np.testing.assert_array_equal(total, np.reshape(expected, (n_rows, n_values)))
+    scales = rng.uniform(-1, 1, (2, n_rows))
+    found = module.scaled_leaf_sums(leaf, values, scales, width)
+    for scale, sums in zip(scales, found, strict=True):
+        np.testing.assert_array_equal(sums, module.leaf_sums(leaf, np.rint(values * scale), width))
 
 
 @both
@@ -125,6 +137,15 @@ def test_sums_over_few_rows_have_the_bits_of_those_over_many(module, depth):
         for n in (0, 1, 7, 64, 65):
             few = checked.combine(bins[:, :n], columns, sets, coef)
             np.testing.assert_array_equal(few, expected[:n])
+        slopes = rng.standard_normal((60, 2, 2**depth, n_outputs)).astype(dtype)
+        inputs = np.concatenate([np.ones((60, 1, 500)), rng.standard_normal((60, 2, 500))], axis=1)
+        linear = np.concatenate([coef[:, None], slopes], axis=1)
+        expected = np.zeros((500, n_outputs))
+        for leaf, values, z in zip(leaves, linear, inputs, strict=True):
+            for each, by in zip(values, z, strict=True):
+                expected += each[leaf] * by[:, None]
+        few = checked.combine_few_linear(bins, columns, sets, linear, inputs)
+        np.testing.assert_array_equal(few, expected)
     none = checked.combine(bins[:, :2], columns[:0], sets[:0], coef[:0])
     np.testing.assert_array_equal(none, np.zeros((2, n_outputs)))
 
@@ -195,6 +216,7 @@ def test_loops_of_numba_give_the_bits_of_those_of_numpy():
         for module, total in zip((of_numpy, of_numba), totals, strict=True):
             for _ in range(5):
                 module.add_leaf_values(total, leaf, of_leaves)
+                module.add_scaled_leaf_values(total, leaf, of_leaves[None], values[:1])
         np.testing.assert_array_equal(*totals)
 
 
@@ -230,8 +252,17 @@ def arguments():
     return {
         "leaves": [bins, columns, sets],
         "combine": [bins, columns, sets, coef],
+        "combine_few_linear": [
+            bins,
+            columns,
+            sets,
+            coef[:, None] * np.ones((2, 3, width, 2)),
+            rng.random((2, 3, rows)),
+        ],
         "leaf_sums": [leaves, rng.standard_normal((2, rows)), width],
         "add_leaf_values": [np.zeros((rows, 2)), leaves, coef[0]],
+        "scaled_leaf_sums": [leaves, rng.random((2, rows)), rng.random((3, rows)), width],
+        "add_scaled_leaf_values": [np.zeros((rows, 2)), leaves, coef, rng.random((2, rows))],
         "cut_gains": [bins, buckets, leaf, h * 2.0**SUM_BITS + g, n_leaves, ridge],
         "halved": [leaf, rng.integers(0, 2, rows, dtype=np.uint8), n_leaves],
     }
@@ -261,8 +292,11 @@ def spoiled(argument, most):
 BELOW = {
     "leaves": [None, "features", None],
     "combine": [None, "features", None, None],
+    "combine_few_linear": [None, "features", None, None, None],
     "leaf_sums": [8, None],
     "add_leaf_values": [None, 8, None],
+    "scaled_leaf_sums": [8, None, None],
+    "add_scaled_leaf_values": [None, 8, None, None],
     "cut_gains": [None, "buckets", "leaves", None],
     "halved": ["leaves", 2],
 }

@@ -44,7 +44,8 @@ def module(request, monkeypatch):
 
 def boosted(**options):
     options = {"n_neurons": 6, "random_state": 0} | options
-    return trickless.DoublyStochasticRegressor(Trees(depth=3), **options).fit(X, Y)
+    family = Trees(depth=3, leaves="constant")
+    return trickless.DoublyStochasticRegressor(family, **options).fit(X, Y)
 
 
 def features(rows=X, **options):
@@ -218,6 +219,75 @@ def test_binary_trees_that_are_altered_in_memory_do_no_harm(alter, module):
     model = binary()
     alter(model)
     with pytest.raises(ValueError, match=r"cuts|children|node|coefficients for"):
+        model.predict(X)
+
+
+def linear(neurons=None):
+    """Trees with linear leaves, whose inputs are two of three columns; or with those to race."""
+    rows = np.column_stack([X[:, :2], X[:, 2] > 0])
+    family = Trees(depth=3, leaves="linear") if neurons is None else neurons
+    learner = trickless.DoublyStochasticRegressor(family, n_neurons=6, random_state=0)
+    return learner.fit(rows, np.digitize(Y, [0.0]))
+
+
+def auto():
+    return linear(Trees(depth=3, shape="auto"))
+
+
+#: The same for linear leaves: those of a model, and those that it might have had.
+OF_LINEAR_LEAVES = [
+    (linear, set_at("neurons_.linear_", "steps"), "linear_: a str cannot be there"),
+    (linear, set_at("neurons_.linear_", None), "width: 24 is not the 8"),
+    (linear, set_at("neurons_.linear_.steps", lambda s: s[:2]), "of_gaps: the shape|columns of"),
+    (linear, set_at("neurons_.linear_.steps", lambda s: s[:, :255]), "steps: the shape"),
+    (linear, set_at("neurons_.linear_.steps", lambda s: s.astype(float)), "steps: the type"),
+    (linear, set_at("neurons_.linear_.steps", put(5, -128)), "steps: -128 is below -127"),
+    (linear, set_at("neurons_.linear_.steps", put(0, 1)), "steps: missing values have a value"),
+    (linear, set_at("neurons_.linear_.steps", lambda s: 0 * s), "width: 24 is not the 8"),
+    (linear, set_at("neurons_.linear_.of_gaps", lambda g: g[:1]), "of_gaps: the shape"),
+    (linear, set_at("neurons_.linear_.of_gaps", lambda g: g.astype(int)), "of_gaps: the type"),
+    (linear, set_at("neurons_.width", 25), "inputs of leaves in width"),
+    (linear, set_at("neurons_.width", 48), "width: 16 is not the 8"),
+    (linear, set_at("neurons_.shape", "binary"), "linear_: only leaves of oblivious"),
+    (linear, set_at("descent_.coef", lambda c: grown(c.rows[:, :8])), "coef: the shape"),
+    (auto, set_at("neurons_.spare_", "steps"), "spare_: a str cannot be there"),
+    (auto, set_at("neurons_.spare_.steps", put(0, 1)), "steps: missing values have a value"),
+    (auto, set_at("neurons_.shape_", "round"), "shape_: 'round' is not a shape"),
+    (auto, set_at("neurons_.shape_", []), "shape_|unhashable"),
+    (auto, set_at("neurons_.shape_", "binary"), "unpack|children of nodes"),
+]
+
+
+@pytest.mark.parametrize(("make", "alter", "message"), OF_LINEAR_LEAVES)
+def test_linear_leaves_with_another_shape_or_range_raise_an_error(make, alter, message, tmp_path):
+    refused(tmp_path, make(), alter, message)
+
+
+def test_linear_leaves_come_back_from_files(tmp_path):
+    for model in (linear(), auto()):
+        trickless.save(model, tmp_path / "model")
+        again = trickless.load(tmp_path / "model")
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+        for name in ("linear_", "spare_"):
+            ours, theirs = (getattr(each.neurons_, name) for each in (model, again))
+            assert (ours is None) == (theirs is None)
+            if ours is not None:
+                np.testing.assert_array_equal(ours.steps, theirs.steps)
+
+
+@pytest.mark.parametrize(
+    "alter",
+    [
+        with_weights(0, put(0, 3)),
+        with_weights(1, lambda sets: sets[..., :1]),
+        set_at("descent_.coef", lambda c: grown(c.rows[:, :16])),
+        set_at("descent_.coef", lambda c: grown(c.rows[:, :23])),
+    ],
+)
+def test_linear_leaves_that_are_altered_in_memory_do_no_harm(alter, module):
+    model = linear()
+    alter(model)
+    with pytest.raises(ValueError, match=r"cuts|reshape"):
         model.predict(X)
 
 

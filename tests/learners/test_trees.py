@@ -437,18 +437,18 @@ def test_new_categories_and_new_gaps_are_worth_about_the_mean(n, neurons):
 
 def test_few_columns_that_matter_are_found_among_hundreds():
     """With the number of candidates that many columns get, more than with that of few columns."""
-    gained = []
-    for seed in range(4):
+    gained, constant = [], Trees(leaves="constant")
+    for seed in range(8):
         X = np.random.default_rng(seed).standard_normal((900, 600))
         y = 2 * X[:, 3] + X[:, 40] * X[:, 500] + np.sign(X[:, 7])
         models = [
-            make(REGRESSION[0], n_neurons=200, random_state=seed, n_candidates=n)
+            make(REGRESSION[0], constant, n_neurons=120, random_state=seed, n_candidates=n)
             for n in ("auto", 8)
         ]
         scores = [model.fit(X[:300], y[:300]).score(X[300:], y[300:]) for model in models]
         assert models[0].n_candidates_ == 64
         gained.append(scores[0] - scores[1])
-    assert min(gained) > 0.05  # of four seeds
+    assert np.mean(gained) > 3 * np.std(gained, ddof=1) / np.sqrt(8) > 0
 
 
 @pytest.mark.parametrize("n_levels", [300, 1500])
@@ -464,7 +464,10 @@ def test_many_categories_are_told_apart(n_levels):
     model = make(REGRESSION[0], n_neurons=300).fit(frame[:15_000], y[:15_000])
     assert model.score(frame[15_000:], y[15_000:]) > 0.72
     assert model.feature_importances_.shape == (2,)
-    assert model.feature_importances_[0] > 0.4
+    assert model.feature_importances_[0] >= 0.5
+    other = frame[15_000:].assign(x=rng.random(5000))  # on which next to nothing depends
+    changed = model.predict(other) - model.predict(frame[15_000:])
+    assert changed.std() < 0.1 * model.predict(other).std()
 
 
 def test_many_categories_without_effects_hide_nothing():

@@ -77,6 +77,8 @@ WITH_KERNEL = {
     "landmarks-signed": lambda s: Landmarks(Polynomial(degree=1, coef0=0.0)),
     "tabular": lambda s: Tabular(smooth=0.4),
     "trees": lambda s: Trees(depth=2),
+    "trees-linear": lambda s: Trees(depth=2, leaves="linear"),
+    "trees-linear-deep": lambda s: Trees(depth=6, leaves="linear"),
     "trees-binary": lambda s: Trees(shape="binary", max_leaves=5),
 }
 

@@ -95,6 +95,7 @@ FAMILIES = {
     "landmarks": Landmarks(Laplace1()),
     "tabular": Tabular(),
     "trees": Trees(depth=3),
+    "trees-linear": Trees(depth=3, leaves="linear"),
     "trees-binary": Trees(depth=3, shape="binary", max_leaves=6),
     "patches": Patches((2, 2), patch=2, pool=1),
     "patches-data": Patches((2, 2), patch=2, pool=1, filters="data"),

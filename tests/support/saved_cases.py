@@ -133,6 +133,8 @@ def learners():
     yield "steps trees drawn", learner, "table", "number"
     binary = n.Trees(shape="binary", max_leaves=6)
     yield "steps binary", t.DoublyStochasticRegressor(binary, 6, **steps), "table", "number"
+    linear = n.Trees(depth=3, leaves="linear")
+    yield "steps linear", t.DoublyStochasticRegressor(linear, 6, **steps), "table", "number"
     learner = t.DoublyStochasticClassifier(shallow, 6, warm_start=True, **steps)
     yield "steps trees warm", learner, "table", "label"
     yield "steps mixture", t.DoublyStochasticRegressor(mixed, 6, **steps), "dense", "number"

@@ -94,6 +94,23 @@ def add_scaled_leaf_values(total, leaf, values, scales):  # type: ignore[no-unty
 
 
 @_compiled
+def combine_few_linear(bins, columns, sets, coef, inputs):  # type: ignore[no-untyped-def]  # noqa: D103
+    n_rows, n_outputs = bins.shape[1], coef.shape[3]
+    total = np.zeros((n_rows, n_outputs))
+    for tree in range(len(columns)):
+        for i in range(n_rows):
+            leaf = np.intp(0)
+            for level in range(columns.shape[1]):
+                b = np.intp(bins[columns[tree, level], i])
+                byte = np.intp(sets[tree, level, b >> 3])
+                leaf |= ((byte >> (7 - (b & 7))) & 1) << level
+            for j in range(coef.shape[1]):
+                for k in range(n_outputs):
+                    total[i, k] += coef[tree, j, leaf, k] * inputs[tree, j, i]
+    return total
+
+
+@_compiled
 def cut_gains(bins, buckets, leaf, both, n_leaves, ridge):  # type: ignore[no-untyped-def]  # noqa: D103
     n_features, n_buckets = len(bins), np.intp(buckets[0, 0]) + 1
     gains = np.zeros((2, n_features, n_buckets - 2))

@@ -65,15 +65,42 @@ def combine_few(
     ``columns`` has shape (n_trees, depth), ``sets`` (n_trees, depth, 32) and ``coef`` (n_trees,
     n_leaves, n_outputs).
     """
+    tree, number = np.arange(len(columns))[:, None], _few_leaves(bins, columns, sets)
+    return _summed(coef[tree, number])
+
+
+def combine_few_linear(
+    bins: np.ndarray,
+    columns: np.ndarray,
+    sets: np.ndarray,
+    coef: np.ndarray,
+    inputs: np.ndarray,
+) -> np.ndarray:
+    """Sum linear functions of the leaves of a few rows over all trees: (n_rows, n_outputs).
+
+    ``coef`` has the constants and the slopes, (n_trees, 1 + n_inputs, n_leaves, n_outputs), and
+    ``inputs`` their factors, (n_trees, 1 + n_inputs, n_rows).
+    """
+    tree, number = np.arange(len(columns))[:, None], _few_leaves(bins, columns, sets)
+    values = coef[tree, :, number].swapaxes(1, 2) * inputs[..., None]
+    return _summed(values.reshape(-1, *values.shape[2:]))
+
+
+def _few_leaves(bins: np.ndarray, columns: np.ndarray, sets: np.ndarray) -> np.ndarray:
+    """Find the leaves of a few rows in all trees: (n_trees, n_rows)."""
     tree = np.arange(len(columns))[:, None]
     number = np.zeros((len(columns), bins.shape[1]), dtype=np.intp)
     for i in range(columns.shape[1]):
         bin_ = bins[columns[:, i]]
         bit = sets[tree, i, bin_ >> 3] >> (7 - (bin_ & 7)) & 1
         number += bit.astype(np.intp) << i
-    none = np.zeros((1, bins.shape[1], coef.shape[2]))
-    values = np.concatenate([none, coef[tree, number]])
-    return values.cumsum(axis=0)[-1]  # in a fixed order, unlike sum
+    return number
+
+
+def _summed(values: np.ndarray) -> np.ndarray:
+    """Sum over the first axis, in a fixed order, unlike sum."""
+    none = np.zeros((1, *values.shape[1:]))
+    return np.concatenate([none, values]).cumsum(axis=0)[-1]
 
 
 def scaled_leaf_sums(

@@ -23,7 +23,7 @@ _WORTH_COMPILED = 2**24
 #: The most levels of a tree: leaves of deeper trees have more coefficients than tables have rows.
 MOST_LEVELS = 16
 #: Rows up to which reading the bits of sets is faster than unpacking them for each tree.
-_FEW_ROWS = 64
+FEW_ROWS = 64
 _INTP = np.dtype(np.intp).str[1:]
 
 
@@ -92,7 +92,7 @@ class Loops(NamedTuple):
         check_array("bins of rows", bins, "u1", (None, None))
         check_cuts(columns, sets, len(bins))
         shape, kind = (len(columns), 2 ** columns.shape[1]), f"depth {columns.shape[1]}"
-        if bins.shape[1] <= _FEW_ROWS:
+        if bins.shape[1] <= FEW_ROWS:
             check_coefficients(coef, shape, kind)
             return self.module.combine_few(bins, columns, sets, coef)
         return self.combined(self.leaves(bins, columns, sets), bins.shape[1], coef, shape, kind)
@@ -111,6 +111,26 @@ class Loops(NamedTuple):
         for leaf, values in zip(leaves, coef, strict=True):
             self.module.add_leaf_values(total, leaf, values)
         return total
+
+    def combine_few_linear(
+        self,
+        bins: np.ndarray,
+        columns: np.ndarray,
+        sets: np.ndarray,
+        coef: np.ndarray,
+        inputs: np.ndarray,
+    ) -> np.ndarray:
+        """Sum linear functions of the leaves of a few rows: (n_rows, n_outputs).
+
+        ``coef`` has the shape (n_trees, 1 + n_inputs, n_leaves, n_outputs), and ``inputs``, whose
+        first are 1, the shape (n_trees, 1 + n_inputs, n_rows).
+        """
+        check_array("bins of rows", bins, "u1", (None, None))
+        check_cuts(columns, sets, len(bins))
+        check_array("inputs of leaves", inputs, "f8", (len(columns), None, bins.shape[1]))
+        shape = len(columns), inputs.shape[1], 2 ** columns.shape[1], None
+        check_array("coefficients of leaves", coef, "f4 f8", shape)
+        return self.module.combine_few_linear(bins, columns, sets, coef, inputs)
 
     def leaf_sums(self, leaf: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
         check_leaves(leaf, width)

@@ -106,8 +106,8 @@ class _DoublyStochastic(NeuronLearner):
         Whether the cuts of trees draw columns in proportion to 1 + how often each was chosen so
         far. If False, they draw all columns equally often. This needs several candidates.
     validation_fraction : float, default=0.1
-        Share of the rows to hold out for ``early_stopping``. Trees hold out fewer than 1,000 rows
-        in four folds instead, and rows given as ``X_val`` replace the share.
+        Share of the rows to hold out for ``early_stopping``. Of fewer than 1,000 rows, trees hold
+        out each once in four folds instead. Rows given as ``X_val`` replace the share.
     n_iter_no_change : int, default=5
         Number of scores without progress after which ``early_stopping`` stops, or a quarter of all
         scores so far if that is more. A score counts half unless it is worse by a standard error.

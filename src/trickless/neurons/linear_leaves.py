@@ -1,10 +1,10 @@
 r"""Linear leaves: in each leaf of a tree a linear function of the columns that the tree cuts first.
 
-The activations of a row are the indicators of leaves times :math:`(1, z_1, \dots, z_m)`, where
-:math:`z_i` is the value of a column of numbers, centred and scaled to [-1, 1]. A value depends only
-on its bin, so it takes one byte, and numbers beyond the training rows count as the outermost bin.
-The function of a leaf therefore never leaves the values that it takes at training rows by more than
-its slopes times 2.
+The activations of a row are the indicators of constant leaves times :math:`(1, z_1, \dots, z_m)`,
+where :math:`z_i` is the value of a column of numbers, centred and scaled to [-1, 1]. All rows of a
+bin have one value, and numbers beyond the training rows count as the outermost bin. Predictions are
+therefore bounded, since a leaf with the constant c and the slopes s is at most :math:`|c| + \sum_i
+|s_i|`.
 
 A missing value has the value 0 if training rows have gaps in that column, so that the leaves learn
 what such rows are like. If they have none, a leaf would be extrapolated to a value that its rows
@@ -19,6 +19,7 @@ import numpy as np
 
 from trickless.arrays.places import to_host
 from trickless.arrays.stated import Stated, check_array
+from trickless.arrays.weighted import median
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 from trickless.neurons.levels import MISSING
@@ -40,18 +41,19 @@ class LinearLeaves(Stated):
         The bin of missing values: that of the median if training rows have no gaps, else 0.
     """
 
-    def __init__(self, rows: np.ndarray, bins: Bins) -> None:
+    def __init__(self, rows: np.ndarray, bins: Bins, weight: np.ndarray) -> None:
+        rows, weight = rows[weight > 0], weight[weight > 0]
         self.steps = np.zeros((len(bins.counts), 256), dtype=np.int8)
-        found = bins(rows)
         self.of_gaps = np.full(len(bins.counts), MISSING, dtype=np.uint8)
+        found = bins(rows)
         for j, codes in enumerate(bins.of_code):
             if codes is None and bins.counts[j] > 2:
-                centres = _centres(rows[:, j], found[:, j], int(bins.counts[j]))
+                centres = _centres(rows[:, j], found[:, j], weight, int(bins.counts[j]))
                 spread = centres.std() or 1.0
                 ends = np.clip((centres - centres.mean()) / (_END * spread), -1, 1)
                 self.steps[j, 1 : len(centres) + 1] = np.rint(_STEPS * ends)
                 if (found[:, j] != MISSING).all():
-                    self.of_gaps[j] = np.sort(found[:, j])[len(found) // 2]
+                    self.of_gaps[j] = int(median(found[:, j], weight))
 
     def n_inputs(self, n_cuts: int) -> int:
         """Return the most columns that the leaves of trees of so many cuts are linear in."""
@@ -59,9 +61,14 @@ class LinearLeaves(Stated):
 
     def check_state(self) -> None:
         check_array("steps", self.steps, "i1", (None, 256), -_STEPS, _STEPS + 1)
-        check_array("of_gaps", self.of_gaps, "u1", (len(self.steps),))
         if self.steps[:, MISSING].any():
             raise ValueError("steps: missing values have a value")
+        check_array("of_gaps", self.of_gaps, "u1", (len(self.steps),))
+
+    def filled(self, xp: Any, bins: Any) -> Any:
+        """Return bins (n_rows, n_columns) whose gaps have the bins of gaps, on any device."""
+        of_gaps = xp.asarray(self.of_gaps, device=bins.device)
+        return xp.where(bins == MISSING, of_gaps[None, :], bins)
 
     def columns(self, weights: Weights) -> np.ndarray:
         """Return the columns of numbers in the first cuts of trees, (n, n_inputs); -1 for none.
@@ -78,11 +85,6 @@ class LinearLeaves(Stated):
         order = np.argsort(columns < 0, axis=1, kind="stable")[:, :n_inputs]
         return np.take_along_axis(columns, order, axis=1)
 
-    def filled(self, xp: Any, bins: Any) -> Any:
-        """Return bins (n_rows, n_columns) whose gaps have the bins of gaps, on any device."""
-        of_gaps = xp.asarray(self.of_gaps, device=bins.device)
-        return xp.where(bins == MISSING, of_gaps[None, :], bins)
-
     def values(self, bins: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return (1, z) of one tree at rows (n_features, n_rows): (1 + n_in_use, n_rows)."""
         known = columns[columns >= 0].tolist()
@@ -90,6 +92,14 @@ class LinearLeaves(Stated):
         for value, j in zip(values[1:], known, strict=True):
             np.divide(self.steps[j].take(bins[j]), _STEPS, out=value)
         return values
+
+    def of_few(self, bins: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return (1, z) of all trees at a few rows (n_features, n_rows): (n, 1 + n_inputs, ...)."""
+        inputs = np.ones((len(columns), 1 + columns.shape[1], bins.shape[1]))
+        known = np.maximum(columns, 0)
+        inputs[:, 1:] = self.steps[known[..., None], bins[known]] / _STEPS
+        inputs[:, 1:][columns < 0] = 0.0
+        return inputs
 
     def everywhere(self, xp: Any, bins: Any, weights: Weights, dtype: Any) -> Any:
         """Return (1, z) of several trees on any device: (n_rows, 1 + n_inputs, n)."""
@@ -101,20 +111,21 @@ class LinearLeaves(Stated):
             column = columns[:, i]
             known = xp.where(column < 0, xp.zeros_like(column), column)
             row = xp.where(column < 0, xp.full_like(column, len(steps) - 1), column)
-            b = xp.astype(xp.take(bins, known, axis=1), xp.int64)
-            inputs.append(xp.reshape(xp.take(flat, xp.reshape(b + row * 256, (-1,))), b.shape))
+            b = xp.astype(xp.take(bins, known, axis=1), xp.int64) + row * 256
+            inputs.append(xp.reshape(xp.take(flat, xp.reshape(b, (-1,))), b.shape))
         return xp.stack(inputs, axis=1)
 
 
-def _centres(column: np.ndarray, bins: np.ndarray, n_bins: int) -> np.ndarray:
+def _centres(column: np.ndarray, bins: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
     """Return the mean of each bin; of bins without rows, a value between their neighbours."""
     known = bins != MISSING
     values = column[known].astype(float)
     unit = float(np.abs(values).max(initial=0.0)) or 1.0  # sums could overflow
-    counts = np.bincount(bins[known], minlength=n_bins + 1)[1:]
-    sums = np.bincount(bins[known], values / unit, n_bins + 1)[1:]
-    there = np.flatnonzero(counts)
-    return np.interp(np.arange(n_bins), there, sums[there] / counts[there])
+    weight = weight[known] / weight.max()
+    total = np.bincount(bins[known], weight, n_bins + 1)[1:]
+    sums = np.bincount(bins[known], weight * (values / unit), n_bins + 1)[1:]
+    there = np.flatnonzero(total)
+    return np.interp(np.arange(n_bins), there, sums[there] / total[there])
 
 
 def covariance_of_inputs(

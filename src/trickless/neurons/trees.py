@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.loops import MOST_LEVELS, loops
+from trickless.arrays.loops import FEW_ROWS, MOST_LEVELS, loops
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.arrays.threads import row_blocks
@@ -186,7 +186,7 @@ class Trees(Neurons):
                 "leaves='constant', or shape='oblivious'",
             )
         if self.leaves != "constant" and self.shape != "binary":
-            self.spare_ = LinearLeaves(np.asarray(rows), self.bins_)
+            self.spare_ = LinearLeaves(np.asarray(rows), self.bins_, weight)
         if self.leaves == "linear":
             self.linear_, self.spare_ = self.spare_, None
         self.set_depth(X.shape[0])
@@ -222,13 +222,15 @@ class Trees(Neurons):
             return
         if self.shape_ not in SHAPES:
             raise ValueError(f"shape_: {self.shape_!r} is not a shape of trees")
-        check_count("depth_", self.depth_, 1, self.geometry.deepest)
         check_is("bins_", self.bins_, Bins)
         check_same("features of bins_", self.bins_.n_features, self.n_features_in_)
         for name in ("linear_", "spare_"):
             check_is(name, linear := getattr(self, name), LinearLeaves | None)
             if linear is not None:
                 check_same(f"columns of {name}", len(linear.steps), len(self.bins_.counts))
+        check_count("depth_", self.depth_, 1, SHAPES[self.used_shape].deepest)
+        if self.linear_ is not None and self.used_shape != "oblivious":
+            raise ValueError("linear_: only leaves of oblivious trees are linear")
         check_same("inputs of leaves in width", self.width % (1 + self.n_inputs), 0)
         self.geometry.check_size()
         check_array("variables_", self.variables_, "i8", (None,), 0, self.n_features_in_)
@@ -299,12 +301,19 @@ class Trees(Neurons):
         bins = self.read(X).T
         if self.linear_ is None:
             return self.geometry.combine(bins, weights, coef)
-        total, width = np.zeros((bins.shape[1], coef.shape[2])), self.geometry.width
+        parts = coef.reshape(len(coef), 1 + self.n_inputs, self.geometry.width, coef.shape[2])
+        if bins.shape[1] <= FEW_ROWS:
+            self.check_weights(weights)
+            inputs, (columns, sets) = (
+                self.linear_.of_few(bins, self.linear_.columns(weights)),
+                weights,
+            )
+            return loops(len(parts)).combine_few_linear(bins, columns, sets, parts, inputs)
         run = loops(bins.shape[1] * len(coef))
+        total = np.zeros((bins.shape[1], coef.shape[2]))
         leaves = self.geometry.leaves(bins, weights)
-        for leaf, inputs, values in zip(leaves, self.inputs(bins, weights), coef, strict=True):
-            parts = values.reshape(-1, width, coef.shape[2])
-            run.add_scaled_leaf_values(total, leaf, parts, inputs)
+        for leaf, inputs, values in zip(leaves, self.inputs(bins, weights), parts, strict=True):
+            run.add_scaled_leaf_values(total, leaf, values, inputs)
         return total
 
     def inputs(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:

@@ -1,95 +1,272 @@
-"""The corrective solve: conjugate gradients against a dense solve, and when it is accepted."""
+"""The corrective solve, against dense systems and against what held-out rows say."""
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from cases import inputs
-from trickless import DoublyStochasticRegressor
-from trickless.neurons import Trees
-from trickless.solvers.descent import corrective, passes
-from trickless.solvers.descent.corrective import LAMBDAS, Correction, _paths, solve
+from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.files import checkpoint as files
+from trickless.files.format import digest
+from trickless.learners.descents import options_of, rows_apart
+from trickless.neurons import Gaussian, Mixture, Trees
+from trickless.solvers.descent import corrective
+from trickless.solvers.descent.batches import MiniBatch
+from trickless.solvers.descent.corrective import (
+    LAMBDAS,
+    MOST_ITERATIONS,
+    Correction,
+    JudgedHere,
+    LeafMatrix,
+    System,
+    SystemRows,
+    choose,
+    correct,
+    is_possible,
+    solve,
+)
+from trickless.solvers.descent.descent import Descent
 
-N, P, K = 200, 40, 2
-
-
-class Dense:
-    """A system with the matrix A, as (8, 5, K) coefficients."""
-
-    def __init__(self, A, g, h):
-        self.A, self.h, self.curvature = A, h, h.mean(axis=0)
-        self.start = (A.T @ g).reshape(8, 5, K)
-
-    def normal(self, coef):
-        return (self.A.T @ (self.h * (self.A @ coef.reshape(P, K)))).reshape(8, 5, K)
-
-    def times(self, coef):
-        return [self.A @ coef.reshape(P, K)]
-
-
-def problem():
-    rng = np.random.default_rng(0)
-    A = (rng.random((N, P)) < 0.1).astype(float)
-    return Dense(A, rng.standard_normal((N, K)), rng.random((N, K)) + 0.5)
+KINDS = ["squares", "weights", "outputs", "log loss", "classes", "linear", "binary"]
 
 
-@pytest.mark.parametrize("ridge", LAMBDAS)
-def test_conjugate_gradients_solve_the_system(ridge):
-    system = problem()
-    got = solve(system, Correction(ridge, 60)).reshape(P, K)
-    for k in range(K):
-        matrix = system.A.T @ (system.h[:, k, None] * system.A)
-        matrix += ridge * system.curvature[k] * np.eye(P)
-        expected = np.linalg.solve(matrix, system.start.reshape(P, K)[:, k])
-        np.testing.assert_allclose(got[:, k], expected, atol=1e-7)
+def data(n=240, noise=0.3, seed=0):
+    X = inputs(n, 3, seed)
+    noise = noise * np.random.default_rng(seed + 100).standard_normal(n)
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + noise
 
 
-def test_all_lambdas_follow_from_one_sequence_of_products():
-    system, other = problem(), Dense(np.eye(P)[:30], np.zeros((30, K)), np.ones((30, K)))
-    for iteration, moved in zip(range(1, 7), _paths(system, other), strict=False):
-        for i, ridge in enumerate(LAMBDAS):
-            alone = other.times(solve(system, Correction(ridge, iteration)))[0]
-            np.testing.assert_allclose(moved[i], alone, atol=1e-9)
+def problem(kind, noise=0.3, n_neurons=12):
+    """A model, the batches of its training rows, and a batch of others."""
+    (X, y), (X_new, y_new) = data(noise=noise), data(90, noise, seed=1)
+    learner, family, weight = DoublyStochasticRegressor, Trees(3, leaves="constant"), None
+    if kind == "weights":
+        weight = np.random.default_rng(0).uniform(0.5, 1.5, 240)
+    if kind == "outputs":
+        y, y_new = np.stack([y, 1e3 * X[:, 0]], 1), np.stack([y_new, 1e3 * X_new[:, 0]], 1)
+    if kind == "linear":
+        family = Trees(3, leaves="linear")
+    if kind == "binary":
+        family = Trees(shape="binary", max_leaves=6)
+    if kind in ("log loss", "classes"):
+        learner, cuts = DoublyStochasticClassifier, [0.0] if kind == "log loss" else [-0.5, 0.5]
+        y, y_new = np.digitize(y, cuts), np.digitize(y_new, cuts)
+    model = learner(
+        family, n_neurons, early_stopping=False, dtype="float64", random_state=0, n_jobs=1
+    ).fit(X, y, weight)
+    options = options_of(model)
+
+    def batch(X, y, weight):
+        X, targets, weight = rows_apart(model, X, y, weight)
+        return MiniBatch(options.step.read(model.neurons_, X), targets, weight)
+
+    halves = [slice(0, 100), slice(100, 240)]
+    batches = [batch(X[s], y[s], None if weight is None else weight[s]) for s in halves]
+    return model, (X, X_new), batches, batch(X_new, y_new, None), options
 
 
-def fit(noise, monkeypatch, n=3000, **options):
-    found = []
-
-    def choose(judged, options):
-        found.append(corrective.choose(judged, options))
-        return found[-1]
-
-    monkeypatch.setattr(passes, "choose", choose)
-    X = inputs(2 * n, 4)
-    f = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
-    y = f + noise * np.random.default_rng(0).standard_normal(2 * n)
-    model = DoublyStochasticRegressor(
-        Trees(5, leaves="constant"), 200, random_state=0, **options
-    ).fit(X[:n], y[:n])
-    return found, model, np.mean((f[n:] - model.predict(X[n:])) ** 2)
+def dense(model, X):
+    """The activations of rows, (n_rows, n_trees * width)."""
+    n, width = model.neuron_coef_.shape[:2]
+    Z = model.neurons_(X, model.network_.source.weights).reshape(len(X), width, n)
+    return Z.swapaxes(1, 2).reshape(len(X), -1).astype(float)
 
 
-def test_the_solve_is_accepted_where_noise_is_low_and_makes_the_fit_better(monkeypatch):
-    (found,), _, solved = fit(0.01, monkeypatch)
-    assert found is not None
-    assert found.ridge in LAMBDAS
-    monkeypatch.setattr(corrective, "_ERRORS", np.inf)
-    (found,), _, boosted = fit(0.01, monkeypatch)
-    assert found is None
-    assert solved < 0.95 * boosted
+def newton(model, X, batches, options):
+    """Slopes and curvatures of all rows, times their weights."""
+    network, coef = model.descent_, model.neuron_coef_
+    f = dense(model, X) @ coef.reshape(-1, coef.shape[2]) + network.intercept
+    targets = np.concatenate([batch.targets for batch in batches])
+    g, h = options.step.loss.newton(f, targets, 1.0)
+    if batches[0].weight is not None:
+        share = np.concatenate([network.relative(batch.weight) for batch in batches])[:, None]
+        g, h = g * share, h * share
+    return g, h
 
 
-def test_the_solve_is_not_accepted_where_noise_is_high(monkeypatch):
-    (found,), *_ = fit(3.0, monkeypatch)
-    assert found is None
+def krylov(matrix, vector, n_iterations):
+    """The minimum of a quadratic in the space of vector, matrix @ vector, and so on."""
+    basis = vector[:, None] / np.linalg.norm(vector)
+    for _ in range(n_iterations - 1):
+        new = matrix @ basis[:, -1]
+        for _ in range(2):
+            new = new - basis @ (basis.T @ new)
+        basis = np.column_stack([basis, new / np.linalg.norm(new)])
+    return basis @ np.linalg.solve(basis.T @ matrix @ basis, basis.T @ vector)
 
 
-def test_the_solve_needs_steps_without_decay(monkeypatch):
-    (found,), *_ = fit(0.01, monkeypatch, n=1500, alpha=0.01)
-    assert found is None
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_solve_is_that_of_the_dense_system(kind):
+    model, (X, _), batches, _, options = problem(kind)
+    system, A = System(SystemRows(model.descent_, batches, options)), dense(model, X)
+    g, h = newton(model, X, batches, options)
+    np.testing.assert_allclose(system.curvature, h.mean(axis=0), rtol=1e-6)
+    n, width, n_outputs = model.neuron_coef_.shape
+    start = np.abs(A.T @ g).max(axis=0)
+    np.testing.assert_allclose(
+        system.start.reshape(-1, n_outputs) / start, A.T @ g / start, atol=1e-8
+    )
+    for ridge in (1.0, 1000.0):
+        found = {k: solve(system, Correction(ridge, k)) for k in (1, 4, 400)}
+        for o in range(n_outputs):
+            matrix = A.T @ (h[:, o, None] * A) + ridge * h[:, o].mean() * np.eye(n * width)
+            exact = np.linalg.solve(matrix, A.T @ g[:, o])
+            scale = np.abs(exact).max()
+            for k, move in found.items():
+                expected = exact if k == 400 else krylov(matrix, A.T @ g[:, o], k)
+                ours = move.reshape(-1, n_outputs)[:, o]
+                np.testing.assert_allclose(ours / scale, expected / scale, atol=1e-5)
 
 
-def test_leaves_that_are_found_again_give_the_same_bits(monkeypatch):
-    _, expected, _ = fit(0.01, monkeypatch, n=1500)
-    monkeypatch.setattr(corrective, "_KEPT", 0)
-    _, model, _ = fit(0.01, monkeypatch, n=1500)
-    np.testing.assert_array_equal(model.neuron_coef_, expected.neuron_coef_)
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_ridges_share_the_products_of_one_sequence(kind):
+    """Each moves the held-out rows as a solve of its own does, after any number of iterations."""
+    model, (_, X_new), batches, apart, options = problem(kind)
+    matrix = LeafMatrix(model.descent_, [apart], options)
+    paths = list(corrective._paths(System(SystemRows(model.descent_, batches, options)), matrix))
+    assert len(paths) == MOST_ITERATIONS
+    system, B = System(SystemRows(model.descent_, batches, options)), dense(model, X_new)
+    for k, moved in enumerate(paths, 1):
+        for ridge, ours in zip(LAMBDAS, moved, strict=True):
+            move = solve(system, Correction(ridge, k))
+            theirs = B @ move.reshape(-1, move.shape[2])
+            scale = np.abs(theirs).max(axis=0)
+            np.testing.assert_allclose(ours / scale, theirs / scale, atol=1e-4)  # of choices
+
+
+@pytest.mark.parametrize("kind", ["squares", "weights", "outputs", "log loss"])
+@pytest.mark.parametrize("noise", [0.05, 2.0])
+def test_the_choice_is_the_surest_gain_beyond_two_standard_errors(kind, noise):
+    model, (_, X_new), batches, apart, options = problem(kind, noise)
+    network, loss, B = model.descent_, options.step.loss, dense(model, X_new)
+    network.bring_up_to_date(apart, 1)
+    f = apart.f + network.intercept
+    system, y, unit = System(SystemRows(network, batches, options)), apart.targets, []
+    for o in range(y.shape[1]):
+        start = np.broadcast_to(network.constant, y.shape)[:, [o]]
+        unit.append(loss.value(start, y[:, [o]]).mean())
+
+    def lost(f):
+        each = [loss.value(f[:, [o]], y[:, [o]]) / unit[o] for o in range(y.shape[1])]
+        return np.mean(each, axis=0)
+
+    best, expected, last = 0.0, None, 0
+    for k in range(1, MOST_ITERATIONS + 1):
+        for ridge in LAMBDAS:
+            move = solve(system, Correction(ridge, k))
+            gain = lost(f) - lost(f + B @ move.reshape(-1, move.shape[2]))
+            if (sure := gain.mean() - 2 * gain.std() / np.sqrt(len(gain))) > best:
+                best, expected, last = sure, Correction(ridge, k), k
+        if k - last >= 3:
+            break
+    assert choose([JudgedHere(network, apart, batches, options)], options) == expected
+    assert (expected is not None) == (noise == 0.05)
+
+
+def test_decay_and_mixtures_allow_no_solve():
+    X, y = data()
+    options = {"early_stopping": False, "random_state": 0}
+    for family, alpha, possible in (
+        (Trees(3), 0.0, True),
+        (Trees(3), 1e-3, False),
+        (Mixture([Gaussian(), Trees(3)]), 0.0, False),
+        (Gaussian(), 0.0, False),
+    ):
+        model = DoublyStochasticRegressor(family, 20, alpha=alpha, **options).fit(X, y)
+        assert is_possible(model.descent_, options_of(model)) == possible
+        if not possible:
+            judged = JudgedHere(model.descent_, None, [], options_of(model))
+            assert choose([judged], options_of(model)) is None
+
+
+def fitted(n=1200, noise=0.05, seed=0, **options):
+    X, y = data(n, noise, seed)
+    options = {"n_neurons": 60, "random_state": seed, "n_jobs": 1} | options
+    return DoublyStochasticRegressor(Trees(4, leaves="constant"), **options), X, y
+
+
+@pytest.fixture
+def corrections(monkeypatch):
+    """The corrections of fits, and whether they are allowed."""
+
+    class Seen(list):
+        allowed = True
+
+    def chosen(judged, options):
+        seen.append(choose(judged, options) if seen.allowed else None)
+        return seen[-1]
+
+    seen = Seen()
+    monkeypatch.setattr("trickless.solvers.descent.passes.choose", chosen)
+    return seen
+
+
+@pytest.mark.parametrize("n", [800, 1200])  # in folds, and once
+def test_a_fit_with_little_noise_predicts_new_rows_better(n, corrections):
+    gained, (X_new, y_new) = [], data(4000, 0.05, seed=50)
+    for seed in range(10):
+        model, X, y = fitted(n, seed=seed, n_neurons=40)
+        scores = []
+        for corrections.allowed in (True, False):
+            scores.append(clone(model).fit(X, y).score(X_new, y_new))
+        gained.append(scores[0] - scores[1])
+    assert corrections[0] is not None
+    assert np.mean(gained) > 3 * np.std(gained, ddof=1) / np.sqrt(10) > 0
+
+
+def test_noise_is_not_corrected(corrections):
+    for seed in range(8):
+        model, X, _ = fitted(seed=seed)
+        y = np.random.default_rng(seed + 30).standard_normal(1200)
+        model.fit(X, y + 0.2 * X[:, 0])
+    assert corrections == [None] * 8
+
+
+@pytest.mark.parametrize("n", [800, 1200])
+def test_threads_and_kept_leaves_change_no_bit(n, corrections, monkeypatch):
+    expected, X, y = fitted(n, n_neurons=40)
+    expected.fit(X, y)
+    monkeypatch.setattr("trickless.solvers.descent.slopes._ROWS", 256)
+    monkeypatch.setattr("trickless.solvers.descent.slopes._WORTH_THREADS", 256)
+    for n_jobs, kept in ((2, 2**25), (1, 0), (2, 0)):
+        monkeypatch.setattr(corrective, "_KEPT", kept)
+        model = clone(expected).set_params(n_jobs=n_jobs).fit(X, y)
+        np.testing.assert_array_equal(model.neuron_coef_, expected.neuron_coef_)
+    assert corrections[0] is not None
+    assert corrections == corrections[:1] * 4
+
+
+def test_a_correction_moves_all_coefficients_by_its_solve():
+    model, _, batches, _, options = problem("squares")
+    network, before = model.descent_, model.neuron_coef_
+    move = solve(System(SystemRows(network, batches, options)), Correction(10.0, 5))
+    correct(network, System(SystemRows(network, batches, options)), Correction(10.0, 5))
+    np.testing.assert_array_equal(model.neuron_coef_, before + move)
+    assert move.any()
+
+
+def test_a_fit_that_resumes_keeps_the_correction(corrections, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "SECONDS", 0.0)
+    monkeypatch.setattr(files, "SHARE", np.inf)
+    model, X, y = fitted()
+    n_steps, at = [], 0
+
+    def step(self, *arguments, plain=Descent.step, **named):
+        n_steps.append("replay" if named.get("given") is not None else "trial")
+        if len(n_steps) == at:
+            raise KeyboardInterrupt
+        return plain(self, *arguments, **named)
+
+    monkeypatch.setattr(Descent, "step", step)
+    whole = digest(clone(model).fit(X, y))
+    assert corrections[-1] is not None
+    first = n_steps.index("replay")
+    for place in (first - 5, first + 8):
+        n_steps.clear()
+        at = place
+        with pytest.raises(KeyboardInterrupt):
+            clone(model).fit(X, y, checkpoint=tmp_path / "state")
+        at = 0
+        corrections.clear()
+        assert digest(clone(model).fit(X, y, checkpoint=tmp_path / "state")) == whole
+        assert len(corrections) == (place < first)  # in a replay, it is in the file

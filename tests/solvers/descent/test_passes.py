@@ -102,7 +102,7 @@ def test_a_replay_takes_the_trees_of_the_trial(calls):
 
 
 @pytest.mark.parametrize(
-    "neurons", [Trees(3, leaves="constant"), Mixture([Gaussian(1.0), Trees(3)])]
+    "neurons", [Trees(depth=3, leaves="constant"), Mixture([Gaussian(1.0), Trees(depth=3)])]
 )
 def test_a_fit_that_is_interrupted_leaves_a_model(neurons, calls):
     X, y = data()
@@ -203,17 +203,21 @@ def test_a_state_that_is_not_consistent_is_refused(calls, tmp_path):
     learn_all(descent.copy(), rows, options, keep=lambda state: states.append(state()))
     last = states[-1]
     assert last["found"]
-    n, scores, scored, level, weights, solved = last["found"]
+    n, scores, scored, level, weights, correction = last["found"]
     for broken in (
-        [-1, scores, scored, level, weights, solved],
-        [n, ["a"], scored, level, weights, solved],
-        [n, scores, scored, level[:0], weights, solved],
-        [n, scores, scored[1:], level, weights, solved],
-        [n + 1, scores, scored, level, weights, solved],
-        [n, scores, scored, level, weights[:1], solved],
-        [n, scores, scored, level, [weights[0], weights[1][:2]], solved],
+        [-1, scores, scored, level, weights, correction],
+        [n, ["a"], scored, level, weights, correction],
+        [n, scores, scored, level[:0], weights, correction],
+        [n, scores, scored[1:], level, weights, correction],
+        [n + 1, scores, scored, level, weights, correction],
+        [n, scores, scored, level, weights[:1], correction],
+        [n, scores, scored, level, [weights[0], weights[1][:2]], correction],
         [n, scores, scored, level, weights, [-1.0, 3]],
-        [n, scores, scored, level, weights, ["a", 3]],
+        [n, scores, scored, level, weights, [1.0, "a"]],
+        [n, scores, scored, level, weights, [1.0]],
+        [n, scores, scored, level, weights, [1.0, 3, 3]],
+        [n, scores, scored, level, weights, [1.0, 2.5]],
+        [n, scores, scored, level, weights, [1.0, 10**9]],
     ):
         with pytest.raises((ValueError, TypeError)):
             learn_all(descent.copy(), rows, options, state=last | {"found": broken})

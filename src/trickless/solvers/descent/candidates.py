@@ -126,14 +126,13 @@ def _trees(
         if by is not None:
             g, h, weight = g * by, h * by, by if weight is None else weight * by
     ridge = candidates.damping * float(h.mean()) * n_rows / family.geometry.width
-    trees = []
+    trees, grow = [], _CHOOSE[family.used_shape]
     for number in range(first, first + k):
         # Several outputs choose by a random sum of their slopes, which is exact.
         signs = rng.choice([-1.0, 1.0], len(g)) if len(g) > 1 else np.ones(1)
         total = (signs * of_g * units.g) @ g
         rows = family, bins, total, h, weight, ridge, n_rows
-        how = candidates.n, prior, unexplained, rng, number
-        trees.append(_CHOOSE[family.used_shape](*rows, *how))
+        trees.append(grow(*rows, candidates.n, prior, unexplained, rng, number))
     return tuple(map(np.stack, zip(*trees, strict=True)))
 
 

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from trickless.arrays.growing import Growing
+from trickless.arrays.stated import check_count, check_list, check_number
 from trickless.arrays.threads import row_blocks
 from trickless.functions.activations import by_neuron
 from trickless.neurons.turns import Turns
@@ -60,6 +61,16 @@ class Correction(NamedTuple):
 
     ridge: float
     n_iterations: int
+
+    @classmethod
+    def of(cls, state: list[Any]) -> Correction | None:
+        """Return what a state says, which is an empty list for no correction."""
+        if not state:
+            return None
+        check_list("correction of the trial", state, int | float, 2)
+        check_number("ridge of the correction", state[0], 0)
+        check_count("iterations of the correction", state[1], 1, MOST_ITERATIONS)
+        return cls(float(state[0]), int(state[1]))
 
 
 def is_possible(network: GrowingNetwork, options: DescentOptions) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import take
-from trickless.arrays.stated import check_array, check_count, check_list, check_number
+from trickless.arrays.stated import check_array, check_count, check_list
 from trickless.functions.network import check_source
 from trickless.functions.stream import StoredNeurons
 from trickless.neurons import Weights
@@ -83,10 +83,7 @@ class Found(NamedTuple):
         check_array("level of the trial", level, "f8", descent.intercept.shape)
         check_list("scores of the trial", scores, int | float)
         check_list("scored of the trial", scored, int, len(scores))
-        check_list("correction of the trial", correction, int | float)
-        for number in correction:
-            check_number("correction of the trial", number, 0)
-        solve = Correction(float(correction[0]), int(correction[1])) if correction else None
+        solve = Correction.of(correction)
         if weights is None:
             return cls(n_neurons, scores, scored, level, None, solve)
         check_list("weights of the trial", weights, np.ndarray)

@@ -32,6 +32,10 @@ class LeafSums:
         """Return the coefficients after a whole Newton step, in the order of columns."""
         return leaf_coefficients(self.g, self.h, units, damping, excess(self.top), self.n_leaves)
 
+    def moves(self, coef: np.ndarray) -> np.ndarray:
+        """Return how far each of the coefficients may move f at a row: the shape of ``coef``."""
+        return coef
+
 
 class Leaves(NamedTuple):
     """The leaves of rows in a few trees, (n_trees, n_rows), and the numbers of leaves of the trees.

@@ -67,6 +67,11 @@ class LinearSums:
         whole = np.concatenate([(constants - (slopes * mean).sum(axis=0))[None], slopes])
         return whole.reshape(-1, h.shape[-1])
 
+    def moves(self, coef: np.ndarray) -> np.ndarray:
+        """Return how far each leaf may move f at a row, for each of its coefficients."""
+        parts = np.abs(coef).reshape(1 + len(self.gz), -1, coef.shape[-1])
+        return np.broadcast_to(parts.sum(axis=0), parts.shape).reshape(coef.shape)
+
 
 class LinearLeaves(NamedTuple):
     """The leaves of rows in a few trees, and (1, z) of each tree, (1 + n_in_use, n_rows)."""

@@ -101,7 +101,7 @@ class Newton(Step):
         n_rows: int,
     ) -> np.ndarray:
         whole = sums.coefficients(network.units, self.damping)
-        whole *= safe_share(whole, gamma, self.loss)
+        whole *= safe_share(sums.moves(whole), gamma, self.loss)
         return -(whole / k).astype(network.coef.rows.dtype)
 
     def add(self, Z: Leaves | LinearLeaves, coef: np.ndarray, f: np.ndarray) -> None:
