@@ -28,7 +28,7 @@ def claims():
             "[See the comparison](docs/benchmarks/peers.md).",
             "- **Strong on tables.** With nothing set, trees have the least mean rank of six "
             f"methods on {n_tables} small tables, and win {wins}. "
-            f"A fit takes {own} in the middle, where LightGBM takes {other}. "
+            f"The median fit takes {own}, and LightGBM's {other}. "
             "[See the tables](docs/benchmarks/small-tables.md).",
             "- **Any neuron.** 500 random convolutions read the digits of MNIST with "
             f"{error} errors. "

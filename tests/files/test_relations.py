@@ -556,6 +556,7 @@ def test_a_stream_of_a_file_draws_its_neurons_again(tmp_path, module):
     np.testing.assert_array_equal(model.predict(X), expected)
 
 
+@pytest.mark.filterwarnings("ignore:.*warm_start=True with early_stopping")
 @pytest.mark.parametrize(
     "alter",
     [

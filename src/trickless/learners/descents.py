@@ -35,6 +35,7 @@ from trickless.rules import (
     is_none,
     non_negative,
     positive,
+    warn,
 )
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.held_out import split
@@ -179,8 +180,19 @@ def check_validation(learner: Any, X_val: Any, y_val: Any, weight: Any) -> None:
         )
 
 
+def warn_of_known_rows(learner: Any, options: DescentOptions) -> None:
+    """Warn that a warm start holds out rows that the trees have learned from, if it does."""
+    if options.stopping is not None and options.step.keeps_best and len(learner.descent_.coef):
+        warn(
+            f"{type(learner).__name__}: warm_start=True with early_stopping: the model may have "
+            "learned from the rows that are now held out, so their scores are too good, and more "
+            "trees seem to help less than they do. Remedy: X_val= and y_val= with rows of your "
+            "own, or early_stopping=False."
+        )
+
+
 def rows_apart(learner: Any, X_val: Any, y_val: Any, weight: Any) -> Batch:
-    """Receive the user's rows for early stopping, of which the learner keeps nothing in mind."""
+    """Receive the user's rows for early stopping, and leave no trace of them in the learner."""
     other = copy(learner)
     other.rows_ = copy(learner.rows_)
     try:
@@ -227,6 +239,8 @@ def race_leaves(
     if linear is None or not may_race or learner.targets_.n_outputs > 1:
         return
     rows = some()
+    if rows.groups is not None and rows.apart is None and not rows.groups.any():
+        return  # all belong to one group, so none can be held out
     descents = []
     for each in (family, linear):
         take_family(learner, each, targets, weight)

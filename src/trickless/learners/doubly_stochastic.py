@@ -32,6 +32,7 @@ from trickless.learners.descents import (
     race_shape,
     rows_apart,
     size_up,
+    warn_of_known_rows,
     watch_held_out,
 )
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
@@ -117,6 +118,8 @@ class _DoublyStochastic(NeuronLearner):
         than its standard error.
     warm_start : bool, default=False
         Whether ``fit`` keeps the neurons of the fitted model and adds neurons up to ``n_neurons``.
+        For trees with early stopping, give ``X_val`` and ``y_val`` as well, because an earlier fit
+        has learned from all rows of X.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons, the order of rows and the held-out rows. The same integer gives the
         same model.
@@ -312,6 +315,8 @@ class _DoublyStochastic(NeuronLearner):
             file.also_of("X_val, y_val or sample_weight_val", *(rows.apart or ()))
             validated = X_val is not None
             options = size_up(new, *batch[1:], validated)
+            if warm and not validated:
+                warn_of_known_rows(new, options)
             if not warm:
                 race_leaves(new, *batch[1:], options, partial(some_of, rows, new.seed_))
             descent = new.descent_

@@ -430,6 +430,7 @@ def test_the_score_of_folds_is_that_of_each_row_without_it():
     assert found.scored == list(range(1, 9))
 
 
+@pytest.mark.filterwarnings("ignore:.*warm_start=True with early_stopping")
 @pytest.mark.parametrize("n_rows", [300, 1200])
 def test_a_warm_start_adds_trees(n_rows):
     X, y = data(n_rows, noise=0.05)
@@ -560,3 +561,15 @@ def test_new_labels_in_rows_apart_are_refused():
     assert one.validation_scores_
     with pytest.raises(ValueError, match=r"class_weight=.* every row of X_val.*Remedy"):
         model.set_params(class_weight={1: 0.0}).fit(X, labels, X_val=X[:9], y_val=np.full(9, 1))
+
+
+def test_a_warm_start_warns_of_held_out_rows_that_it_has_learned_from():
+    X, y = data()
+    model = trees(n_neurons=20, warm_start=True).fit(X, y)
+    model.set_params(n_neurons=40)
+    with pytest.warns(UserWarning, match=r"warm_start=True with early_stopping.*Remedy: X_val="):
+        clone(model).set_params(n_neurons=20).fit(X, y).set_params(n_neurons=40).fit(X, y)
+    X_val, y_val = data(seed=1)
+    model.fit(X, y, X_val=X_val, y_val=y_val)
+    model.set_params(n_neurons=60, early_stopping=False).fit(X, y)
+    assert len(model.neuron_coef_) == 60

@@ -40,9 +40,8 @@ def some_of(rows: FitRows, seed: int) -> FitRows:
     """Return the rows of a race."""
     if len(some := numbers_of(len(rows.targets), seed)) == len(rows.targets):
         return rows
-    weight, groups = (
-        None if values is None else values[some] for values in (rows.weight, rows.groups)
-    )
+    weight = None if rows.weight is None else rows.weight[some]
+    groups = None if rows.groups is None else np.unique(rows.groups[some], return_inverse=True)[1]
     return FitRows(take(rows.X, some), rows.targets[some], weight, groups, rows.apart)
 
 
