@@ -315,7 +315,7 @@ class _DoublyStochastic(NeuronLearner):
             file.also_of("X_val, y_val or sample_weight_val", *(rows.apart or ()))
             validated = X_val is not None
             options = size_up(new, *batch[1:], validated)
-            if warm and not validated:
+            if not validated:
                 warn_of_known_rows(new, options)
             if not warm:
                 race_leaves(new, *batch[1:], options, partial(some_of, rows, new.seed_))
