@@ -251,6 +251,7 @@ def test_trees_of_many_rows_take_the_thresholds_and_the_depth_of_a_local_fit():
         assert_same_trees(model, local)
 
 
+@pytest.mark.filterwarnings("ignore:.*warm_start=True with early_stopping")
 def test_trees_of_outputs_continue_from_a_warm_start():
     X, y, weight = data()
     y = np.column_stack([y, X[:, 0] ** 2])

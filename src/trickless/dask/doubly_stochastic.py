@@ -34,6 +34,7 @@ from trickless.learners.descents import (
     race_leaves,
     race_shape,
     size_up,
+    warn_of_known_rows,
 )
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
@@ -104,6 +105,7 @@ def fit_doubly_stochastic(
             _choose_neurons(new, rows, counted, batch)
             new.descent_ = begin_descent(new, *counted.learned)
         options = size_up(new, *counted.learned)
+        warn_of_known_rows(new, options)
         if not warm:
             of_race = numbers_of(len(counted.kept), new.seed_)
             pick = partial(_fit_rows, new, rows, counted, of_race)
