@@ -84,7 +84,8 @@ def test_losses_of_rows_that_can_be_parted_stay_finite(loss, classes):
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model.fit(X, labels)
         except ValueError as error:
-            assert alpha == 0 and re.search("alpha=.*Remedy: ", str(error))
+            # A ridge below the rounding of the system is like none.
+            assert alpha < np.finfo(float).eps and re.search("alpha=.*Remedy: ", str(error))
             continue
         assert np.isfinite(model.decision_function(X)).all()
         if hasattr(model, "predict_proba"):

@@ -474,19 +474,20 @@ class Sums(Stated):
         """Minimise the risk of another loss, with the alpha chosen for the squared loss."""
         moments, squared = self._moments(problem), self.solution(problem)
         factor = min(loss.curvature, 1.0) if isinstance(problem.alpha, str) else 1.0
-        least = minimise(
-            self._passes(X, problem.cache_bytes, problem, advance),
-            targets,
-            weight,
-            loss,
-            squared.ridge * factor,
-            moments,
-            problem.max_iter,
-            problem.tol,
-            problem.owner,
-            self._bound(problem),
-            squared.coef,
-        )
+        with self._dependent_columns(problem):
+            least = minimise(
+                self._passes(X, problem.cache_bytes, problem, advance),
+                targets,
+                weight,
+                loss,
+                squared.ridge * factor,
+                moments,
+                problem.max_iter,
+                problem.tol,
+                problem.owner,
+                self._bound(problem),
+                squared.coef,
+            )
         grid = None if squared.grid is None else squared.grid * factor
         self._solution = least._replace(grid=grid, scores=squared.scores)
 
