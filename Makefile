@@ -21,6 +21,7 @@
 # make bench-auto         neurons="auto" beside each of the families it chooses from
 # make bench-boosted      trees as neurons beside boosted trees, on raw tables
 # make bench-candidates   trees between drawn blindly and chosen: the best of 1 to 100 draws
+# make bench-seeds        the mean of models of several seeds: what it gives and costs
 # make bench-command-line  twenty million rows of a file through the command line
 # make bench-convergence  the rate 1/t of Doubly Stochastic
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
@@ -171,6 +172,9 @@ bench-small-tables: $(VENV)/.bench
 
 bench-regret: $(VENV)/.plot
 	$(BIN)/python benchmarks/regret.py
+
+bench-seeds: $(VENV)/.bench
+	$(BIN)/python benchmarks/seeds.py
 
 bench-candidates: $(VENV)/.bench
 	$(BIN)/python benchmarks/candidates.py

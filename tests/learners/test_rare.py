@@ -12,10 +12,11 @@ from trickless import (
     NoisyKernelClassifier,
     ShrinkingGradientClassifier,
 )
+from trickless.arrays.weighted import effective_rows
 from trickless.baselines import KernelGradientClassifier, NORMAClassifier
 from trickless.learners.descents import options_of
 from trickless.solvers.descent.held_out import split
-from trickless.solvers.descent.slopes import constant_of, effective_rows
+from trickless.solvers.descent.slopes import constant_of
 from trickless.solvers.losses import make_loss
 
 

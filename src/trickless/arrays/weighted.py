@@ -42,3 +42,8 @@ def median(values: np.ndarray, weight: np.ndarray | None = None) -> float:
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weight[order])
     return float(values[order[np.searchsorted(below, (0.5 - ROUNDING) * below[-1])]])
+
+
+def effective_rows(n_rows: int, weight: np.ndarray | None) -> float:
+    """Return the number of rows of equal weight that tell as much (Kish): (Σw)² / Σw²."""
+    return float(n_rows) if weight is None else float(weight.sum() ** 2 / (weight**2).sum())

@@ -34,8 +34,8 @@ _NAMES = {
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",
     "intake.targets": "Numbers Range",
     "neurons": "Auto Cauchy Chi2 Coordinates Deep Dense Ferns FromFunction FromJax FromPoint "
-    "FromTorch Gaussian Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On Patches "
-    "Periodic Polynomial Product RationalQuadratic Scaled Stumps Tabular Tanimoto Trees",
+    "FromTorch Gaussian Given Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On "
+    "Patches Periodic Polynomial Product RationalQuadratic Scaled Stumps Tabular Tanimoto Trees",
     "neurons.bins": "Bins",
     "neurons.block": "Block",
     "neurons.linear_leaves": "LinearLeaves",

@@ -109,6 +109,11 @@ def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weig
     call = f"{type(neurons).__name__}.draw(rng, n={n})"
     with linear_algebra(1):  # the matrices are small
         weights = drawn(call, neurons.draw, rng, n, n=n)
+    return _converted(neurons, weights, dtype)
+
+
+def _converted(neurons: Neurons, weights: Weights, dtype: Any) -> Weights:
+    """Convert the floating-point arrays of weights to ``dtype``."""
     converted = []
     for array in weights:
         try:
@@ -123,7 +128,11 @@ def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weig
 def draw_block(neurons: Neurons, seed: int, block: slice, dtype: Any) -> Weights:
     """Draw some first neurons of a block, or all: a pure function of (neurons, seed, block)."""
     rng = generator(seed, Purpose.BLOCKS, block.start // BLOCK)
-    return draw(neurons, rng, block.stop - block.start, dtype)
+    n = block.stop - block.start
+    call = f"{type(neurons).__name__}.draw(rng, n={n})"
+    with linear_algebra(1):  # the matrices are small
+        weights = drawn(call, neurons.draw_block, rng, block.start, n, n=n)
+    return _converted(neurons, weights, dtype)
 
 
 def draw_blocks(neurons: Neurons, seed: int, n: int, dtype: Any) -> Weights:

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from trickless.arrays.places import to_host
+from trickless.arrays.weighted import effective_rows
 from trickless.errors import InvalidTypeError, InvalidValueError, cause_in, remedy_in
 from trickless.intake.given import as_targets
 from trickless.intake.groups import group_numbers
@@ -49,7 +50,6 @@ from trickless.solvers.descent.options import (
 )
 from trickless.solvers.descent.passes import FitRows
 from trickless.solvers.descent.race import winner
-from trickless.solvers.descent.slopes import effective_rows
 from trickless.solvers.descent.step_sizes import SizeParameters
 
 _AUTO = choice("auto", remedy="")

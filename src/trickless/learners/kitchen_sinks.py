@@ -246,7 +246,7 @@ class _KitchenSinks(SolvedLearner):
         choose_neurons(self, X, targets, weight, families)
         begin_stream(self, self.cache_bytes)
         origin = np.average(targets, axis=0, weights=weight)
-        self.sums_ = Sums(self.stream_, self.n_neurons, origin)
+        self.sums_ = Sums(self.stream_, self._n_used, origin)
 
     def _check_error_bars(self) -> None:
         """Raise an error if ``error_bars`` excludes another parameter."""
@@ -262,6 +262,12 @@ class _KitchenSinks(SolvedLearner):
                     f"{name}={'None' if name == 'weight_bound' else repr('direct')}, or "
                     "error_bars=False",
                 )
+
+    @property
+    def _n_used(self) -> int:
+        """Number of neurons in use, if only so many are given."""
+        n_given = self.neurons_.n_given
+        return self.n_neurons if n_given is None else min(self.n_neurons, n_given)
 
     @property
     def _products(self) -> int:

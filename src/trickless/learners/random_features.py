@@ -5,23 +5,24 @@ A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+from scipy.sparse import issparse
 from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.places import HOST, place_of, to_host
-from trickless.arrays.sparse import checked_csr
 from trickless.arrays.stated import check_count, check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.network import check_source, map_rows_alike
+from trickless.functions.sparse_activations import sparse_activations
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
 from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels
@@ -264,10 +265,11 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     def _set_scale(self, X: Any, weight: np.ndarray | None) -> None:
         """Find the factor of the columns, from some validated rows of the fit."""
         self.scale_ = 1.0
-        if self._has_indicators:  # the activations of a neuron have a norm of 1
+        if self.neurons_.n_nonzero == 1:  # the activations of a neuron have a norm of 1
             return
         some = slice(None, None, -(-X.shape[0] // _JUDGED))
-        squares = np.sum(to_host(self._of_rows(X[some])).astype(float) ** 2, axis=1)
+        Z = to_host(self._of_rows(X[some])).astype(float)
+        squares = np.asarray((Z.power(2) if issparse(Z) else Z**2).sum(axis=1)).ravel()
         mean = float(np.average(squares, weights=None if weight is None else weight[some]))
         if self.scale == "unit" and mean > 0:
             self.scale_ = mean**-0.5
@@ -334,18 +336,17 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         """
         return self._of_rows(self._rows_to_predict(X))
 
-    @property
-    def _has_indicators(self) -> bool:
-        """Whether the activations of a neuron are indicators of constant leaves."""
-        return self.neurons_.one_hot and getattr(self.neurons_, "linear_", None) is None
-
     def _of_rows(self, X: Any) -> Any:
         """Return the random features of validated rows."""
         family, n_neurons = self.neurons_, self._n_drawn
         scale, place = self.scale_ * n_neurons**-0.5, place_of(X)
         with linear_algebra(self.n_jobs):
-            if self._has_indicators and self.sparse_output and place is HOST:
-                return self._indicators(X, scale)
+            if family.n_nonzero and self.sparse_output and place is HOST:
+                pieces = partial(self.source_.pieces, 0, n_neurons)
+                how = self.n_jobs, self.rows_.dtype, True
+                Z = sparse_activations(family, pieces, X, n_neurons, *how)
+                Z.data *= scale
+                return Z
             n_columns = n_neurons * family.width
             out, xp = place.empty((X.shape[0], n_columns), self.rows_.dtype), place.xp
 
@@ -361,19 +362,6 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
             map_rows_alike(fill, X, n_columns, self.n_jobs, place)
         check_finite_activations(type(family).__name__, out)
         return out
-
-    def _indicators(self, X: np.ndarray, scale: float) -> scipy.sparse.csr_matrix:
-        """Return the features of neurons that give a 1 and otherwise zeros, as a CSR matrix."""
-        family, n = self.neurons_, self._n_drawn
-        index = np.int32 if len(X) * n < 2**31 and n * family.width < 2**31 else np.int64
-        columns, read = np.empty((len(X), n), dtype=index), family.read(X, self.n_jobs)
-        for where, weights in self.source_.pieces(0, n):
-            first = np.arange(where.start, where.stop) * family.width
-            columns[:, where] = family.leaf_numbers(read, weights) + first
-        ends = np.arange(len(X) + 1, dtype=index) * n
-        data = np.full(columns.size, scale, dtype=self.rows_.dtype)
-        shape = len(X), n * family.width
-        return checked_csr(scipy.sparse.csr_matrix, data, columns.ravel(), ends, shape)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the columns by the family, the number of the neuron and the number of its part.

@@ -41,6 +41,7 @@ The names listed here are public. The modules of this package are private.
    :class:`On`             neuron that sees only some columns           on these columns
    :class:`Scaled`         neuron times a number                        times a number
    :class:`Landmarks`      kernel of a family at a random training row  mean of products
+   :class:`Given`          neuron of a list, such as a model's trees    mean of products
    ======================  ===========================================  ================
 
 ``a + b``, ``a * b`` and ``2 * a`` are short for the sum, the product and the multiple. To write a
@@ -62,6 +63,7 @@ from trickless.neurons.ferns import Ferns
 from trickless.neurons.from_function import FromFunction, FromPoint
 from trickless.neurons.from_jax import FromJax
 from trickless.neurons.from_torch import FromTorch
+from trickless.neurons.given import Given
 from trickless.neurons.histograms import Chi2, Intersection
 from trickless.neurons.isotropic import Gaussian, Laplace, Matern, RationalQuadratic
 from trickless.neurons.landmarks import Landmarks
@@ -127,6 +129,7 @@ _HINTS = {
     "mixture": "Mixture([Gaussian(), Stumps()]), with families of your choice",
     "product": "Product([Gaussian(), Stumps()]), with families of your choice",
     "on": "On([0, 1], Gaussian()), with columns of your choice",
+    "given": "Given.of(model), with a fitted model",
     "scaled": "Scaled(Gaussian(), 2.0), with a family of your choice",
 }
 
@@ -144,6 +147,7 @@ __all__ = [
     "FromPoint",
     "FromTorch",
     "Gaussian",
+    "Given",
     "Inputs",
     "Intersection",
     "Landmarks",

@@ -115,6 +115,11 @@ class Neurons(Stated, BaseEstimator, ABC):
     one_hot : bool
         Whether one of the values of a neuron is 1 and the others are 0, as for the leaves of a
         tree. The family then has a method ``leaves``, which returns the index of the 1.
+    n_nonzero : int or None
+        The most values of a neuron that are not 0, if only a few are, as for trees. The family then
+        has the method :meth:`nonzeros`, which finds them. None if there may be many.
+    n_given : int or None
+        Number of neurons that exist, or None if any number can be drawn.
     inputs_ : Inputs or None
         Names and kinds of the columns. The learner sets it before it calls :meth:`fit`. It is None
         if you call :meth:`fit` yourself.
@@ -161,6 +166,8 @@ class Neurons(Stated, BaseEstimator, ABC):
     accepts_tables: bool = False
     by_order: bool = False
     one_hot: bool = False
+    n_nonzero: int | None = None
+    n_given: int | None = None
     inputs_: Inputs | None = None
 
     _rules: ClassVar[dict[str, Rule]] = {}
@@ -255,6 +262,10 @@ class Neurons(Stated, BaseEstimator, ABC):
             to its own precision.
         """
 
+    def draw_block(self, rng: np.random.Generator, first: int, n: int) -> Weights:
+        """Draw neurons ``first`` to ``first + n`` of a stream: by default, ``draw(rng, n)``."""
+        return self.draw(rng, n)
+
     @abstractmethod
     def activate(self, X: Any, weights: Weights) -> Any:
         """Evaluate n neurons on rows of inputs.
@@ -311,6 +322,13 @@ class Neurons(Stated, BaseEstimator, ABC):
             :meth:`combine` accepts it instead of X. Its precision may differ from that of X.
         """
         return X
+
+    def nonzeros(self, X: Any, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
+        """Find the values of each neuron that are not 0, if there are ``n_nonzero`` at most.
+
+        Returns their numbers in the neuron, and the values, both of shape (n_rows, n, n_nonzero).
+        """
+        raise NotImplementedError
 
     def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
         """Sum the activations of n neurons, each times its coefficient: (n_rows, n_outputs).

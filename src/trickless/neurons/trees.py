@@ -216,6 +216,11 @@ class Trees(Neurons):
         """The most columns that a leaf is linear in."""
         return 0 if self.linear_ is None else self.linear_.n_inputs(self.depth_)
 
+    @property
+    def n_nonzero(self) -> int:  # type: ignore[override]
+        """The leaf of a row, and the inputs of its linear function."""
+        return 1 + (self.n_inputs if hasattr(self, "depth_") else 0)
+
     def check_state(self) -> None:
         super().check_state()
         if not hasattr(self, "depth_"):
@@ -294,6 +299,16 @@ class Trees(Neurons):
         bins = self.read(X).T
         leaf = list(self.geometry.leaves(bins, weights))
         return np.stack(leaf, axis=1) if leaf else np.empty((bins.shape[1], 0), dtype=np.intp)
+
+    def nonzeros(self, X: np.ndarray, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
+        """Find the leaf of each row in each tree, and the values of its activations."""
+        bins = self.read(X)
+        leaf = self.leaf_numbers(bins, weights)[..., None]
+        if self.linear_ is None:
+            return leaf, np.ones(leaf.shape)
+        numbers = leaf + self.geometry.width * np.arange(1 + self.n_inputs)
+        inputs = self.linear_.everywhere(np, bins, weights, np.float64)
+        return numbers, inputs.swapaxes(1, 2)
 
     def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
         if not isinstance(X, np.ndarray):

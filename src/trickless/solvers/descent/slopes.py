@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless.arrays.threads import map_blocks, row_blocks
+from trickless.arrays.weighted import effective_rows
 from trickless.solvers.losses import Loss
 
 #: Rows of a block, and rows from which several threads are worth it.
@@ -160,8 +161,3 @@ def constant_of(
         if np.abs(step).max() < _ACCURACY:
             break
     return added
-
-
-def effective_rows(n_rows: int, weight: np.ndarray | None) -> float:
-    """Return the number of rows of equal weight that tell as much (Kish): (Σw)² / Σw²."""
-    return float(n_rows) if weight is None else float(weight.sum() ** 2 / (weight**2).sum())

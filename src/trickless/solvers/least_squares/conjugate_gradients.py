@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
+from scipy.sparse import issparse, vstack
 from sklearn.exceptions import ConvergenceWarning
 
 from trickless.arrays.places import HOST
@@ -47,6 +48,8 @@ from trickless.solvers.state import Keep, State, counted, forget
 
 #: Rows that a thread multiplies at a time. They stay in the cache between their two products.
 _ROWS = 64
+#: The same for sparse activations, whose products gain nothing from the cache.
+_SPARSE_ROWS = 4096
 #: An excess of the risk up to this comes from products in single precision.
 _ROUNDING = 1e-10
 #: Neighbouring ridges of the comparison differ by at most this factor.
@@ -55,6 +58,8 @@ _STEP = 3.2
 _TRUSTED = 5.0
 #: Targets of random signs; tolerances of their solutions, and of others, when ridges are compared.
 _PROBES, _PROBE_TOL, _COMPARE_TOL = 2, 1e-2, 1e-3
+#: A factor of these tolerances for a grid, whose least ridges may leave few degrees of freedom.
+_GRID_FACTOR = 1e-2
 #: The least preconditioned eigenvalue is taken to be this share of the least that iterations have
 #: found, but no more than the second number.
 _BELOW, _LEAST = 0.9, 0.5
@@ -77,6 +82,13 @@ class Pilot(NamedTuple):
     scale: float
 
 
+class Grid(NamedTuple):
+    """Ridges to compare, without a pilot."""
+
+    ridges: np.ndarray
+    columns: np.ndarray = np.arange(0)
+
+
 class _Sums(NamedTuple):
     """Results of the first pass: means, covariances with the targets, and the chosen rows.
 
@@ -87,7 +99,7 @@ class _Sums(NamedTuple):
     y_mean: np.ndarray
     y_variance: np.ndarray
     cross: np.ndarray
-    chosen: np.ndarray
+    chosen: _Kept
     pilot: Statistics
     fit_intercept: bool
 
@@ -96,7 +108,7 @@ def solve_in_passes(
     blocks: Blocks,
     targets: np.ndarray,
     weight: np.ndarray | None,
-    ridge: float | Pilot,
+    ridge: float | Pilot | Grid,
     chosen: np.ndarray,
     rng: np.random.Generator,
     max_iter: int,
@@ -112,7 +124,8 @@ def solve_in_passes(
 
     Without ``fit_intercept``, b = 0.
 
-    The ridge ρ is given, or found for each output with a pilot. The covariance of the ``chosen``
+    The ridge ρ is given, or found for each output with a pilot or in a grid. Activations are
+    dense or sparse. The covariance of the ``chosen``
     rows, in ascending order, gives the preconditioner. Iterations stop when each output's risk is
     at most ``tol`` above its minimum, relative to how much the solution decreases the risk. The
     preconditioner estimates this. If it is not reached after ``max_iter`` iterations, and a better
@@ -128,7 +141,7 @@ def solve_in_passes(
     count = np.ones(len(targets)) if weight is None else weight
     share = count / count.sum()
     n_outputs = targets.shape[1]
-    pilot = ridge if isinstance(ridge, Pilot) else None
+    pilot = ridge if isinstance(ridge, Pilot | Grid) else None
     if pilot is not None or count_freedom:
         signs = rng.choice([-1.0, 1.0], (len(targets), _PROBES))
         targets = np.hstack([targets, signs / np.sqrt(share)[:, None]])
@@ -159,7 +172,8 @@ def solve_in_passes(
                 t = (Z[some] @ q - offset) * share[some]
                 return t.T.astype(Z.dtype) @ Z[some], t.sum(axis=0)
 
-            for of_rows, sum_of_rows in map_blocks(part, row_blocks(len(Z), _ROWS), n_jobs):
+            some = row_blocks(Z.shape[0], _SPARSE_ROWS if issparse(Z) else _ROWS)
+            for of_rows, sum_of_rows in map_blocks(part, some, n_jobs):
                 product += of_rows
                 total += sum_of_rows
         return product.T - np.outer(sums.z_mean, total) + ridges * p
@@ -170,7 +184,8 @@ def solve_in_passes(
     kept = state or {}
     if pilot is not None or count_freedom:
         if "compared" not in kept:
-            tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)
+            exactly = _GRID_FACTOR if isinstance(pilot, Grid) else 1.0
+            tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL) * exactly
             coef, n_compare, *_ = _conjugate_gradients(
                 normal, precondition, wanted, coef, ridges, max_iter, tols, keep, kept
             )
@@ -224,7 +239,7 @@ def _first_pass(
     weight: np.ndarray | None,
     share: np.ndarray,
     chosen: np.ndarray,
-    pilot: Pilot | None,
+    pilot: Pilot | Grid | None,
     n_outputs: int,
     n_jobs: int | None,
     fit_intercept: bool,
@@ -235,14 +250,12 @@ def _first_pass(
     centred *= share[:, None]  # so the mean of z adds nothing to the covariance
     columns = np.arange(0) if pilot is None else pilot.columns
     statistics = Statistics(len(columns), y_mean[:n_outputs])
-    z_mean, cross, kept = np.zeros(1), np.zeros(1), np.empty((0, 0))
+    z_mean, cross, kept = np.zeros(1), np.zeros(1), _Kept(len(chosen))
     for rows, Z in blocks():
-        if not kept.size:
-            kept = np.empty((len(chosen), Z.shape[1]))
         z_mean = z_mean + share[rows] @ Z
         cross = cross + (Z.T @ centred[rows].astype(Z.dtype)).astype(np.float64)
         some = slice(*np.searchsorted(chosen, [rows.start, rows.stop]))
-        kept[some] = Z[chosen[some] - rows.start]
+        kept.add(some, Z[chosen[some] - rows.start])
         if len(columns):
             statistics.add(
                 Z[:, columns],
@@ -254,23 +267,94 @@ def _first_pass(
     return _Sums(z_mean, y_mean, y_variance, cross, kept, statistics, fit_intercept)
 
 
+class _Kept:
+    """The chosen rows: a dense matrix, or sparse parts of one."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._dense = np.empty((0, 0))
+        self._sparse: list[Any] = []
+
+    def add(self, some: slice, Z: Any) -> None:
+        """Add the next of the rows."""
+        if issparse(Z):
+            self._sparse.append(Z)
+            return
+        if not self._dense.size:
+            self._dense = np.empty((self._n, Z.shape[1]))
+        self._dense[some] = Z
+
+    def centred(self, share: np.ndarray, fit_intercept: bool) -> Any:
+        """Return the rows minus their mean, times the roots of shares. A dense matrix is reused."""
+        root = np.sqrt(share)[:, None]
+        if self._sparse:
+            Z = vstack(self._sparse, format="csr")
+            return _CentredSparse(Z, share @ Z * fit_intercept, root)
+        if fit_intercept:
+            self._dense -= share @ self._dense
+        self._dense *= root
+        return _CentredDense(self._dense)
+
+
+class _CentredDense:
+    """Rows C as a matrix."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        self._rows = rows
+
+    def inner(self) -> np.ndarray:
+        """Return C Cᵀ."""
+        return self._rows @ self._rows.T
+
+    def times(self, values: np.ndarray) -> np.ndarray:
+        """Return C times values of the columns."""
+        return self._rows @ values
+
+    def transposed(self, values: np.ndarray) -> np.ndarray:
+        """Return Cᵀ times values of the rows."""
+        return (values.T @ self._rows).T
+
+
+class _CentredSparse:
+    """Rows C = S (Z − 1 mᵀ) with a sparse matrix Z, a mean m and a diagonal matrix S."""
+
+    def __init__(self, Z: Any, mean: np.ndarray, root: np.ndarray) -> None:
+        self._Z, self._mean, self._root = Z, mean, root
+
+    def inner(self) -> np.ndarray:
+        along = self._Z @ self._mean
+        inner = (self._Z @ self._Z.T).toarray()
+        inner += self._mean @ self._mean - along[:, None] - along
+        return self._root * inner * self._root.T
+
+    def times(self, values: np.ndarray) -> np.ndarray:
+        return self._root * (self._Z @ values - self._mean @ values)
+
+    def transposed(self, values: np.ndarray) -> np.ndarray:
+        scaled = self._root * values
+        return self._Z.T @ scaled - np.outer(self._mean, scaled.sum(axis=0))
+
+
 def _candidates(
-    sums: _Sums, pilot: Pilot, n_outputs: int
+    sums: _Sums, pilot: Pilot | Grid, n_outputs: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Targets and ridges of all problems: each output with its ridges, random signs with all.
 
     Also each output's least ridge, and whether the pilot wants less.
     """
-    moments = at_rounding_of_single(sums.pilot.moments(sums.fit_intercept))
-    found = solve_by_cross_validation(moments)
-    begin = found.ridge
-    n_each = 1 + int(np.ceil(np.log(pilot.scale) / np.log(_STEP)))
-    each = begin[:, None] * np.geomspace(1, pilot.scale, n_each)
-    grid = np.unique(each)
+    if isinstance(pilot, Grid):
+        each, wanting = np.tile(pilot.ridges, (n_outputs, 1)), np.zeros(n_outputs, dtype=bool)
+    else:
+        moments = at_rounding_of_single(sums.pilot.moments(sums.fit_intercept))
+        found = solve_by_cross_validation(moments)
+        n_each = 1 + int(np.ceil(np.log(pilot.scale) / np.log(_STEP)))
+        each = found.ridge[:, None] * np.geomspace(1, pilot.scale, n_each)
+        wanting = wants_less(found, moments)
+    n_each, grid = each.shape[1], np.unique(each)
     signs = np.repeat(np.arange(n_outputs, n_outputs + _PROBES), len(grid))
     which = np.concatenate([np.repeat(np.arange(n_outputs), n_each), signs])
     ridges = np.concatenate([each.ravel(), np.tile(grid, _PROBES)])
-    return which, ridges, begin, wants_less(found, moments)
+    return which, ridges, each[:, 0], wanting
 
 
 class _Freedom(NamedTuple):
@@ -319,19 +403,15 @@ def _compare(
 
 
 def _preconditioner(
-    rows: np.ndarray, share: np.ndarray, ridges: np.ndarray, fit_intercept: bool
+    rows: _Kept, share: np.ndarray, ridges: np.ndarray, fit_intercept: bool
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Return a function that applies the inverse of the rows' covariance plus a ridge to vectors.
 
     With the centred and weighted rows C the inverse is (I − Cᵀ (ρ I + C Cᵀ)⁻¹ C) / ρ, by Woodbury.
-    Ridges within a factor of ten are replaced by the one in their middle. ``rows`` is overwritten.
+    Ridges within a factor of ten are replaced by the one in their middle. ``rows`` is used up.
     """
-    share = share / share.sum()
-    centred = rows
-    if fit_intercept:
-        centred -= share @ centred
-    centred *= np.sqrt(share)[:, None]
-    inner = centred @ centred.T
+    centred = rows.centred(share / share.sum(), fit_intercept)
+    inner = centred.inner()
     middles: dict[float, float] = {}
     distinct = np.unique(ridges)
     while distinct.size:
@@ -346,12 +426,12 @@ def _preconditioner(
 
     def apply(residual: np.ndarray, ridges: np.ndarray) -> np.ndarray:
         middle = np.array([middles[ridge] for ridge in ridges.tolist()])
-        along = centred @ residual
+        along = centred.times(residual)
         for ridge in np.unique(middle):
             same = middle == ridge
             factor = (factors[ridge], True)
             along[:, same] = linalg.cho_solve(factor, along[:, same], check_finite=False)
-        return (residual - (along.T @ centred).T) / middle
+        return (residual - centred.transposed(along)) / middle
 
     return apply
 

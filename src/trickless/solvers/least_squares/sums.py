@@ -23,9 +23,11 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import HOST, Place, check_on_host, place_of
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
+from trickless.arrays.weighted import effective_rows
 from trickless.errors import InvalidValueError
 from trickless.functions.activations import activations, by_neuron, panels
 from trickless.functions.network import Network, check_alike, check_finite, map_rows_alike
+from trickless.functions.sparse_activations import bytes_of_row, sparse_panels
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
 from trickless.rules import MOST_THINGS
 from trickless.solvers.calibration import (
@@ -35,7 +37,7 @@ from trickless.solvers.calibration import (
     in_shares,
 )
 from trickless.solvers.least_squares.certainty import Certainty, Posterior, noise_variance
-from trickless.solvers.least_squares.conjugate_gradients import Pilot, solve_in_passes
+from trickless.solvers.least_squares.conjugate_gradients import Grid, Pilot, solve_in_passes
 from trickless.solvers.least_squares.left_out import leave_out
 from trickless.solvers.least_squares.ridge import (
     Left,
@@ -65,6 +67,9 @@ _ROWS_PER_COLUMN = 10
 _LEAST_LEFT = 1e-3
 #: Columns on which the solver in passes first looks for alpha; the most rows of its preconditioner.
 PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
+#: The most rows of the preconditioner for sparse activations, and the ridges to compare, times the
+#: number of rows, divided by the number of neurons.
+SPARSE_PRECONDITIONER_ROWS, SPARSE_RIDGES = 2048, 10 ** np.arange(-2, 1.1, 0.5)
 
 
 class Problem(NamedTuple):
@@ -341,13 +346,20 @@ class Sums(Stated):
                         "solver='direct'",
                     )
             return True
-        n_rows, kept = X.shape[0], self._n_bytes(X.shape[0]) <= self._room(problem)
+        n_rows, kept = (
+            X.shape[0],
+            self._is_sparse(X) or (self._n_bytes(X.shape[0]) <= self._room(problem)),
+        )
         many = self.n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
         # If rows are few, the direct solver's matrix is of rows, except for alpha=0.
         few = n_rows <= FEW_ROWS and n_rows * self.n_columns <= FEW_ACTIVATIONS
         free = solver == "auto" and not (few and problem.alpha != 0)
         free = free and many and not error_bars
         return free and all(goes for _, goes in why_not.values()) and place_of(X) is HOST
+
+    def _is_sparse(self, X: Any) -> bool:
+        """Return whether passes take activations as sparse matrices."""
+        return self.stream.neurons.n_nonzero is not None and isinstance(X, np.ndarray)
 
     def _n_bytes(self, n_rows: int) -> int:
         """Bytes of the activations of this many rows."""
@@ -368,12 +380,17 @@ class Sums(Stated):
 
         ``advance`` is called with 1 for each pass that begins.
         """
-        fits = self._n_bytes(X.shape[0]) <= most
-        kept = list(self._panels(X, problem, kept=True)) if fits else None
+        panels: Any = partial(self._panels, X, problem)
+        n_bytes, all_of_them = self._n_bytes(X.shape[0]), partial(panels, kept=True)
+        if self._is_sparse(X):
+            family, pieces = self.stream.neurons, partial(self.stream.pieces, 0, self.n_neurons)
+            panels = partial(sparse_panels, family, pieces, X, self.n_neurons, problem.n_jobs)
+            n_bytes, all_of_them = X.shape[0] * bytes_of_row(family, self.n_neurons), panels
+        kept = list(all_of_them()) if n_bytes <= most else None
 
         def begin() -> Iterator[tuple[slice, Any]]:
             advance(1)
-            return self._panels(X, problem) if kept is None else iter(kept)
+            return panels() if kept is None else iter(kept)
 
         return begin
 
@@ -389,11 +406,15 @@ class Sums(Stated):
     ) -> None:
         """Solve least squares by conjugate gradients, without statistics."""
         n_rows, width = X.shape[0], self.stream.neurons.width
-        n_chosen = min(n_rows, max(BLOCK, self.n_columns // 2), PRECONDITIONER_ROWS)
+        sparse = self._is_sparse(X)
+        most = SPARSE_PRECONDITIONER_ROWS if sparse else PRECONDITIONER_ROWS
+        n_chosen = min(n_rows, max(BLOCK, self.n_columns // 2), most)
         rng = generator(self.stream.seed, Purpose.PRECONDITIONER)
         chosen = np.sort(rng.choice(n_rows, n_chosen, replace=False))
-        ridge: float | Pilot
-        if isinstance(problem.alpha, str):
+        ridge: float | Pilot | Grid
+        if isinstance(problem.alpha, str) and sparse:
+            ridge = Grid(self.n_neurons * SPARSE_RIDGES / effective_rows(n_rows, weight))
+        elif isinstance(problem.alpha, str):
             n_pilot = min(self.n_neurons, max(1, PILOT_COLUMNS // width))
             pilot = np.sort(self.by_neuron(np.arange(self.n_columns))[:n_pilot], axis=None)
             ridge = Pilot(pilot, self.n_neurons / n_pilot)
