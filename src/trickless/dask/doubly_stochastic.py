@@ -32,7 +32,7 @@ from trickless.learners.descents import (
     continued,
     is_model,
     race_leaves,
-    race_shape,
+    race_to_the_end,
     size_up,
     warn_of_known_rows,
 )
@@ -106,14 +106,14 @@ def fit_doubly_stochastic(
             new.descent_ = begin_descent(new, *counted.learned)
         options = size_up(new, *counted.learned)
         warn_of_known_rows(new, options)
+        of_race = numbers_of(len(counted.kept), new.seed_)
+        pick = partial(_fit_rows, new, rows, counted, of_race)
         if not warm:
-            of_race = numbers_of(len(counted.kept), new.seed_)
-            pick = partial(_fit_rows, new, rows, counted, of_race)
             race_leaves(new, *counted.learned, options, pick)
         descend = partial(_descend, new, rows, counted, client)
         descend(options)
         if not warm:
-            race_shape(new, *counted.learned, descend)
+            race_to_the_end(new, *counted.learned, descend, pick)
         if class_weight is not None:
             new.class_weight = estimator.class_weight
     return estimator

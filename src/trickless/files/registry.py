@@ -38,6 +38,7 @@ _NAMES = {
     "Patches Periodic Polynomial Product RationalQuadratic Scaled Stumps Tabular Tanimoto Trees",
     "neurons.bins": "Bins",
     "neurons.block": "Block",
+    "neurons.crosses": "Crosses",
     "neurons.linear_leaves": "LinearLeaves",
     "neurons.tabular": "_Rules _Waves",
     "neurons.turns": "Turns",

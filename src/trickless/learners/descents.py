@@ -249,28 +249,40 @@ def race_leaves(
         take_family(learner, family, targets, weight)
 
 
-def race_shape(
+def race_to_the_end(
     learner: Any,
     targets: np.ndarray,
     weight: np.ndarray | None,
     learn: Callable[[DescentOptions], object],
+    some: Callable[[], FitRows],
     validated: bool = False,
 ) -> None:
-    """Take binary trees if ``shape="auto"``, and they explain more of the held-out rows.
+    """Take binary trees, and then crossed columns, if they explain more of the held-out rows.
 
-    Both shapes are learned to the end, since deep trees learn more in their first steps. ``learn``
-    lets the learner's descent learn from all rows.
+    Both are learned to the end, since the first steps of deep trees learn more, and those on
+    crossed columns hardly more. ``learn`` lets the learner's descent learn from all rows, and
+    ``some`` returns those by which crossed columns are scaled and cut.
     """
-    family, descent, options = learner.neurons_, learner.descent_, options_of(learner)
-    binary = family.as_binary(len(targets)) if isinstance(family, Trees) else None
-    if binary is None or options.stopping is None or not options.step.keeps_best:
+    options = options_of(learner)
+    may_race = options.stopping is not None and options.step.keeps_best
+    if not isinstance(learner.neurons_, Trees) or not may_race:
         return
-    stream = learner.stream_
-    take_family(learner, binary, targets, weight)
-    learn(size_up(learner, targets, weight, validated))
-    scores = [max(each.validation_scores, default=0.0) for each in (descent, learner.descent_)]
-    if scores[1] <= scores[0]:
-        learner.neurons_, learner.stream_, learner.descent_ = family, stream, descent
+
+    def learn_with(family: Trees | None) -> None:
+        if family is None:
+            return
+        before = learner.neurons_, learner.stream_, learner.descent_
+        take_family(learner, family, targets, weight)
+        learn(size_up(learner, targets, weight, validated))
+        descents = before[2], learner.descent_
+        scores = [max(descent.validation_scores, default=0.0) for descent in descents]
+        if scores[1] <= scores[0]:
+            learner.neurons_, learner.stream_, learner.descent_ = before
+
+    learn_with(learner.neurons_.as_binary(len(targets)))
+    if learner.neurons_.crosses == "auto":
+        rows, wins = some(), learner.descent_.wins
+        learn_with(learner.neurons_.with_crosses(wins, to_host(rows.X), rows.weight))
 
 
 def groups_of(learner: Any, groups: Any, y: Any, sample_weight: Any) -> np.ndarray:

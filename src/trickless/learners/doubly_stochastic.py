@@ -29,7 +29,7 @@ from trickless.learners.descents import (
     is_model,
     plan_one_pass,
     race_leaves,
-    race_shape,
+    race_to_the_end,
     rows_apart,
     size_up,
     warn_of_known_rows,
@@ -328,10 +328,11 @@ class _DoublyStochastic(NeuronLearner):
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
                 learn_all(descent, rows, options, file.keep, file.resume(), bar.update)
             if not warm:
-                race_shape(
+                race_to_the_end(
                     new,
                     *batch[1:],
                     lambda options: learn_all(new.descent_, rows, options),
+                    partial(some_of, rows, new.seed_),
                     validated,
                 )
         return self
@@ -392,7 +393,7 @@ class _DoublyStochastic(NeuronLearner):
 
     def _importances(self) -> np.ndarray | None:
         wins = self.descent_.wins
-        return wins / wins.sum() if wins.any() else super()._importances()
+        return self.neurons_.importances(wins) if wins.any() else super()._importances()
 
     @property
     def n_iter_(self) -> int:

@@ -178,6 +178,11 @@ class Neurons(Stated, BaseEstimator, ABC):
         return True
 
     @property
+    def n_variables(self) -> int:
+        """Number of columns that the cuts of trees choose from."""
+        return self.n_features_in_
+
+    @property
     def has_trees(self) -> bool:
         """Whether some of the neurons are trees, for which learners take Newton steps."""
         return self.one_hot
@@ -229,6 +234,10 @@ class Neurons(Stated, BaseEstimator, ABC):
         deepest : int, optional
             The largest depth that "auto" may choose. Default: that of the shape.
         """
+
+    def importances(self, wins: np.ndarray) -> np.ndarray:
+        """Return the share of each feature in the cuts of trees, which ``n_variables`` made."""
+        return wins / wins.sum()
 
     def candidates(self) -> list[Neurons]:
         """List the fitted families among which the learner chooses: by default, only this one."""

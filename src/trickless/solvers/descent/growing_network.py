@@ -98,7 +98,7 @@ class GrowingNetwork(Stated):
         #: The neurons, if they were chosen among candidates and not drawn from the stream.
         self.chosen: StoredNeurons | None = None
         #: How often each feature was chosen for the cut of a tree.
-        self.wins = np.zeros(self.neurons.n_features_in_, dtype=int)
+        self.wins = np.zeros(self.neurons.n_variables, dtype=int)
         self.units = Units()
 
     def check_state(self) -> None:
@@ -125,7 +125,7 @@ class GrowingNetwork(Stated):
         check_list("scored", self.scored, int, len(self.validation_scores))
         for scored in self.scored:
             check_count("scored", scored, 0)
-        check_array("wins", self.wins, "i8", (self.neurons.n_features_in_,), 0, _MOST_WINS)
+        check_array("wins", self.wins, "i8", (self.neurons.n_variables,), 0, _MOST_WINS)
         for unit in self.units:
             if isinstance(unit, np.ndarray):
                 check_array("units", unit, "f8", (n_outputs,), 0)
