@@ -104,10 +104,10 @@ def begin_descent(learner: Any, targets: np.ndarray, weight: np.ndarray | None) 
     if learner.schedule == "theorem":  # neurons of one block may be drawn in different steps
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
     loss = learner._loss(learner.targets_.n_outputs)
-    intercept = learner.targets_.intercept(targets, weight)
-    if not learner.fit_intercept:
-        intercept = np.zeros_like(intercept)
-    elif loss.has_link:
+    intercept = np.zeros(targets.shape[1])
+    if learner.fit_intercept and loss.for_numbers and learner._numeric:
+        intercept = loss.constant(targets, weight)
+    elif learner.fit_intercept and loss.has_link:
         intercept = loss.start(shares_of(targets, weight, loss.coupled))
     begin_stream(learner, learner.cache_bytes)
     return Descent(learner.stream_, intercept, learner.targets_)

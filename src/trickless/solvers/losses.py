@@ -35,7 +35,7 @@ class Loss(ABC):
     for neurons bounded by 1. A link turns decision values into probabilities. ``coupled`` says
     that the slope of one output depends on the others. ``bounded_slope`` says that the derivative
     is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the third
-    derivative, in units of the second.
+    derivative, in units of the second. Targets are ±1, unless the loss is ``for_numbers``.
     """
 
     curvature: float = 1.0
@@ -45,6 +45,7 @@ class Loss(ABC):
     bounded_slope: bool = True
     smooth: bool = True
     bending: float = 0.0
+    for_numbers: bool = False
 
     @abstractmethod
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -100,6 +101,25 @@ class Loss(ABC):
         """Return the constant whose probabilities of +1 are these shares of rows: (n_outputs,)."""
         raise NotImplementedError
 
+    def constant(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Return the constant from which to learn numbers, (n_outputs,): by default their mean."""
+        return np.average(y, axis=0, weights=weight)
+
+    def typical_curvature(self, at_constant: np.ndarray) -> np.ndarray:
+        """Return the curvature of each output by which to scale it, given that at a constant."""
+        return at_constant
+
+    def smoothed(self, width: float) -> Loss:
+        """Return the loss with its corners smoothed over a width, in units of the loss."""
+        return self
+
+    def corner(self, f: np.ndarray, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """Return how far a loss that this one smooths is above its tangents of slopes: (n_rows,).
+
+        It proves the error from smoothing, and is 0 for a loss that smooths none.
+        """
+        return np.zeros(len(f))
+
 
 class DualLoss(Loss):
     """A loss with a known convex conjugate, as dual coordinate ascent needs it.
@@ -125,6 +145,7 @@ class Squared(DualLoss):
     """½ (f − y)²; its minimiser at ±1 targets is 2p − 1."""
 
     bounded_slope = False
+    for_numbers = True
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return 0.5 * ((f - y) ** 2).sum(axis=1)
@@ -149,6 +170,7 @@ class EpsilonInsensitive(DualLoss):
 
     piecewise_linear = True
     smooth = False
+    for_numbers = True
 
     def __init__(self, epsilon: float = 0.1) -> None:
         self.epsilon = epsilon
@@ -176,6 +198,8 @@ class EpsilonInsensitive(DualLoss):
 
 class Huber(DualLoss):
     """½ (f − y)² up to |f − y| = ε, and linear beyond: little moved by outliers."""
+
+    for_numbers = True
 
     def __init__(self, epsilon: float = 0.1) -> None:
         self.epsilon = epsilon
@@ -214,6 +238,9 @@ class Hinge(DualLoss):
     def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.abs(1 - y * f)
 
+    def smoothed(self, width: float) -> Loss:
+        return SmoothHinge(width)
+
     def newton(
         self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -242,11 +269,11 @@ class SmoothHinge(Loss):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -y * np.clip((1 - y * f) / self.width, 0, 1)
 
-    def corner(self, f: np.ndarray, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        """Compute how far the hinge is above its tangents of slopes in [−1, 0] · y: (n_rows,).
+    def typical_curvature(self, at_constant: np.ndarray) -> np.ndarray:
+        return np.ones_like(at_constant)  # over distances of 1, whatever the width is
 
-        By Fenchel's inequality, with the conjugate y · slope of the hinge.
-        """
+    def corner(self, f: np.ndarray, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        # By Fenchel's inequality, with the conjugate y · slope of the hinge.
         return (np.maximum(1 - y * f, 0) + slope * (y - f)).sum(axis=1)
 
 

@@ -22,7 +22,7 @@ from trickless.rules import warn
 from trickless.solvers.least_squares.box import descend_within, excess_within
 from trickless.solvers.least_squares.ridge import Solution
 from trickless.solvers.least_squares.statistics import Moments
-from trickless.solvers.losses import Hinge, Loss, SmoothHinge
+from trickless.solvers.losses import Loss
 
 #: Begins a pass over the rows: yields slices of rows and their activations.
 Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
@@ -96,8 +96,7 @@ class Risk:
             f, y, share = to_host(Z @ matching(Z, coef)) + constant, self._targets[rows], self.share
             value += float(share[rows] @ loss.value(f, y))
             slope = loss.derivative(f, y)
-            if isinstance(loss, SmoothHinge):
-                corner += float(share[rows] @ loss.corner(f, y, slope))
+            corner += float(share[rows] @ loss.corner(f, y, slope))
             slope *= share[rows, None]
             gradient += to_host(Z.T @ matching(Z, slope))
             total += slope.sum(axis=0)
@@ -108,6 +107,8 @@ class Risk:
 
     def constant(self, loss: Loss) -> Constant:
         """Return the best constant, as a scale for what the descent leaves."""
+        if loss.for_numbers:
+            return self._constant_of_numbers(loss)
         n_outputs = self.shape[1]
         which = self._targets.argmax(axis=1) if n_outputs > 1 else self._targets[:, 0] > 0
         kinds = 2.0 * np.eye(n_outputs) - 1 if n_outputs > 1 else np.array([[-1.0], [1.0]])
@@ -123,6 +124,15 @@ class Risk:
             f = optimize.minimize(function, f, jac=True, method="L-BFGS-B", bounds=limits).x
         curvature = share @ loss.newton(np.tile(f, (len(kinds), 1)), kinds)[1]
         return Constant(f, function(f)[0], np.maximum(curvature, _LEAST * curvature.max()))
+
+    def _constant_of_numbers(self, loss: Loss) -> Constant:
+        f, y = np.zeros(self.shape[1]), self._targets
+        if self.moments.n_constants:
+            f = loss.constant(y, self.share)
+        rows = np.broadcast_to(f, y.shape)
+        curvature = self.share @ loss.newton(rows, y)[1]
+        value = float(self.share @ loss.value(rows, y))
+        return Constant(f, value, np.maximum(curvature, _LEAST * curvature.max()))
 
     def solution(self, coef: np.ndarray, offset: np.ndarray, n_iter: int) -> Solution:
         """Return these coefficients and offsets as a solution."""
@@ -254,7 +264,7 @@ class _Within:
 
 def _smoothed(loss: Loss, widths: tuple[float, ...]) -> list[Loss]:
     """Return the loss, or smooth losses that approach it in turn."""
-    return [SmoothHinge(width) for width in widths] if isinstance(loss, Hinge) else [loss]
+    return [loss] if loss.smooth else [loss.smoothed(width) for width in widths]
 
 
 def _minimise_freely(risk: Risk, loss: Loss, max_iter: int, tol: float) -> tuple[Solution, str]:
@@ -276,7 +286,7 @@ def _descend(
     is the covariance plus a ridge. The Hessian is the unit matrix if the curvature does not change.
     """
     scale = risk.constant(loss)
-    c = np.ones(risk.shape[1]) if isinstance(loss, SmoothHinge) else scale.curvature
+    c = loss.typical_curvature(scale.curvature)
     place = risk.moments.place
     matrix = place.plus_ridge(risk.moments.covariance, (risk.ridge / c).mean())
     factor, unit, gtol = to_host(place.cholesky(matrix)), np.sqrt(c), tol * scale.value**0.5
