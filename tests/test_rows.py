@@ -20,7 +20,7 @@ from trickless import (
 )
 from trickless.functions.stream import draw
 from trickless.neurons import Gaussian
-from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
+from trickless.solvers.named_losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 
 EVERY = LEARNERS + KERNEL_LEARNERS
 every_learner = pytest.mark.parametrize("learner", EVERY, ids=name_of)

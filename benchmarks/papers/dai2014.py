@@ -69,7 +69,7 @@ from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream
 from trickless.neurons import Gaussian, Laplace1, Neurons, Stumps
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.losses import make_loss
+from trickless.solvers.named_losses import make_loss
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import data

@@ -10,7 +10,11 @@ import trickless.functions.exact_kernel
 from cases import inputs
 from trickless.baselines import KernelGradientRegressor, NORMAClassifier, NORMARegressor
 from trickless.solvers.exact import norma as solver
-from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, make_loss
+from trickless.solvers.named_losses import (
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
+    make_loss,
+)
 
 ALPHA, GAMMA = 0.05, 0.5
 STEPS = {

@@ -15,7 +15,11 @@ import naive
 from cases import inputs
 from trickless.baselines import SDCAClassifier, SDCARegressor
 from trickless.functions.stream import Purpose, generator
-from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, make_loss
+from trickless.solvers.named_losses import (
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
+    make_loss,
+)
 
 N, ALPHA, EPSILON = 80, 0.02, 0.15
 X = inputs(N, 3)

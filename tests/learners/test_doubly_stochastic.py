@@ -20,7 +20,7 @@ from trickless.learners import descents
 from trickless.learners.descents import options_of
 from trickless.neurons import FromFunction, Gaussian, Stumps
 from trickless.solvers.descent.held_out import split
-from trickless.solvers.losses import make_loss
+from trickless.solvers.named_losses import make_loss
 
 
 def blocks_of(model, sizes):

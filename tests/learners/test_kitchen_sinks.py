@@ -18,7 +18,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import BLOCK
 from trickless.neurons import Dense, Gaussian, Neurons
 from trickless.solvers.least_squares.sums import Sums
-from trickless.solvers.losses import make_loss
+from trickless.solvers.named_losses import make_loss
 from trickless.theory import kitchen_sinks_bound
 
 

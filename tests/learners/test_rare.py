@@ -17,7 +17,7 @@ from trickless.baselines import KernelGradientClassifier, NORMAClassifier
 from trickless.learners.descents import options_of
 from trickless.solvers.descent.held_out import split
 from trickless.solvers.descent.slopes import constant_of
-from trickless.solvers.losses import make_loss
+from trickless.solvers.named_losses import make_loss
 
 
 def rbf(X, Y, rng):

@@ -25,7 +25,7 @@ from trickless import (
 )
 from trickless.arrays.loops import loops
 from trickless.neurons import Gaussian, Trees
-from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
+from trickless.solvers.named_losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 
 REGRESSION = [DoublyStochasticRegressor(loss=loss) for loss in REGRESSION_LOSSES]
 CLASSIFICATION = [DoublyStochasticClassifier(loss=loss) for loss in CLASSIFICATION_LOSSES]

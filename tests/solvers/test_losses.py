@@ -6,8 +6,6 @@ from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import expit
 
 from trickless.solvers.losses import (
-    CLASSIFICATION_LOSSES,
-    REGRESSION_LOSSES,
     EpsilonInsensitive,
     Exponential,
     Hinge,
@@ -18,6 +16,10 @@ from trickless.solvers.losses import (
     Squared,
     SquaredHinge,
     logistic_dual,
+)
+from trickless.solvers.named_losses import (
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
     make_loss,
 )
 

@@ -5,6 +5,8 @@ A common factor of all weights changes nothing: ties are broken alike, however s
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
 #: Shares of the total weight that differ by less than this are equal.
@@ -36,12 +38,17 @@ def cap(weight: np.ndarray, parts: int) -> float:
 
 def median(values: np.ndarray, weight: np.ndarray | None = None) -> float:
     """Return the least value with half of the total weight at or below it."""
+    return quantile(values, 0.5, weight)
+
+
+def quantile(values: np.ndarray, share: float, weight: np.ndarray | None = None) -> float:
+    """Return the least value with a share of the total weight at or below it."""
     if weight is None:
-        middle = (len(values) - 1) // 2
-        return float(np.partition(values, middle)[middle])
+        index = max(0, ceil((share - ROUNDING) * len(values)) - 1)
+        return float(np.partition(values, index)[index])
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weight[order])
-    return float(values[order[np.searchsorted(below, (0.5 - ROUNDING) * below[-1])]])
+    return float(values[order[np.searchsorted(below, (share - ROUNDING) * below[-1])]])
 
 
 def effective_rows(n_rows: int, weight: np.ndarray | None) -> float:

@@ -39,7 +39,7 @@ from trickless.rules import (
 )
 from trickless.solvers.calibration import Temperatures
 from trickless.solvers.exact.norma import NORMA, Update
-from trickless.solvers.losses import (
+from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
     FOR_NUMBERS,

@@ -27,12 +27,12 @@ from trickless.rules import (
 )
 from trickless.solvers.exact.alpha import automatic_alpha
 from trickless.solvers.exact.sdca import DualAscent
-from trickless.solvers.losses import (
+from trickless.solvers.losses import DualLoss
+from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
     FOR_NUMBERS,
     REGRESSION_LOSSES,
-    DualLoss,
 )
 
 

@@ -32,7 +32,7 @@ _NAMES = {
     "intake.rows": "Matrix Rows RowsOfNeurons",
     "baselines.sdca": "SDCAClassifier SDCARegressor",
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",
-    "intake.targets": "Numbers Range",
+    "intake.targets": "Numbers Quantiles Range",
     "neurons": "Auto Cauchy Chi2 Coordinates Deep Dense Ferns FromFunction FromJax FromPoint "
     "FromTorch Gaussian Given Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On "
     "Patches Periodic Polynomial Product RationalQuadratic Scaled Stumps Tabular Tanimoto Trees",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.arrays.places import place_of
 from trickless.arrays.stated import Stated, check_array, check_count, check_is
 from trickless.errors import InvalidValueError
 from trickless.functions.network import Network
@@ -81,9 +82,13 @@ class Numbers(Targets):
         """Return targets as a matrix, shape (n_rows, n_outputs)."""
         self.check_shape(y)
         with with_remedies(self.owner):
-            targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+            targets = self._columns(np.asarray(y, dtype=np.float64).reshape(len(y), -1))
         _check_size(self.owner, targets, self.dtype)
         self.after(targets)
+        return targets
+
+    def _columns(self, targets: np.ndarray) -> np.ndarray:
+        """Return the columns of y as targets of the outputs."""
         return targets
 
     def check_shape(self, y: np.ndarray) -> None:
@@ -125,6 +130,38 @@ class Numbers(Targets):
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the squared error of each row, summed over the outputs."""
         return ((decisions - targets) ** 2).sum(axis=1)
+
+
+class Quantiles(Numbers):
+    """Targets of a regressor that predicts several quantiles of one column of numbers.
+
+    Each quantile is an output, whose targets are the same. Predictions are sorted, so that the
+    quantiles of a row never cross. Where they would, sorting makes them more accurate, and their
+    pinball loss smaller [1]_.
+
+    References
+    ----------
+    .. [1] V. Chernozhukov, I. Fernández-Val and A. Galichon, "Quantile and probability curves
+       without crossing", Econometrica 78(3), 2010, Proposition 4.
+    """
+
+    def __init__(self, owner: str, y: np.ndarray, dtype: Any, n_quantiles: int) -> None:
+        super().__init__(owner, y, dtype)
+        self.is_vector, self.n_outputs = False, n_quantiles
+
+    def _columns(self, targets: np.ndarray) -> np.ndarray:
+        return np.repeat(targets, self.n_outputs, axis=1)
+
+    def check_shape(self, y: np.ndarray) -> None:
+        if math.prod(y.shape[1:]) != 1:
+            raise InvalidValueError(
+                f"{self.owner}: y has the shape {y.shape}, but a model of {self.n_outputs} "
+                "quantiles predicts them for one column",
+                "one quantile, such as quantile=0.5, or a model for each column",
+            )
+
+    def values(self, decisions: Any) -> Any:
+        return place_of(decisions).xp.sort(decisions, axis=1)
 
 
 class Range(Numbers):

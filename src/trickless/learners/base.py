@@ -34,11 +34,12 @@ from trickless.intake.batches import Targets, with_matrix
 from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels, LabelSets, check_some_weight, spelled_as_classes
 from trickless.intake.rows import Batch, Matrix, Rows
-from trickless.intake.targets import Numbers, check_scale
+from trickless.intake.targets import Numbers, Quantiles, check_scale
 from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
 from trickless.learners.fixed import check_fixed
+from trickless.learners.quantiles import explained, quantiles_of
 from trickless.rules import (
     DTYPE,
     MOST_THINGS,
@@ -51,7 +52,8 @@ from trickless.rules import (
     with_remedies,
 )
 from trickless.solvers.calibration import Temperatures, probabilities, tempered
-from trickless.solvers.losses import Loss, make_loss
+from trickless.solvers.losses import Loss
+from trickless.solvers.named_losses import make_loss
 
 
 class Learner(Stated, CallbackSupportMixin, BaseEstimator):
@@ -134,11 +136,11 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         After ``fit``, the parameters of the first batch count, not those that were set later.
         """
         fixed = getattr(self, "fixed_", {})
-        loss, epsilon = (
+        loss, epsilon, quantile = (
             fixed.get(name, getattr(self, name, default))
-            for name, default in (("loss", "squared_error"), ("epsilon", 0.1))
+            for name, default in (("loss", "squared_error"), ("epsilon", 0.1), ("quantile", 0.5))
         )
-        return make_loss(loss, n_outputs, epsilon)
+        return make_loss(loss, n_outputs, epsilon, quantile)
 
     def _receive_first(
         self,
@@ -289,7 +291,10 @@ class Regressor(RegressorMixin, Learner):
     _numeric = True
 
     def _new_targets(self, y: np.ndarray, classes: Any) -> Numbers:
-        return Numbers(type(self).__name__, y, self.dtype)
+        levels, owner = quantiles_of(self), type(self).__name__
+        if levels is None:
+            return Numbers(owner, y, self.dtype)
+        return Quantiles(owner, y, self.dtype, len(levels))
 
     @in_one_state
     def predict(self, X: Any) -> Any:
@@ -312,6 +317,10 @@ class Regressor(RegressorMixin, Learner):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination R²: 1 is perfect, the mean of y has 0.
 
+        For ``loss="quantile"`` and "absolute_error" it is D², the share of the pinball loss of a
+        constant that is explained: 1 is perfect, and the quantile of y has 0. Of several quantiles
+        it is the mean. See :func:`sklearn.metrics.d2_pinball_score`.
+
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
@@ -332,7 +341,7 @@ class Regressor(RegressorMixin, Learner):
             sample_weight = _scored_by(owner, y, sample_weight)
             if place_of(y) is HOST:
                 check_scale(owner, np.asarray(y, dtype=np.float64), np.dtype(np.float64))
-            return super().score(X, y, sample_weight)
+            return explained(self, y, self.predict(X), sample_weight)
 
     @property
     def n_outputs_(self) -> int:

@@ -36,6 +36,7 @@ from trickless.learners.descents import (
     watch_held_out,
 )
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
+from trickless.learners.quantiles import QUANTILE
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import CLASS_WEIGHT, check_parameters, choice, non_negative
@@ -43,12 +44,14 @@ from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.options import NEURONS, may_be_newton
 from trickless.solvers.descent.passes import FitRows, learn_all
 from trickless.solvers.descent.race import some_of
-from trickless.solvers.losses import (
+from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
-    FOR_NUMBERS,
+    FOR_MORE_NUMBERS,
+    QUANTILE_LOSSES,
     REGRESSION_LOSSES,
 )
+from trickless.solvers.pinball import Quantile
 
 
 class _DoublyStochastic(NeuronLearner):
@@ -129,9 +132,9 @@ class _DoublyStochastic(NeuronLearner):
         Memory in bytes for drawn weights. The rest is drawn again when needed.
     alpha : float or "auto", default="auto"
         Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
-        which ``damping`` regularises. For the regression loss "epsilon_insensitive", whose slope is
-        ±1 in any unit of y, alpha has the unit 1 / y, and "auto" is 1e-6 / (mean distance of an
-        output from its intercept).
+        which ``damping`` regularises. For the regression losses "epsilon_insensitive",
+        "absolute_error" and "quantile", whose slopes have no unit, alpha has the unit 1 / y, and
+        "auto" is 1e-6 / (mean distance of an output from its intercept).
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. The value of "auto" depends
         on the kind of step:
@@ -144,7 +147,7 @@ class _DoublyStochastic(NeuronLearner):
         - Newton steps: 3 over the square root of ``n_neurons``, from 0.02 to 0.5.
         - ``schedule="theorem"``: 1 / alpha.
 
-        For "epsilon_insensitive", a step is in units of the mean distance of each output's targets
+        For these losses, a step is in units of the mean distance of each output's targets
         from the intercept, or from f with a preconditioner. For streams with "auto", set
         ``n_neurons`` to about the number that will be drawn. Beyond it, the steps of "inverse" fall
         as i^(-3/4).
@@ -442,16 +445,25 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
 
     Parameters
     ----------
-    loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
-        The loss l. "huber" and "epsilon_insensitive" are robust to outliers.
+    loss : str, default="squared_error"
+        The loss l: "squared_error", "huber", "epsilon_insensitive", "absolute_error" or "quantile".
+        "huber" and "epsilon_insensitive" are robust to outliers. "absolute_error" predicts the
+        median, and "quantile" predicts the quantiles of ``quantile``, by the pinball loss.
     epsilon : float, default=0.1
         The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
         The default suits targets with a standard deviation of about 1.
 
+    quantile : float or sequence of float, default=0.5
+        For ``loss="quantile"``: the share of the targets below the prediction. With an increasing
+        sequence, all quantiles are learned in one fit, with the same neurons. ``predict`` then
+        returns a column for each quantile, in increasing order. They never cross, because the
+        values of a row are sorted, which never increases their pinball loss (Chernozhukov,
+        Fernández-Val and Galichon, Econometrica 78(3), 2010). y must be one column then.
+
     Attributes
     ----------
     intercept_ : array of shape (n_outputs,)
-        Mean of the first batch's targets, or 0.
+        Mean of the first batch's targets, or their quantile, or 0.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and their mean squared error before the step. The error is
         summed over the outputs.
@@ -464,10 +476,18 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     >>> model = DoublyStochasticRegressor(random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.4)
     True
+    >>> model.set_params(neurons="trees", loss="quantile", quantile=[0.05, 0.5, 0.95]).fit(X, y)
+    DoublyStochasticRegressor(loss='quantile', neurons='trees',
+                              quantile=[0.05, 0.5, 0.95], random_state=0)
+    >>> model.predict(X).shape
+    (442, 3)
     """
 
+    quantile: Quantile = 0.5  # in files of older versions
+    _fixed = ("quantile", *_DoublyStochastic._fixed)
     _rules = _DoublyStochastic._rules | {
-        "loss": choice(*REGRESSION_LOSSES, remedy=FOR_NUMBERS),
+        "loss": choice(*REGRESSION_LOSSES, *QUANTILE_LOSSES, remedy=FOR_MORE_NUMBERS),
+        "quantile": QUANTILE,
         "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
     }
 
@@ -478,6 +498,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         *,
         loss: str = "squared_error",
         epsilon: float = 0.1,
+        quantile: Quantile = 0.5,
         alpha: float | str = "auto",
         fit_intercept: bool = True,
         step_size: float | str = "auto",

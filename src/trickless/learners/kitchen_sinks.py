@@ -24,6 +24,7 @@ from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.neuron_learner import begin_stream, choose_neurons
+from trickless.learners.quantiles import QUANTILE
 from trickless.learners.solved import SolvedLearner
 from trickless.learners.streams import check_deviations, learn_batch, learn_stream, merge_sums
 from trickless.learners.training import training_copy
@@ -43,7 +44,13 @@ from trickless.rules import (
 )
 from trickless.selection.grid import families_of_grid
 from trickless.solvers.least_squares.sums import Sums
-from trickless.solvers.losses import CLASSIFICATION_LOSSES, FOR_LABELS
+from trickless.solvers.named_losses import (
+    CLASSIFICATION_LOSSES,
+    FOR_LABELS,
+    FOR_MORE_NUMBERS,
+    QUANTILE_LOSSES,
+)
+from trickless.solvers.pinball import Quantile
 
 
 class _KitchenSinks(SolvedLearner):
@@ -309,6 +316,21 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
 
     Parameters
     ----------
+    loss : {"squared_error", "absolute_error", "quantile"}, default="squared_error"
+        The loss. "absolute_error" predicts the median, and "quantile" other quantiles, by the
+        pinball loss. Both need ``fit``, and some hundred passes over the activations. These are
+        kept if they fit into ``cache_bytes``, and otherwise evaluated in every pass. The mean loss
+        plus :math:`(\alpha K / 2) \sum_j |\beta_j|^2` is minimised, so alpha has the unit of
+        1 / y. ``alpha="auto"`` is chosen for the squared loss, and then multiplied by 0.4 / (mean
+        absolute residual), which is about the curvature of the mean pinball loss. A share q of the
+        training rows is below the prediction, as the intercept is not penalised. These losses do
+        not go with ``solver="iterative"``, and give no standard deviations.
+    quantile : float or sequence of float, default=0.5
+        For ``loss="quantile"``: the share of the targets below the prediction. With an increasing
+        sequence, all quantiles are learned in one fit, with the same neurons. ``predict`` then
+        returns a column for each quantile, in increasing order. They never cross, because the
+        values of a row are sorted, which never increases their pinball loss (Chernozhukov,
+        Fernández-Val and Galichon, Econometrica 78(3), 2010). y must be one column then.
     error_bars : bool, default=False
         Whether predictions must have standard deviations. True uses the direct solver for any
         number of columns. With ``weight_bound`` or ``solver="iterative"``, this raises an error.
@@ -327,13 +349,24 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     >>> model = KitchenSinksRegressor(n_neurons=200, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.5)
     True
+    >>> model.set_params(loss="quantile", quantile=[0.05, 0.5, 0.95]).fit(X, y).predict(X).shape
+    (442, 3)
     """
+
+    quantile: Quantile = 0.5  # in files of older versions
+    _fixed = ("loss", "quantile", *_KitchenSinks._fixed)
+    _rules = _KitchenSinks._rules | {
+        "loss": choice("squared_error", *QUANTILE_LOSSES, remedy=FOR_MORE_NUMBERS),
+        "quantile": QUANTILE,
+    }
 
     def __init__(
         self,
         neurons: Neurons | str = "gaussian",
         n_neurons: int = 1000,
         *,
+        loss: str = "squared_error",
+        quantile: Quantile = 0.5,
         alpha: float | str = "auto",
         weight_bound: float | None = None,
         fit_intercept: bool = True,

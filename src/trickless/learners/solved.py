@@ -75,7 +75,7 @@ class SolvedLearner(NeuronLearner):
     def _forget_rows(self, error_bars: bool) -> None:
         calibrated = isinstance(self, Classifier)
         temperatures = self._temperatures() if calibrated else None
-        deviations = error_bars and not calibrated
+        deviations = error_bars and not calibrated and self._calibrates()
         self.sums_ = self.sums_.without_statistics(self._problem(), temperatures, deviations)
 
     def _calibrates(self) -> bool:

@@ -105,6 +105,10 @@ def merge_sums(learner: Any, other: Any) -> None:
         new.sums_.merge(other.sums_, learner.n_jobs)
 
 
+#: Learners that take other losses from a stream, by their names.
+_ONLINE = "KitchenSinks", "DoublyStochastic"
+
+
 def check_streamable(learner: Any) -> None:
     """Raise an error if the parameters need more than the sums over the rows of a stream."""
     owner = type(learner).__name__
@@ -117,12 +121,18 @@ def check_streamable(learner: Any) -> None:
             raise InvalidValueError(
                 f"{owner}: loss={loss!r} needs several passes over all rows, so it cannot be "
                 "learned from a stream",
-                "loss='squared_error', fit, or DoublyStochasticClassifier",
+                f"loss='squared_error', fit, or {owner.replace(*_ONLINE)}",
             )
 
 
 def check_deviations(learner: Any) -> None:
     """Raise an error if a fitted model cannot give standard deviations."""
+    if not learner._calibrates():
+        raise InvalidValueError(
+            f"{type(learner).__name__}: loss={learner.fixed_['loss']!r} gives no standard "
+            "deviations, which belong to the squared loss",
+            "loss='squared_error', or loss='quantile' with quantile=[0.05, 0.95] for an interval",
+        )
     if not learner.sums_.has_deviations:
         check_statistics(learner)
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-import sklearn
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -23,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
 from trickless.arrays.states import snapshot, training_lock
 from trickless.errors import InvalidValueError
+from trickless.learners.quantiles import explained
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import warn_of_names, warn_of_new, without_rare
@@ -283,7 +283,7 @@ class TableModel(Stated, BaseEstimator):
         return self._by_parts(snapshot(self.learner).predict_proba, X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy, or R² for regression, on the rows with a target.
+        """Return the accuracy, or the learner's R² or D² for regression, on rows with a target.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class TableModel(Stated, BaseEstimator):
         predicted = self.predict(frame[there])
         if is_classifier(self.learner):
             return float(np.average(targets == predicted, weights=weight))
-        return float(sklearn.metrics.r2_score(targets, predicted, sample_weight=weight))
+        return explained(self.learner, targets, predicted, weight)
 
     def targets(self, X: Any) -> np.ndarray:
         """Return the target of the rows that have one, as labels or numbers.

@@ -12,14 +12,12 @@ from math import exp
 import numpy as np
 from scipy.special import entr, expit, huber, log_softmax, logit, softmax
 
-from trickless.errors import InvalidValueError
-
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
 _NEWTON, _ACCURACY = 40, 1e-13
 #: The least unit of targets; its inverse is finite.
 LEAST_UNIT = 1e-300
 #: Distance from the minimiser, in units, within which a parabola that touches a loss is no steeper.
-_NEAR = 0.1
+NEAR = 0.1
 
 
 def unit_of(spread: np.ndarray) -> np.ndarray:
@@ -75,7 +73,7 @@ class Loss(ABC):
         is the scale of each output.
         """
         slope = -self.derivative(f, y)
-        return slope, np.abs(slope) / np.maximum(self.distance(f, y), _NEAR * unit)
+        return slope, np.abs(slope) / np.maximum(self.distance(f, y), NEAR * unit)
 
     def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Distance from f to the target, where the loss has a slope: the shape of f."""
@@ -109,8 +107,17 @@ class Loss(ABC):
         """Return the curvature of each output by which to scale it, given that at a constant."""
         return at_constant
 
-    def smoothed(self, width: float) -> Loss:
-        """Return the loss with its corners smoothed over a width, in units of the loss."""
+    def relative_curvature(
+        self, f: np.ndarray, y: np.ndarray, weight: np.ndarray | None
+    ) -> np.ndarray | float:
+        """Return the curvature of the risk near f, where that of the squared loss is 1.
+
+        An alpha that was chosen for the squared loss is multiplied by it.
+        """
+        return min(self.curvature, 1.0)
+
+    def smoothed(self, width: float, unit: np.ndarray) -> Loss:
+        """Return the loss with its corners smoothed over a width, in units of the targets."""
         return self
 
     def corner(self, f: np.ndarray, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
@@ -184,7 +191,7 @@ class EpsilonInsensitive(DualLoss):
     def newton(
         self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        off, near = np.abs(f - y), _NEAR * unit
+        off, near = np.abs(f - y), NEAR * unit
         below, above = (np.maximum(np.abs(off + e), near) for e in (self.epsilon, -self.epsilon))
         return -self.derivative(f, y), 0.5 / below + 0.5 / above
 
@@ -238,14 +245,14 @@ class Hinge(DualLoss):
     def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.abs(1 - y * f)
 
-    def smoothed(self, width: float) -> Loss:
+    def smoothed(self, width: float, unit: np.ndarray) -> Loss:
         return SmoothHinge(width)
 
     def newton(
         self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
     ) -> tuple[np.ndarray, np.ndarray]:
         short = 1 - y * f
-        return y * (short > 0), 0.5 / np.maximum(np.abs(short), _NEAR * unit)
+        return y * (short > 0), 0.5 / np.maximum(np.abs(short), NEAR * unit)
 
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -a * y
@@ -434,46 +441,3 @@ class Softmax(Loss):
 
     def start(self, shares: np.ndarray) -> np.ndarray:
         return np.log(shares) - np.log(shares).mean()
-
-
-REGRESSION_LOSSES = ("squared_error", "huber", "epsilon_insensitive")
-CLASSIFICATION_LOSSES = ("log_loss", "hinge", "squared_hinge", "squared_error")
-#: What the losses are for, in remedies.
-FOR_NUMBERS = (
-    "loss='squared_error' for the mean; loss='epsilon_insensitive' with epsilon=0 for the median; "
-    "for other quantiles, a pipeline of RandomFeatures and sklearn.linear_model.QuantileRegressor"
-)
-FOR_LABELS = (
-    "loss='log_loss' for probabilities; loss='hinge' for support vector machines; "
-    "loss='squared_error' for the least time"
-)
-
-
-def make_loss(name: str, n_outputs: int = 1, epsilon: float = 0.1) -> Loss:
-    """Make the loss of a name; ``"log_loss"`` is the logistic loss for one output, else softmax."""
-    match name:
-        case "squared_error":
-            return Squared()
-        case "huber":
-            _check_huber(epsilon)
-            return Huber(epsilon)
-        case "epsilon_insensitive":
-            return EpsilonInsensitive(epsilon)
-        case "hinge":
-            return Hinge()
-        case "squared_hinge":
-            return SquaredHinge()
-        case "exponential":
-            return Exponential()
-        case "log_loss":
-            return Logistic() if n_outputs == 1 else Softmax()
-    raise ValueError(f"loss={name!r} is not a known loss")
-
-
-def _check_huber(epsilon: float) -> None:
-    """Raise an error for a Huber loss of width 0, which is 0 everywhere."""
-    if epsilon == 0:
-        raise InvalidValueError(
-            f"epsilon={epsilon!r} with loss='huber' makes the loss 0 everywhere",
-            "a positive epsilon, or loss='epsilon_insensitive' for the absolute error",
-        )

@@ -13,7 +13,7 @@ from trickless.neurons import Dense, Gaussian, Trees
 from trickless.solvers.descent import candidates as owner
 from trickless.solvers.descent.candidates import _unexplained
 from trickless.solvers.descent.slopes import mean_squares
-from trickless.solvers.losses import make_loss
+from trickless.solvers.named_losses import make_loss
 
 
 def problem(n=300, seed=0):

@@ -17,8 +17,6 @@ from trickless.solvers.descent.slopes import Units, in_units, safe_share, units_
 from trickless.solvers.descent.steps.leaves import Leaves, leaf_coefficients
 from trickless.solvers.descent.steps.newton import Newton
 from trickless.solvers.losses import (
-    CLASSIFICATION_LOSSES,
-    REGRESSION_LOSSES,
     EpsilonInsensitive,
     Exponential,
     Hinge,
@@ -27,6 +25,10 @@ from trickless.solvers.losses import (
     Softmax,
     Squared,
     SquaredHinge,
+)
+from trickless.solvers.named_losses import (
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
     make_loss,
 )
 

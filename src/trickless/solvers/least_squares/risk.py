@@ -22,7 +22,7 @@ from trickless.rules import warn
 from trickless.solvers.least_squares.box import descend_within, excess_within
 from trickless.solvers.least_squares.ridge import Solution
 from trickless.solvers.least_squares.statistics import Moments
-from trickless.solvers.losses import Loss
+from trickless.solvers.losses import Loss, unit_of
 
 #: Begins a pass over the rows: yields slices of rows and their activations.
 Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
@@ -126,13 +126,36 @@ class Risk:
         return Constant(f, function(f)[0], np.maximum(curvature, _LEAST * curvature.max()))
 
     def _constant_of_numbers(self, loss: Loss) -> Constant:
-        f, y = np.zeros(self.shape[1]), self._targets
-        if self.moments.n_constants:
-            f = loss.constant(y, self.share)
+        f, y = self._start(loss), self._targets
         rows = np.broadcast_to(f, y.shape)
-        curvature = self.share @ loss.newton(rows, y)[1]
+        curvature = self.share @ loss.newton(rows, y, self.unit(loss))[1]
         value = float(self.share @ loss.value(rows, y))
         return Constant(f, value, np.maximum(curvature, _LEAST * curvature.max()))
+
+    def _start(self, loss: Loss) -> np.ndarray:
+        """Return the constant from which a loss of numbers is minimised."""
+        if not self.moments.n_constants:
+            return np.zeros(self.shape[1])
+        return loss.constant(self._targets, self.share)
+
+    def unit(self, loss: Loss) -> np.ndarray:
+        """Return the unit of the targets of each output: their mean distance from a constant."""
+        if not loss.for_numbers:
+            return np.ones(self.shape[1])
+        return unit_of(self.share @ np.abs(self._targets - self._start(loss)))
+
+    def levelled(self, loss: Loss, coef: np.ndarray, offset: np.ndarray) -> np.ndarray:
+        """Return by how much to move the offsets for the least loss, if it depends on y − f."""
+        if not self.moments.n_constants:
+            return np.zeros_like(offset)
+        return loss.constant(self._targets - self.fitted(coef, offset), self.share)
+
+    def fitted(self, coef: np.ndarray, offset: np.ndarray) -> np.ndarray:
+        """Return f at all rows: (n_rows, n_outputs)."""
+        f = np.empty(self._targets.shape)
+        for rows, Z in self._blocks():
+            f[rows] = to_host(Z @ matching(Z, coef))
+        return f + (offset - self.moments.z_mean @ coef)
 
     def solution(self, coef: np.ndarray, offset: np.ndarray, n_iter: int) -> Solution:
         """Return these coefficients and offsets as a solution."""
@@ -166,11 +189,11 @@ def minimise(
     it. That solution is used if it keeps the bound.
     """
     risk = Risk(blocks, targets, weight, ridge, moments)
-    if bound is None:
-        return _said(owner, *_minimise_freely(risk, loss, max_iter, tol))
     begin = np.zeros(risk.shape) if begin is None else begin
+    if bound is None:
+        return _said(owner, *_minimise_freely(risk, loss, begin, max_iter, tol))
     if np.abs(begin).max() < bound and (ridge > 0).all():
-        solution, trouble = _minimise_freely(risk, loss, max_iter, tol)
+        solution, trouble = _minimise_freely(risk, loss, begin, max_iter, tol)
         if np.abs(solution.coef).max() <= bound:
             return _said(owner, solution, trouble)
     return _said(owner, *minimise_within(risk, loss, bound, begin, max_iter, tol))
@@ -196,7 +219,7 @@ def minimise_within(
     coef, offset = np.clip(begin, -bound, bound), np.zeros(risk.shape[1])
     allowed = tol * risk.constant(loss).value
     n_iter, value, least, best = 0, np.inf, -np.inf, (coef, offset)
-    for smooth in _smoothed(loss, _WIDTHS_WITHIN):
+    for smooth in _smoothed(risk, loss, _WIDTHS_WITHIN):
         problem = _Within(risk, smooth, bound, allowed)
         result = descend_within(
             problem, problem.point(coef, offset), problem.bounds, max_iter, problem.is_done
@@ -262,18 +285,30 @@ class _Within:
         return self.left(u) <= max(self._allowed - corner, _SHARE * corner)
 
 
-def _smoothed(loss: Loss, widths: tuple[float, ...]) -> list[Loss]:
+def _smoothed(risk: Risk, loss: Loss, widths: tuple[float, ...]) -> list[Loss]:
     """Return the loss, or smooth losses that approach it in turn."""
-    return [loss] if loss.smooth else [loss.smoothed(width) for width in widths]
+    return [loss] if loss.smooth else [loss.smoothed(width, risk.unit(loss)) for width in widths]
 
 
-def _minimise_freely(risk: Risk, loss: Loss, max_iter: int, tol: float) -> tuple[Solution, str]:
-    """Return the solution without a bound, and a description of trouble, if any."""
-    start, n_iter, trouble = np.zeros((risk.shape[0] + 1, risk.shape[1])), 0, ""
-    for smooth in _smoothed(loss, _WIDTHS):
+def _minimise_freely(
+    risk: Risk, loss: Loss, begin: np.ndarray, max_iter: int, tol: float
+) -> tuple[Solution, str]:
+    """Return the solution without a bound, and a description of trouble, if any.
+
+    A piecewise linear loss of numbers starts at the coefficients ``begin``, and ends with the best
+    offsets for its coefficients.
+    """
+    coef, offset = np.zeros(risk.shape), np.zeros(risk.shape[1])
+    if loss.piecewise_linear:
+        coef, offset = begin, risk.levelled(loss, begin, offset)
+    start, n_iter, trouble = np.vstack([coef, offset]), 0, ""
+    for smooth in _smoothed(risk, loss, _WIDTHS):
         start, n, trouble = _descend(risk, smooth, start, max_iter, tol)
         n_iter += n
-    return risk.solution(start[:-1], start[-1], n_iter), trouble
+    coef, offset = start[:-1], start[-1]
+    if loss.piecewise_linear:
+        offset = offset + risk.levelled(loss, coef, offset)
+    return risk.solution(coef, offset, n_iter), trouble
 
 
 def _descend(

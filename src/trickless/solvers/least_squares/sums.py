@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.places import HOST, Place, check_on_host, place_of
+from trickless.arrays.places import HOST, Place, check_on_host, place_of, to_host
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.arrays.weighted import effective_rows
@@ -494,7 +494,10 @@ class Sums(Stated):
     ) -> None:
         """Minimise the risk of another loss, with the alpha chosen for the squared loss."""
         moments, squared = self._moments(problem), self.solution(problem)
-        factor = min(loss.curvature, 1.0) if isinstance(problem.alpha, str) else 1.0
+        factor: np.ndarray | float = 1.0
+        if isinstance(problem.alpha, str):
+            fitted = to_host(self.function(problem)(X)) if loss.for_numbers else targets
+            factor = loss.relative_curvature(fitted, targets, weight)
         with self._dependent_columns(problem):
             least = minimise(
                 self._passes(X, problem.cache_bytes, problem, advance),
@@ -509,8 +512,10 @@ class Sums(Stated):
                 self._bound(problem),
                 squared.coef,
             )
-        grid = None if squared.grid is None else squared.grid * factor
-        self._solution = least._replace(grid=grid, scores=squared.scores)
+        grid = squared.grid
+        if grid is not None and not loss.for_numbers:
+            grid = grid * factor
+        self._solution, self._network = least._replace(grid=grid, scores=squared.scores), None
 
     # How certain predictions are.
 

@@ -1,0 +1,67 @@
+"""Learners of quantiles: the parameter ``quantile``, and scores of what they predict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.places import to_host
+from trickless.errors import InvalidValueError
+from trickless.rules import Rule, anything, either, fraction
+from trickless.solvers.named_losses import QUANTILE_LOSSES
+
+
+def _is_increasing(value: Any) -> bool:
+    """Return whether a value is a sequence of numbers that increase within (0, 1)."""
+    if not isinstance(value, list | tuple | np.ndarray) or np.ndim(value) != 1 or not len(value):
+        return False
+    levels = np.asarray(value)
+    inside = levels.dtype.kind == "f" and bool((levels > 0).all() and (levels < 1).all())
+    return inside and bool((np.diff(levels) > 0).all())
+
+
+#: The rule of the parameter.
+QUANTILE: Rule = either(
+    fraction("quantile=0.9, or quantile=[0.05, 0.5, 0.95] for several in one fit"),
+    anything("an increasing sequence of such numbers", "", _is_increasing),
+)
+
+
+def quantiles_of(learner: Any) -> list[float] | None:
+    """Return the quantiles of a learner of several, and otherwise None."""
+    quantile = getattr(learner, "quantile", 0.5)
+    several = np.ndim(quantile) > 0
+    if learner_loss(learner) != "quantile" and (several or quantile != 0.5):
+        raise InvalidValueError(
+            f"{type(learner).__name__}: quantile={quantile!r} with "
+            f"loss={learner_loss(learner)!r}, which does not predict quantiles",
+            "loss='quantile', or leave quantile out",
+        )
+    return np.asarray(quantile, dtype=float).tolist() if several else None
+
+
+def learner_loss(learner: Any) -> str:
+    """Return the loss that a learner was fitted for, or that it will be fitted for."""
+    fixed = getattr(learner, "fixed_", {})
+    return str(fixed.get("loss", getattr(learner, "loss", "squared_error")))
+
+
+def explained(learner: Any, y: Any, predicted: Any, sample_weight: Any = None) -> float:
+    """Return R² of predictions, or D² of quantiles, as the mean over outputs or quantiles."""
+    from sklearn.metrics import d2_pinball_score, r2_score  # late, since it takes a while to import
+
+    if learner_loss(learner) not in QUANTILE_LOSSES:
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
+    y, predicted, weight = (
+        None if v is None else to_host(v) for v in (y, predicted, sample_weight)
+    )
+    quantiles = np.atleast_1d(learner._loss(1).quantiles)
+    if len(quantiles) == 1:
+        return float(d2_pinball_score(y, predicted, sample_weight=weight, alpha=quantiles[0]))
+    y = np.reshape(y, len(y))
+    scores = [
+        d2_pinball_score(y, each, sample_weight=weight, alpha=q)
+        for q, each in zip(quantiles.tolist(), predicted.T, strict=True)
+    ]
+    return float(np.mean(scores))

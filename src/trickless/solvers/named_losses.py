@@ -1,0 +1,72 @@
+"""Losses by their names, which are scikit-learn's."""
+
+from __future__ import annotations
+
+from trickless.errors import InvalidValueError
+from trickless.solvers.losses import (
+    EpsilonInsensitive,
+    Exponential,
+    Hinge,
+    Huber,
+    Logistic,
+    Loss,
+    Softmax,
+    Squared,
+    SquaredHinge,
+)
+from trickless.solvers.pinball import Pinball, Quantile
+
+#: Losses of numbers with a convex conjugate, and those for classes.
+REGRESSION_LOSSES = ("squared_error", "huber", "epsilon_insensitive")
+CLASSIFICATION_LOSSES = ("log_loss", "hinge", "squared_hinge", "squared_error")
+#: Losses whose minimisers are quantiles.
+QUANTILE_LOSSES = ("absolute_error", "quantile")
+#: What the losses are for, in remedies.
+FOR_NUMBERS = (
+    "loss='squared_error' for the mean; loss='epsilon_insensitive' with epsilon=0 for the median; "
+    "for other quantiles, KitchenSinksRegressor or DoublyStochasticRegressor with loss='quantile'"
+)
+FOR_MORE_NUMBERS = (
+    "loss='squared_error' for the mean; loss='absolute_error' for the median; loss='quantile' for "
+    "other quantiles"
+)
+FOR_LABELS = (
+    "loss='log_loss' for probabilities; loss='hinge' for support vector machines; "
+    "loss='squared_error' for the least time"
+)
+
+
+def make_loss(
+    name: str, n_outputs: int = 1, epsilon: float = 0.1, quantile: Quantile = 0.5
+) -> Loss:
+    """Make the loss of a name; ``"log_loss"`` is the logistic loss for one output, else softmax."""
+    match name:
+        case "absolute_error":
+            return Pinball(1.0, 1.0)
+        case "quantile":
+            return Pinball.of(quantile)
+        case "squared_error":
+            return Squared()
+        case "huber":
+            _check_huber(epsilon)
+            return Huber(epsilon)
+        case "epsilon_insensitive":
+            return EpsilonInsensitive(epsilon)
+        case "hinge":
+            return Hinge()
+        case "squared_hinge":
+            return SquaredHinge()
+        case "exponential":
+            return Exponential()
+        case "log_loss":
+            return Logistic() if n_outputs == 1 else Softmax()
+    raise ValueError(f"loss={name!r} is not a known loss")
+
+
+def _check_huber(epsilon: float) -> None:
+    """Raise an error for a Huber loss of width 0, which is 0 everywhere."""
+    if epsilon == 0:
+        raise InvalidValueError(
+            f"epsilon={epsilon!r} with loss='huber' makes the loss 0 everywhere",
+            "a positive epsilon, or loss='epsilon_insensitive' for the absolute error",
+        )

@@ -1,0 +1,118 @@
+r"""The pinball loss of quantile regression, and its smoothed form.
+
+With r = y − f, the pinball loss is q r for r > 0 and (q − 1) r for r < 0 [1]_. Where it is least on
+average, a share q of the targets lies below f. The absolute error is twice the loss of q = ½.
+
+Newton steps need a curvature, which this loss does not have. They take that of the parabola that
+touches the loss at f and lies above it [2]_. Its slope is the slope of the loss, so that steps end
+where the share of the rows of a leaf below f is q. Its curvature is 1 / (2 |r|), or that at a tenth
+of the typical distance where |r| is smaller, and so it has the unit of 1 / y.
+
+References
+----------
+.. [1] R. Koenker and G. Bassett, "Regression quantiles", Econometrica 46(1), 1978.
+.. [2] D. R. Hunter and K. Lange, "Quantile regression via an MM algorithm", Journal of
+   Computational and Graphical Statistics 9(1), 2000.
+.. [3] X. He, X. Pan, K. M. Tan and W.-X. Zhou, "Smoothed quantile regression with large-scale
+   inference", Journal of Econometrics 232(2), 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from trickless.arrays.weighted import quantile
+from trickless.solvers.losses import NEAR, Loss
+
+#: A quantile, or several in increasing order.
+Quantile = float | Sequence[float] | np.ndarray
+
+#: The curvature of the risk times the mean absolute residual: about 0.5 / 1.25 for normal noise,
+#: whose mean absolute value is σ / 1.25.
+_CURVED = 0.4
+
+
+class Pinball(Loss):
+    """The loss of slopes −``above`` where y is above f, and ``below`` where it is below.
+
+    Both are numbers, or arrays with one for each output.
+    """
+
+    piecewise_linear = True
+    smooth = False
+    for_numbers = True
+
+    def __init__(self, above: np.ndarray | float, below: np.ndarray | float) -> None:
+        self.above, self.below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
+
+    @classmethod
+    def of(cls, quantile: Quantile) -> Pinball:
+        """Return the loss of one quantile, or of one for each output."""
+        q = np.asarray(quantile, dtype=float)
+        return cls(q, 1 - q)
+
+    @property
+    def quantiles(self) -> np.ndarray:
+        """The share of the targets below the minimiser: a number, or one for each output."""
+        return self.above / (self.above + self.below)
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        r = y - f
+        return np.maximum(self.above * r, -self.below * r).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.where(f > y, self.below, 0.0) - np.where(f < y, self.above, 0.0)
+
+    def newton(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        distance = np.maximum(np.abs(y - f), NEAR * unit)
+        # Hunter and Lange 2000, Equation 3.2, with ε + |r| replaced by max(ε, |r|)
+        return -self.derivative(f, y), (self.above + self.below) / (2 * distance)
+
+    def constant(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Return the quantiles of the outputs, the least of all minimisers: (n_outputs,)."""
+        shares = np.broadcast_to(self.quantiles, y.shape[1])
+        return np.array([quantile(each, q, weight) for each, q in zip(y.T, shares, strict=True)])
+
+    def relative_curvature(
+        self, f: np.ndarray, y: np.ndarray, weight: np.ndarray | None
+    ) -> np.ndarray:
+        off = np.average(np.abs(y - f), axis=0, weights=weight)
+        scale = self.above + self.below
+        return np.where(off > 0, _CURVED * scale / np.where(off > 0, off, 1.0), 1.0)
+
+    def smoothed(self, width: float, unit: np.ndarray) -> Loss:
+        return SmoothPinball(self.above, self.below, width * unit)
+
+
+class SmoothPinball(Pinball):
+    """The pinball loss, smoothed by its mean over a uniform error of y up to ±``width``.
+
+    This is the convolution of He et al. 2023 with a uniform kernel. It is a parabola within the
+    width, and up to width/4 above the loss.
+    """
+
+    piecewise_linear = False
+    smooth = True
+
+    def __init__(
+        self, above: np.ndarray | float, below: np.ndarray | float, width: np.ndarray
+    ) -> None:
+        super().__init__(above, below)
+        self.width = width
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        near = np.maximum(self.width - np.abs(y - f), 0)
+        corner = (self.above + self.below) * near**2 / (4 * self.width)
+        return super().value(f, y) + corner.sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        share = np.clip((f - y) / self.width, -1, 1) / 2 + 0.5  # of the errors with y below f
+        return (self.above + self.below) * share - self.above
+
+    def corner(self, f: np.ndarray, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        # By Fenchel's inequality, with the conjugate y · slope of the pinball loss.
+        return super().value(f, y) + (slope * (y - f)).sum(axis=1)
