@@ -45,6 +45,11 @@ class Loss(ABC):
     bending: float = 0.0
     for_numbers: bool = False
 
+    @property
+    def levels(self) -> bool:
+        """Whether steps move the intercept as well."""
+        return self.has_link
+
     @abstractmethod
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Loss of each row, summed over outputs: shape (n_rows,)."""
@@ -53,8 +58,12 @@ class Loss(ABC):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Derivative with respect to f: shape (n_rows, n_outputs)."""
 
-    def bend(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def bend(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Two arrays whose sums over rows have the curvature along the slopes as their ratio.
+
+        ``unit`` is the scale of each output.
 
         Both have the shape of f. By default they belong to the parabola that touches the loss at f
         and has its lowest point at the nearest minimiser. They are |l'(f)| and the distance from f
@@ -116,9 +125,13 @@ class Loss(ABC):
         """
         return min(self.curvature, 1.0)
 
-    def smoothed(self, width: float, unit: np.ndarray) -> Loss:
-        """Return the loss with its corners smoothed over a width, in units of the targets."""
+    def smoothed(self, width: float) -> Loss:
+        """Return the loss with its corners smoothed over a width."""
         return self
+
+    def unit(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray | float:
+        """Return the units of the targets in which a risk is minimised: 1, or (n_outputs,)."""
+        return 1.0
 
     def corner(self, f: np.ndarray, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """Return how far a loss that this one smooths is above its tangents of slopes: (n_rows,).
@@ -245,7 +258,7 @@ class Hinge(DualLoss):
     def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.abs(1 - y * f)
 
-    def smoothed(self, width: float, unit: np.ndarray) -> Loss:
+    def smoothed(self, width: float) -> Loss:
         return SmoothHinge(width)
 
     def newton(
@@ -325,7 +338,9 @@ class Logistic(DualLoss):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -y * expit(-y * f)
 
-    def bend(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def bend(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         p = expit(-y * f)
         return p**3 * (1 - p), p**2
 
@@ -421,7 +436,9 @@ class Softmax(Loss):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return softmax(f, axis=1) - (y > 0)
 
-    def bend(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def bend(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         p = softmax(f, axis=1)
         square = (p - (y > 0)) ** 2
         return p * (1 - p) * square, square

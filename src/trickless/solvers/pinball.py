@@ -24,11 +24,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from trickless.arrays.weighted import quantile
-from trickless.solvers.losses import NEAR, Loss
+from trickless.solvers.losses import NEAR, Loss, unit_of
 
 #: A quantile, or several in increasing order.
 Quantile = float | Sequence[float] | np.ndarray
 
+#: Steps on blocks look at the curvature this much nearer to the targets, as a share of ``NEAR``:
+#: where the noise is unequal, most rows are much nearer to f than a typical row.
+_NEARER = 0.25
 #: The curvature of the risk times the mean absolute residual: about 0.5 / 1.25 for normal noise,
 #: whose mean absolute value is σ / 1.25.
 _CURVED = 0.4
@@ -43,6 +46,7 @@ class Pinball(Loss):
     piecewise_linear = True
     smooth = False
     for_numbers = True
+    levels = True  # so that a share q of the rows is below f
 
     def __init__(self, above: np.ndarray | float, below: np.ndarray | float) -> None:
         self.above, self.below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
@@ -72,6 +76,13 @@ class Pinball(Loss):
         # Hunter and Lange 2000, Equation 3.2, with ε + |r| replaced by max(ε, |r|)
         return -self.derivative(f, y), (self.above + self.below) / (2 * distance)
 
+    def bend(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        slope, curvature = self.newton(f, y, _NEARER * unit)
+        square = slope**2
+        return curvature * square, square
+
     def constant(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         """Return the quantiles of the outputs, the least of all minimisers: (n_outputs,)."""
         shares = np.broadcast_to(self.quantiles, y.shape[1])
@@ -84,8 +95,12 @@ class Pinball(Loss):
         scale = self.above + self.below
         return np.where(off > 0, _CURVED * scale / np.where(off > 0, off, 1.0), 1.0)
 
-    def smoothed(self, width: float, unit: np.ndarray) -> Loss:
-        return SmoothPinball(self.above, self.below, width * unit)
+    def unit(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray | float:
+        off = np.abs(y - self.constant(y, weight))
+        return unit_of(np.average(off, axis=0, weights=weight))
+
+    def smoothed(self, width: float) -> Loss:
+        return SmoothPinball(self.above, self.below, width)
 
 
 class SmoothPinball(Pinball):
@@ -98,11 +113,10 @@ class SmoothPinball(Pinball):
     piecewise_linear = False
     smooth = True
 
-    def __init__(
-        self, above: np.ndarray | float, below: np.ndarray | float, width: np.ndarray
-    ) -> None:
+    def __init__(self, above: np.ndarray | float, below: np.ndarray | float, width: float) -> None:
         super().__init__(above, below)
         self.width = width
+        self.curvature = float((self.above + self.below).max()) / (2 * width)
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         near = np.maximum(self.width - np.abs(y - f), 0)

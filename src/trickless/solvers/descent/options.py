@@ -80,7 +80,7 @@ class Plan(NamedTuple):
         """Return the kind of step."""
         common = owner, loss, n_jobs, self.batch_size, self.neurons_per_step, self.n_neurons
         # The theorem has no intercept that moves.
-        levels = fit_intercept and loss.has_link and sizes.schedule != "theorem"
+        levels = fit_intercept and loss.levels and sizes.schedule != "theorem"
         match self.preconditioner:
             case "newton":
                 return Newton(*common, self.damping, levels=levels)

@@ -39,7 +39,7 @@ class Descent(NamedTuple):
     is_exhausted: bool
 
 
-def excess_within(gradient: np.ndarray, coef: np.ndarray, bound: float) -> float:
+def excess_within(gradient: np.ndarray, coef: np.ndarray, bound: np.ndarray | float) -> float:
     """Return how far a convex function may be above its minimum on the box; never below 0."""
     return max(0.0, float((bound * np.abs(gradient) + gradient * coef).sum()))
 

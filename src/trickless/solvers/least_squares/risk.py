@@ -22,7 +22,7 @@ from trickless.rules import warn
 from trickless.solvers.least_squares.box import descend_within, excess_within
 from trickless.solvers.least_squares.ridge import Solution
 from trickless.solvers.least_squares.statistics import Moments
-from trickless.solvers.losses import Loss, unit_of
+from trickless.solvers.losses import Loss
 
 #: Begins a pass over the rows: yields slices of rows and their activations.
 Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
@@ -128,7 +128,7 @@ class Risk:
     def _constant_of_numbers(self, loss: Loss) -> Constant:
         f, y = self._start(loss), self._targets
         rows = np.broadcast_to(f, y.shape)
-        curvature = self.share @ loss.newton(rows, y, self.unit(loss))[1]
+        curvature = self.share @ loss.newton(rows, y)[1]
         value = float(self.share @ loss.value(rows, y))
         return Constant(f, value, np.maximum(curvature, _LEAST * curvature.max()))
 
@@ -137,12 +137,6 @@ class Risk:
         if not self.moments.n_constants:
             return np.zeros(self.shape[1])
         return loss.constant(self._targets, self.share)
-
-    def unit(self, loss: Loss) -> np.ndarray:
-        """Return the unit of the targets of each output: their mean distance from a constant."""
-        if not loss.for_numbers:
-            return np.ones(self.shape[1])
-        return unit_of(self.share @ np.abs(self._targets - self._start(loss)))
 
     def levelled(self, loss: Loss, coef: np.ndarray, offset: np.ndarray) -> np.ndarray:
         """Return by how much to move the offsets for the least loss, if it depends on y − f."""
@@ -188,28 +182,36 @@ def minimise(
     coefficients ``begin``. If none of these is at the bound, the problem is first solved without
     it. That solution is used if it keeps the bound.
     """
-    risk = Risk(blocks, targets, weight, ridge, moments)
-    begin = np.zeros(risk.shape) if begin is None else begin
-    if bound is None:
-        return _said(owner, *_minimise_freely(risk, loss, begin, max_iter, tol))
-    if np.abs(begin).max() < bound and (ridge > 0).all():
-        solution, trouble = _minimise_freely(risk, loss, begin, max_iter, tol)
-        if np.abs(solution.coef).max() <= bound:
-            return _said(owner, solution, trouble)
-    return _said(owner, *minimise_within(risk, loss, bound, begin, max_iter, tol))
-
-
-def _said(owner: str, solution: Solution, trouble: str) -> Solution:
-    """Return the solution, with a warning of trouble, if there was any."""
+    unit = loss.unit(targets, weight)
+    risk = Risk(blocks, targets / unit, weight, ridge * unit, moments)
+    begin = np.zeros(risk.shape) if begin is None else begin / unit
+    most = None if bound is None else bound / np.broadcast_to(unit, risk.shape[1])
+    solution, trouble = _minimise(risk, loss, most, begin, max_iter, tol)
     if trouble:
         warn(f"{owner}: {trouble}", ConvergenceWarning)
-    return solution
+    coef, intercept = solution.coef * unit, solution.intercept * unit
+    return solution._replace(coef=coef, intercept=intercept, ridge=ridge)
+
+
+def _minimise(
+    risk: Risk, loss: Loss, bound: np.ndarray | None, begin: np.ndarray, max_iter: int, tol: float
+) -> tuple[Solution, str]:
+    """Return the solution, and a description of trouble, if any."""
+    if bound is None:
+        return _minimise_freely(risk, loss, begin, max_iter, tol)
+    if (np.abs(begin) < bound).all() and (risk.ridge > 0).all():
+        solution, trouble = _minimise_freely(risk, loss, begin, max_iter, tol)
+        if (np.abs(solution.coef) <= bound).all():
+            return solution, trouble
+    return minimise_within(risk, loss, bound, begin, max_iter, tol)
 
 
 def minimise_within(
-    risk: Risk, loss: Loss, bound: float, begin: np.ndarray, max_iter: int, tol: float
+    risk: Risk, loss: Loss, bound: np.ndarray, begin: np.ndarray, max_iter: int, tol: float
 ) -> tuple[Solution, str]:
     """Minimise the risk with every coefficient in [−bound, bound], and describe trouble, if any.
+
+    There is a bound for each output.
 
     Let r be the risk of the best constant. L-BFGS-B stops when the risk is proved to be at most
     ``tol`` times r above its minimum (see ``box``). The hinge is smoothed with decreasing widths.
@@ -219,7 +221,7 @@ def minimise_within(
     coef, offset = np.clip(begin, -bound, bound), np.zeros(risk.shape[1])
     allowed = tol * risk.constant(loss).value
     n_iter, value, least, best = 0, np.inf, -np.inf, (coef, offset)
-    for smooth in _smoothed(risk, loss, _WIDTHS_WITHIN):
+    for smooth in _smoothed(loss, _WIDTHS_WITHIN):
         problem = _Within(risk, smooth, bound, allowed)
         result = descend_within(
             problem, problem.point(coef, offset), problem.bounds, max_iter, problem.is_done
@@ -248,11 +250,11 @@ class _Within:
 
     at: Evaluation  # of the last call
 
-    def __init__(self, risk: Risk, loss: Loss, bound: float, allowed: float) -> None:
+    def __init__(self, risk: Risk, loss: Loss, bound: np.ndarray, allowed: float) -> None:
         self._risk, self._loss, self._bound, self._allowed = risk, loss, bound, allowed
         n_columns, n_outputs = risk.shape
         self._shape = n_columns + 1, n_outputs
-        self._unit = np.full((n_columns + 1, 1), bound)
+        self._unit = np.tile(bound, (n_columns + 1, 1))
         self._unit[-1] *= n_columns**0.5  # of the offsets
         limits = np.ones(self._shape)
         limits[-1] = np.inf if risk.moments.n_constants else 0.0
@@ -285,9 +287,9 @@ class _Within:
         return self.left(u) <= max(self._allowed - corner, _SHARE * corner)
 
 
-def _smoothed(risk: Risk, loss: Loss, widths: tuple[float, ...]) -> list[Loss]:
+def _smoothed(loss: Loss, widths: tuple[float, ...]) -> list[Loss]:
     """Return the loss, or smooth losses that approach it in turn."""
-    return [loss] if loss.smooth else [loss.smoothed(width, risk.unit(loss)) for width in widths]
+    return [loss] if loss.smooth else [loss.smoothed(width) for width in widths]
 
 
 def _minimise_freely(
@@ -302,7 +304,7 @@ def _minimise_freely(
     if loss.piecewise_linear:
         coef, offset = begin, risk.levelled(loss, begin, offset)
     start, n_iter, trouble = np.vstack([coef, offset]), 0, ""
-    for smooth in _smoothed(risk, loss, _WIDTHS):
+    for smooth in _smoothed(loss, _WIDTHS):
         start, n, trouble = _descend(risk, smooth, start, max_iter, tol)
         n_iter += n
     coef, offset = start[:-1], start[-1]

@@ -20,7 +20,7 @@ from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.slopes import damped
 from trickless.solvers.descent.step_sizes import curvature_of
 from trickless.solvers.descent.steps.step import Step
-from trickless.solvers.losses import LEAST_UNIT, Loss
+from trickless.solvers.losses import LEAST_UNIT, Loss, unit_of
 
 #: Share of the best step of a block that is taken, since blocks that follow it correct its noise.
 _SHARE = 0.6
@@ -74,14 +74,15 @@ class Block(Step):
         shares = batch.shares
         gradient = self.gradient(Z, slopes, shares)
         f, targets = batch.f + network.intercept, batch.targets
+        unit = unit_of(network.spread)
         level: np.ndarray | float = 0.0
         squares: np.ndarray | float = 0.0
         if self.levels:
-            terms = np.ones_like(slopes), *self.loss.newton(f, targets)
+            terms = np.ones_like(slopes), *self.loss.newton(f, targets, unit)
             level = np.stack([shares @ values for values in terms])
         if self.searches:
             each = np.broadcast_to(shares[:, None], slopes.shape)
-            bend = self.loss.bend(f, targets)
+            bend = self.loss.bend(f, targets, unit)
             values = (each, each**2, *(each * value for value in (slopes**2, *bend)))
             squares = np.array([value.sum(axis=0) for value in values])
         # A batch of small weights has a small gradient, but not a small covariance.
