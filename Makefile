@@ -37,6 +37,7 @@
 # make bench-papers       the papers' experiments
 # make bench-peers        other libraries on the same data, along each one's own size
 # make bench-prediction   activations that predictions take, against Algorithm 2
+# make bench-quantiles   several quantiles of one fit beside a boosted model for each
 # make bench-regret       regret of Shrinking Gradient against its bound
 # make bench-relevance    length scales of features by how much they matter
 # make bench-small-tables  65 small tables with nothing set: ours beside boosted trees and a forest
@@ -169,6 +170,9 @@ bench-boosted: $(VENV)/.bench
 
 bench-small-tables: $(VENV)/.bench
 	$(BIN)/python benchmarks/peers/small_tables.py
+
+bench-quantiles: $(VENV)/.bench
+	$(BIN)/python benchmarks/quantiles.py
 
 bench-regret: $(VENV)/.plot
 	$(BIN)/python benchmarks/regret.py

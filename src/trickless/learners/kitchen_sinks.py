@@ -321,8 +321,9 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         pinball loss. Both need ``fit``, and some hundred passes over the activations. These are
         kept if they fit into ``cache_bytes``, and otherwise evaluated in every pass. The mean loss
         plus :math:`(\alpha K / 2) \sum_j |\beta_j|^2` is minimised, so alpha has the unit of
-        1 / y. ``alpha="auto"`` is chosen for the squared loss, and then multiplied by 0.4 / (mean
-        absolute residual), which is about the curvature of the mean pinball loss. A share q of the
+        1 / y. ``alpha="auto"`` is chosen for the squared loss, and then multiplied by s / (2 σ²).
+        Here σ² is the mean squared residual, and s the median absolute residual divided by 0.67.
+        This replaces the variance of normal noise by that of a quantile. A share q of the
         training rows is below the prediction, as the intercept is not penalised. These losses do
         not go with ``solver="iterative"``, and give no standard deviations.
     quantile : float or sequence of float, default=0.5
