@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from sklearn.metrics import mean_pinball_loss
 
 import trickless
 from table_files import frame, write
@@ -140,6 +141,25 @@ def test_predictions_may_have_standard_deviations_and_intervals(folder, tmp_path
     assert 0.82 < inside.mean() < 1
     run("predict", folder / "numbers", data, "--out", out, "--std")
     assert list(pd.read_parquet(out)) == ["prediction", "standard_deviation"]
+
+
+@pytest.mark.parametrize("quantile", [0.9, [0.1, 0.5, 0.9]])
+def test_quantiles_have_columns_and_scores_of_their_own(quantile, folder, tmp_path, run):
+    table, levels, out = frame(200), np.atleast_1d(quantile), tmp_path / "out.parquet"
+    model = trickless.load(folder / "trees")
+    model.learner.set_params(loss="quantile", quantile=quantile)
+    trickless.save(model.fit(table), tmp_path / "model")
+    run("predict", tmp_path / "model", folder / "data.csv", "--out", out)
+    found = pd.read_parquet(out)
+    assert list(found) == [f"quantile_{q:g}" for q in levels]
+    np.testing.assert_allclose(found.to_numpy(), model.predict(table).reshape(200, -1))
+    scores = json.loads(run("evaluate", tmp_path / "model", folder / "data.csv", "--json").out)
+    each = zip(levels.tolist(), found.to_numpy().T, strict=True)
+    losses = [mean_pinball_loss(table.price, values, alpha=q) for q, values in each]
+    assert scores["mean_pinball_loss"] == pytest.approx(np.mean(losses))
+    assert [one["quantile"] for one in scores["quantiles"]] == levels.tolist()
+    below = (table.price.to_numpy()[:, None] < found).mean()
+    assert [one["below"] for one in scores["quantiles"]] == pytest.approx(below.tolist())
 
 
 @pytest.mark.parametrize("model", ["classes", "trees", "points"])

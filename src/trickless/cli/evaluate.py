@@ -79,7 +79,7 @@ def scores_of(
     """
     weights = {} if weight is None else {weight: "number"}
     kinds = kinds_of(model) | weights | {model.target: kind_of_target(model)}
-    scores: _Classes | _Numbers = _Numbers() if model.classes is None else _Classes(model.classes)
+    scores = _scores_of(model)
     n_rows, unknown = 0, Unknown(model)
     with progress("Predicting", rows.expected_rows()) as advance:
         for batch in rows.batches(kinds):
@@ -104,6 +104,37 @@ def scores_of(
         **scores.summary(),
         "unknown_categories": dict(unknown.counts),
     }
+
+
+def _scores_of(model: TableModel) -> _Classes | _Numbers | _Quantiles:
+    if model.classes is not None:
+        return _Classes(model.classes)
+    return _Numbers() if model.quantiles is None else _Quantiles(model.quantiles)
+
+
+class _Quantiles:
+    """Pinball losses of quantiles, and the shares of rows below them."""
+
+    def __init__(self, levels: list[float]) -> None:
+        self.n, self.weight, self._levels = 0, 0.0, np.array(levels)
+        self._losses, self._below = np.zeros(len(levels)), np.zeros(len(levels))
+
+    def add(self, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> None:
+        left = truth[:, None] - predicted.reshape(len(truth), -1)
+        self._losses += weight @ np.maximum(self._levels * left, (self._levels - 1) * left)
+        self._below += weight @ (left < 0)
+        self.weight += float(weight.sum())
+        self.n += len(truth)
+
+    def summary(self) -> dict[str, Any]:
+        losses, below = self._losses / self.weight, self._below / self.weight
+        each = zip(self._levels.tolist(), losses.tolist(), below.tolist(), strict=True)
+        return {
+            "mean_pinball_loss": float(losses.mean()),
+            "quantiles": [
+                dict(zip(("quantile", "pinball_loss", "below"), v, strict=True)) for v in each
+            ],
+        }
 
 
 class _Numbers:
@@ -173,10 +204,9 @@ def show_scores(values: dict[str, Any]) -> None:
     """Print scores, and a table of the classes if there are any."""
     plain = {name: v for name, v in values.items() if not isinstance(v, list | dict)}
     table(["", ""], [[name.replace("_", " "), _text(v)] for name, v in plain.items()])
-    if "classes" in values:
-        rows = [[_text(v) for v in one.values()] for one in values["classes"]]
+    for some in (values[name] for name in ("classes", "quantiles") if name in values):
         line()
-        table(list(values["classes"][0]), rows)
+        table(list(some[0]), [[_text(v) for v in one.values()] for one in some])
 
 
 def _text(value: Any) -> str:

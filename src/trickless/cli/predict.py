@@ -112,7 +112,9 @@ class _Columns:
         self._model, self._probabilities, self._std = model, probabilities, std
         self._far = None if interval is None else NormalDist().inv_cdf(0.5 + interval / 2)
         labels = np.zeros(0) if model.classes is None else model.classes
-        self.fields = {"prediction": pa.array(labels).type}
+        levels, kind = model.quantiles, pa.array(labels).type
+        names = ["prediction"] if levels is None else [f"quantile_{q:g}" for q in levels]
+        self.fields = dict.fromkeys(names, kind)
         if probabilities:
             self.fields |= {f"probability_{label}": pa.float64() for label in labels}
         names = ["standard_deviation"] * std + ["lower", "upper"] * (interval is not None)
@@ -130,7 +132,7 @@ class _Columns:
             predicted = self._model.predict(frame)
         if self._probabilities:
             columns = [*self._model.predict_proba(frame).T, *columns]
-        columns = [predicted, *columns]
+        columns = [*([predicted] if predicted.ndim == 1 else predicted.T), *columns]
         pairs = zip(columns, self.fields.values(), strict=True)
         return [pa.array(column, type=type_) for column, type_ in pairs]
 

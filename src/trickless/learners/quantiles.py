@@ -30,7 +30,7 @@ QUANTILE: Rule = either(
 
 def quantiles_of(learner: Any) -> list[float] | None:
     """Return the quantiles of a learner of several, and otherwise None."""
-    quantile = getattr(learner, "quantile", 0.5)
+    quantile = _quantile(learner)
     several = np.ndim(quantile) > 0
     if learner_loss(learner) != "quantile" and (several or quantile != 0.5):
         raise InvalidValueError(
@@ -39,6 +39,17 @@ def quantiles_of(learner: Any) -> list[float] | None:
             "loss='quantile', or leave quantile out",
         )
     return np.asarray(quantile, dtype=float).tolist() if several else None
+
+
+def levels_of(learner: Any) -> list[float] | None:
+    """Return the quantiles of a learner of one or several, and None for other losses."""
+    if learner_loss(learner) != "quantile":
+        return None
+    return np.atleast_1d(np.asarray(_quantile(learner), dtype=float)).tolist()
+
+
+def _quantile(learner: Any) -> Any:
+    return getattr(learner, "fixed_", {}).get("quantile", getattr(learner, "quantile", 0.5))
 
 
 def learner_loss(learner: Any) -> str:

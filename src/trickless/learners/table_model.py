@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
 from trickless.arrays.states import snapshot, training_lock
 from trickless.errors import InvalidValueError
-from trickless.learners.quantiles import explained
+from trickless.learners.quantiles import explained, levels_of
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import warn_of_names, warn_of_new, without_rare
@@ -126,6 +126,11 @@ class TableModel(Stated, BaseEstimator):
     def task(self) -> str:
         """The task of the learner: "classification" or "regression"."""
         return "classification" if is_classifier(self.learner) else "regression"
+
+    @property
+    def quantiles(self) -> list[float] | None:
+        """The quantiles that are predicted, or None if the learner has another loss."""
+        return levels_of(self.learner)
 
     @property
     def width(self) -> int:
