@@ -1,6 +1,6 @@
 """Quantiles beside LightGBM and HistGradientBoosting: loss, shares below, crossings and seconds.
 
-Five real tables: airfoil, white wines, a computer's activity (compactiv), insurance, and 10,000
+Five real tables: airfoil, white wines, a computer's activity (compactiv), insurance, and 6,000
 flights. Each has ``SPLITS`` random splits, in which a third of the rows is held out. Every method
 predicts the quantiles ``LEVELS`` with its defaults. Ours learn all of them in one fit, and the
 others with a model for each. The loss is the mean over levels of the pinball loss of the held-out
@@ -37,7 +37,7 @@ TABLES = {
     "compactiv": "compactiv",
     "insurance": "insurance",
 }
-FLIGHTS = 10_000
+FLIGHTS = 6_000
 
 
 def table(name):
