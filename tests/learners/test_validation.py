@@ -70,6 +70,7 @@ WRONG = {
     "loss": ["l1", None],
     "epsilon": [-0.1, "small"],
     "quantile": [0, 1.0, -0.1, "median", None, [], [0.5, 0.1], [0.1, 0.1], [0.1, 1.0], [[0.1]]],
+    "tweedie_power": [1, 2, 0, "poisson"],
     "n_samples": [0, 2.5],
     "norm_bound": [0, -1.0, np.inf],
     "estimator": ["best", None],

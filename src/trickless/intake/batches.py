@@ -9,10 +9,24 @@ import numpy as np
 
 from trickless.errors import InvalidTypeError
 from trickless.intake.labels import Labels, LabelSets
+from trickless.intake.means import Means
 from trickless.intake.rows import Batch, that_count
+from trickless.intake.survival import Survival
 from trickless.intake.targets import Numbers
 
 Targets = Numbers | Labels | LabelSets
+
+
+def numbers_for(
+    loss: str, power: float, owner: str, y: np.ndarray, dtype: Any
+) -> Numbers | Means | Survival:
+    """Return what converts the targets of a regressor with a loss of this name."""
+    match loss:
+        case "poisson" | "gamma" | "tweedie":
+            return Means(owner, y, dtype, loss, {"poisson": 1, "gamma": 2}.get(loss, power))
+        case "cox":
+            return Survival(owner, y, dtype)
+    return Numbers(owner, y, dtype)
 
 
 def with_matrix(

@@ -81,6 +81,10 @@ class Numbers(Targets):
     def matrix(self, y: np.ndarray) -> np.ndarray:
         """Return targets as a matrix, shape (n_rows, n_outputs)."""
         self.check_shape(y)
+        return self._checked(y)
+
+    def _checked(self, y: np.ndarray) -> np.ndarray:
+        """Return a matrix of numbers, after checks of their sizes."""
         with with_remedies(self.owner):
             targets = self._columns(np.asarray(y, dtype=np.float64).reshape(len(y), -1))
         _check_size(self.owner, targets, self.dtype)
@@ -130,6 +134,12 @@ class Numbers(Targets):
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the squared error of each row, summed over the outputs."""
         return ((decisions - targets) ** 2).sum(axis=1)
+
+    def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination R² of predictions."""
+        from sklearn.metrics import r2_score
+
+        return r2_score(y, predicted, sample_weight=sample_weight)
 
 
 class Quantiles(Numbers):

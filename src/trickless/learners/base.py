@@ -30,10 +30,11 @@ from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import MissingAttributeError
 from trickless.functions.stream import as_seed, check_seed
-from trickless.intake.batches import Targets, with_matrix
+from trickless.intake.batches import Targets, numbers_for, with_matrix
 from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels, LabelSets, check_some_weight, spelled_as_classes
 from trickless.intake.rows import Batch, Matrix, Rows
+from trickless.intake.survival import as_times
 from trickless.intake.targets import Numbers, Quantiles, check_scale
 from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
@@ -135,12 +136,21 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
 
         After ``fit``, the parameters of the first batch count, not those that were set later.
         """
-        fixed = getattr(self, "fixed_", {})
-        loss, epsilon, quantile = (
-            fixed.get(name, getattr(self, name, default))
-            for name, default in (("loss", "squared_error"), ("epsilon", 0.1), ("quantile", 0.5))
+        return make_loss(
+            self._of_loss("loss", "squared_error"),
+            n_outputs,
+            self._of_loss("epsilon", 0.1),
+            self._of_loss("quantile", 0.5),
+            self._of_loss("tweedie_power", 1.5),
         )
-        return make_loss(loss, n_outputs, epsilon, quantile)
+
+    def _of_loss(self, name: str, default: Any) -> Any:
+        """Return a parameter of the loss, which is fixed by the first batch."""
+        return getattr(self, "fixed_", {}).get(name, getattr(self, name, default))
+
+    def _read_targets(self, y: Any) -> Any:
+        """Return targets that the loss takes in forms of their own as an array of numbers."""
+        return y
 
     def _receive_first(
         self,
@@ -160,7 +170,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         owner, class_weight = type(self).__name__, getattr(self, "class_weight", None)
         self.fixed_ = {name: deepcopy(getattr(self, name)) for name in self._fixed}
         self.rows_ = Rows(owner, self.dtype, self._kind_of_rows(), self._numeric)
-        X, y, weight = self.rows_.first(self, X, y, sample_weight)
+        X, y, weight = self.rows_.first(self, X, self._read_targets(y), sample_weight)
         targets = self._new_targets(y, to_host(classes))
         self.targets_, batch = with_matrix(targets, X, y, weight, class_weight, stream)
         check_some_weight(owner, class_weight, len(y), len(batch[1]))
@@ -177,7 +187,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     ) -> Batch:
         """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0."""
         check_fixed(self)
-        X, y, weight = self.rows_.later(self, X, y, sample_weight, stream)
+        X, y, weight = self.rows_.later(self, X, self._read_targets(y), sample_weight, stream)
         if not isinstance(self.targets_, Numbers):
             self.targets_.check_classes(to_host(classes))
         if not len(y):
@@ -272,7 +282,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
 
     def _scored(self, y: Any) -> Any:
         """Validated targets of rows that are scored; arrays of other libraries are unchanged."""
-        y = as_targets(type(self).__name__, y, self._numeric)
+        y = as_targets(type(self).__name__, self._read_targets(y), self._numeric)
         if isinstance(y, np.ndarray):
             self.targets_.check_shape(y)
         return y
@@ -292,9 +302,13 @@ class Regressor(RegressorMixin, Learner):
 
     def _new_targets(self, y: np.ndarray, classes: Any) -> Numbers:
         levels, owner = quantiles_of(self), type(self).__name__
-        if levels is None:
-            return Numbers(owner, y, self.dtype)
-        return Quantiles(owner, y, self.dtype, len(levels))
+        if levels is not None:
+            return Quantiles(owner, y, self.dtype, len(levels))
+        loss, power = self._of_loss("loss", "squared_error"), self._of_loss("tweedie_power", 1.5)
+        return numbers_for(loss, power, owner, y, self.dtype)
+
+    def _read_targets(self, y: Any) -> Any:
+        return as_times(y) if self._of_loss("loss", "squared_error") == "cox" else y
 
     @in_one_state
     def predict(self, X: Any) -> Any:
@@ -320,6 +334,9 @@ class Regressor(RegressorMixin, Learner):
         For ``loss="quantile"`` and "absolute_error" it is D², the share of the pinball loss of a
         constant that is explained: 1 is perfect, and the quantile of y has 0. Of several quantiles
         it is the mean. See :func:`sklearn.metrics.d2_pinball_score`.
+
+        For losses with a log link it is D², the share of the deviance that is explained, and for
+        ``loss="cox"`` Harrell's concordance index, where 0.5 is chance.
 
         Parameters
         ----------

@@ -23,6 +23,7 @@ from trickless.learners.callbacks import watch_rows
 from trickless.learners.descents import (
     RULES,
     begin_descent,
+    check_by_rows,
     check_validation,
     continued,
     groups_of,
@@ -35,11 +36,18 @@ from trickless.learners.descents import (
     warn_of_known_rows,
     watch_held_out,
 )
+from trickless.learners.hazards import HazardMixin, keep_baseline
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
 from trickless.learners.quantiles import QUANTILE
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
-from trickless.rules import CLASS_WEIGHT, check_parameters, choice, non_negative
+from trickless.rules import (
+    CLASS_WEIGHT,
+    TWEEDIE_POWER,
+    check_parameters,
+    choice,
+    non_negative,
+)
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.options import NEURONS, may_be_newton
 from trickless.solvers.descent.passes import FitRows, learn_all
@@ -47,7 +55,9 @@ from trickless.solvers.descent.race import some_of
 from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
+    FOR_MEANS,
     FOR_MORE_NUMBERS,
+    LINK_LOSSES,
     QUANTILE_LOSSES,
     REGRESSION_LOSSES,
 )
@@ -338,6 +348,7 @@ class _DoublyStochastic(NeuronLearner):
                     partial(some_of, rows, new.seed_),
                     validated,
                 )
+            keep_baseline(new, *batch)
         return self
 
     def check_state(self) -> None:
@@ -349,6 +360,7 @@ class _DoublyStochastic(NeuronLearner):
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         check_parameters(self, self._rules)
+        check_by_rows(self)
         with training_copy(self, is_model, resumes=True) as new, linear_algebra(self.n_jobs):
             if new.__sklearn_is_fitted__():
                 batch = receive_rows(new, X, y, sample_weight, classes)
@@ -430,7 +442,7 @@ class _DoublyStochastic(NeuronLearner):
 
 
 @documented
-class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
+class DoublyStochasticRegressor(HazardMixin, Regressor, _DoublyStochastic):
     r"""Regression with Doubly Stochastic Gradients.
 
     Minimises :math:`E[l(f(x), y)] + \frac{\alpha}{2} \|f\|^2` over functions f of infinitely many
@@ -446,13 +458,22 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     Parameters
     ----------
     loss : str, default="squared_error"
-        The loss l: "squared_error", "huber", "epsilon_insensitive", "absolute_error" or "quantile".
-        "huber" and "epsilon_insensitive" are robust to outliers. "absolute_error" predicts the
-        median, and "quantile" predicts the quantiles of ``quantile``, by the pinball loss.
+        The loss l. "squared_error" learns the mean. "huber" and "epsilon_insensitive" are robust
+        to outliers. "absolute_error" predicts the median, and "quantile" predicts the quantiles of
+        ``quantile``, by the pinball loss. Three losses have a log link. They learn f = log of the
+        mean, and ``predict`` returns the mean: "poisson" for counts, "gamma" for positive numbers,
+        and "tweedie" for positive numbers and zeros. They are half of the unit deviances. "cox"
+        learns the logarithm of the hazard ratio by Cox's partial likelihood, with ties by Efron's
+        method. Its y is a structured array of a Boolean event and a time, or has the columns (time,
+        event), and ``predict`` returns f, which is larger for earlier events. The risk set of a row
+        holds the rows of its batch, or of the held-out rows for their score, so "cox" needs
+        ``fit``.
     epsilon : float, default=0.1
         The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
         The default suits targets with a standard deviation of about 1.
-
+    tweedie_power : float, default=1.5
+        The power p of ``loss="tweedie"``, above 1 and below 2. The variance of a target is taken
+        to be in proportion to the p-th power of its mean. 1 would be "poisson", and 2 "gamma".
     quantile : float or sequence of float, default=0.5
         For ``loss="quantile"``: the share of the targets below the prediction. With an increasing
         sequence, all quantiles are learned in one fit, with the same neurons. ``predict`` then
@@ -463,10 +484,22 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     Attributes
     ----------
     intercept_ : array of shape (n_outputs,)
-        Mean of the first batch's targets, or their quantile, or 0.
+        Mean of the first batch's targets, or its logarithm for losses with a log link, or their
+        quantile, or 0.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and their mean squared error before the step. The error is
-        summed over the outputs.
+        summed over the outputs. It is 0 for "cox".
+
+    Notes
+    -----
+    Counts that were observed for different exposures, such as days, are learned as rates:
+    ``fit(X, count / exposure, sample_weight=exposure)``. For "poisson" this is the same likelihood
+    as that of the counts with log(exposure) as an offset. The expected count of a row is
+    ``exposure * predict(X)``.
+
+    Newton steps use the curvature of the loss, and for "cox" the diagonal of the Hessian. No
+    step moves f in a leaf further than log(1 + |s|), where s is the whole Newton step, so that the
+    exponential does not run away. Plain steps allow for four times the curvature at the start.
 
     Examples
     --------
@@ -481,14 +514,27 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
                               quantile=[0.05, 0.5, 0.95], random_state=0)
     >>> model.predict(X).shape
     (442, 3)
+
+    Counts, and the share of their deviance that is explained:
+
+    >>> counts = DoublyStochasticRegressor("trees", loss="poisson", random_state=0).fit(X, y)
+    >>> bool(counts.score(X, y) > 0.4)
+    True
     """
 
-    quantile: Quantile = 0.5  # in files of older versions
-    _fixed = ("quantile", *_DoublyStochastic._fixed)
+    # In files of older versions.
+    quantile: Quantile = 0.5
+    tweedie_power: float = 1.5
+
+    _fixed = ("quantile", "tweedie_power", *_DoublyStochastic._fixed)
     _rules = _DoublyStochastic._rules | {
-        "loss": choice(*REGRESSION_LOSSES, *QUANTILE_LOSSES, remedy=FOR_MORE_NUMBERS),
+        "loss": choice(
+            *(*REGRESSION_LOSSES, *QUANTILE_LOSSES, *LINK_LOSSES),
+            remedy=f"{FOR_MEANS}; {FOR_MORE_NUMBERS}",
+        ),
         "quantile": QUANTILE,
         "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
+        "tweedie_power": TWEEDIE_POWER,
     }
 
     def __init__(
@@ -499,6 +545,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         loss: str = "squared_error",
         epsilon: float = 0.1,
         quantile: Quantile = 0.5,
+        tweedie_power: float = 1.5,
         alpha: float | str = "auto",
         fit_intercept: bool = True,
         step_size: float | str = "auto",

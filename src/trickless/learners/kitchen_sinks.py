@@ -23,14 +23,22 @@ from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.hazards import HazardMixin, keep_baseline
 from trickless.learners.neuron_learner import begin_stream, choose_neurons
 from trickless.learners.quantiles import QUANTILE
 from trickless.learners.solved import SolvedLearner
-from trickless.learners.streams import check_deviations, learn_batch, learn_stream, merge_sums
+from trickless.learners.streams import (
+    check_deviations,
+    check_response,
+    learn_batch,
+    learn_stream,
+    merge_sums,
+)
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
+    TWEEDIE_POWER,
     anything,
     boolean,
     check_parameters,
@@ -47,7 +55,9 @@ from trickless.solvers.least_squares.sums import Sums
 from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
+    FOR_MEANS,
     FOR_MORE_NUMBERS,
+    LINK_LOSSES,
     QUANTILE_LOSSES,
 )
 from trickless.solvers.pinball import Quantile
@@ -220,12 +230,15 @@ class _KitchenSinks(SolvedLearner):
             training_copy(self, SolvedLearner._is_model) as new,
             linear_algebra(self.n_jobs),
         ):
-            X, targets, weight = batch = new._receive_first(X, y, sample_weight, seed=file.seed)
+            X, targets, weight = new._receive_first(X, y, sample_weight, seed=file.seed)
+            loss = new._loss(targets.shape[1])
+            check_response(type(self).__name__, self.loss, loss, targets)
+            batch = X, *loss.response(targets, weight)
             new._begin_sums(*batch)  # Alg. 1, line 1: draw neurons
-            file.received(new.seed_, *batch)
+            file.received(new.seed_, X, targets, weight)
             if self.loss != "squared_error":  # its descent may end elsewhere by rounding
                 X = dense_if_small(X)
-                batch = X, targets, weight
+                batch = X, *batch[1:]
             sums, problem = new.sums_, new._problem()
             if sums.goes_in_passes(X, problem, self.solver, self.loss, self.error_bars):
                 with new._progress(self.max_iter, "pass", "solving") as bar:
@@ -236,14 +249,14 @@ class _KitchenSinks(SolvedLearner):
                     sums.learn(*batch, problem, file.keep, file.resume(), bar.update)
             with new._progress(1, "solution", "solving") as bar:
                 if self.alpha == "loo":
-                    sums.leave_one_out(X, targets, weight, problem)
+                    sums.leave_one_out(*batch, problem)
                 sums.solution(problem)  # line 3: solve, unless that is done
                 bar.update()
             if self.loss != "squared_error":
-                loss = new._loss(targets.shape[1])
                 with new._progress(self.max_iter, "pass", f"minimising {self.loss}") as bar:
                     sums.minimise(X, targets, weight, loss, problem, bar.update)
             sums.function(problem)
+            keep_baseline(new, X, targets, weight)
         return self
 
     def _begin_sums(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
@@ -302,7 +315,7 @@ class _KitchenSinks(SolvedLearner):
 
 
 @documented
-class KitchenSinksRegressor(Regressor, _KitchenSinks):
+class KitchenSinksRegressor(HazardMixin, Regressor, _KitchenSinks):
     r"""Regression with Random Kitchen Sinks: ridge regression on random neurons.
 
     Draws K neurons and minimises
@@ -316,16 +329,32 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "quantile"}, default="squared_error"
-        The loss. "absolute_error" predicts the median, and "quantile" other quantiles, by the
-        pinball loss. Both need ``fit``, and some hundred passes over the activations. These are
-        kept if they fit into ``cache_bytes``, and otherwise evaluated in every pass. The mean loss
-        plus :math:`(\alpha K / 2) \sum_j |\beta_j|^2` is minimised, so alpha has the unit of
-        1 / y. ``alpha="auto"`` is chosen for the squared loss, and then multiplied by s / (2 σ²).
-        Here σ² is the mean squared residual, and s the median absolute residual divided by 0.67.
-        This replaces the variance of normal noise by that of a quantile. A share q of the
-        training rows is below the prediction, as the intercept is not penalised. These losses do
-        not go with ``solver="iterative"``, and give no standard deviations.
+    loss : str, default="squared_error"
+        The loss: "squared_error", "absolute_error", "quantile", "poisson", "gamma", "tweedie" or
+        "cox". Those other than "squared_error" minimise the mean loss plus :math:`(\alpha K / 2)
+        \sum_j |\beta_j|^2`. They need ``fit``, and tens to hundreds of passes over the
+        activations. These are kept if they fit into ``cache_bytes``, and otherwise evaluated in
+        every pass. They do not go with ``solver="iterative"``, and give no standard deviations.
+
+        - "absolute_error" predicts the median, and "quantile" other quantiles, by the pinball loss.
+          alpha has the unit of 1 / y. ``alpha="auto"`` is chosen for the squared loss, and then
+          multiplied by s / (2 σ²). Here σ² is the mean squared residual, and s the median absolute
+          residual divided by 0.67. This replaces the variance of normal noise by that of a
+          quantile. A share q of the training rows is below the prediction, as the intercept is not
+          penalised.
+        - "poisson" for counts, "gamma" for positive numbers and "tweedie" for positive numbers and
+          zeros are half of the unit deviances. The function is the logarithm of the mean, and
+          ``predict`` returns the mean. y has one column.
+        - "cox" learns the logarithm of the hazard ratio by Cox's partial likelihood, with ties by
+          Efron's method. y is a structured array of a Boolean event and a time, or has the columns
+          (time, event). ``predict`` returns a larger value for earlier events.
+
+        For the last two items, ``alpha="auto"`` and "loo" are chosen for the working response at
+        the solution, which is repeated until alpha stays [2]_. For "cox", the response belongs to
+        Poisson's loss with the same baseline hazard [3]_.
+    tweedie_power : float, default=1.5
+        The power p of ``loss="tweedie"``, above 1 and below 2. The variance of a target is taken
+        to be in proportion to the p-th power of its mean. 1 would be "poisson", and 2 "gamma".
     quantile : float or sequence of float, default=0.5
         For ``loss="quantile"``: the share of the targets below the prediction. With an increasing
         sequence, all quantiles are learned in one fit, with the same neurons. ``predict`` then
@@ -342,6 +371,20 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     noise_variance_ : float, or array of shape (n_outputs,)
         Variance of the noise, estimated from the residuals.
 
+    Notes
+    -----
+    Counts that were observed for different exposures, such as days, are learned as rates:
+    ``fit(X, count / exposure, sample_weight=exposure)``. For "poisson" this is the same likelihood
+    as that of the counts with log(exposure) as an offset. The expected count of a row is
+    ``exposure * predict(X)``.
+
+    References
+    ----------
+    .. [2] C. Gu, "Cross-validating non-Gaussian data", Journal of Computational and Graphical
+       Statistics 1(2), 1992.
+    .. [3] J. Whitehead, "Fitting Cox's regression model to survival data using GLIM", Applied
+       Statistics 29(3), 1980.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -354,11 +397,17 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     (442, 3)
     """
 
-    quantile: Quantile = 0.5  # in files of older versions
-    _fixed = ("loss", "quantile", *_KitchenSinks._fixed)
+    # In files of older versions.
+    quantile: Quantile = 0.5
+    tweedie_power: float = 1.5
+    _fixed = ("loss", "quantile", "tweedie_power", *_KitchenSinks._fixed)
     _rules = _KitchenSinks._rules | {
-        "loss": choice("squared_error", *QUANTILE_LOSSES, remedy=FOR_MORE_NUMBERS),
+        "loss": choice(
+            *("squared_error", *QUANTILE_LOSSES, *LINK_LOSSES),
+            remedy=f"{FOR_MEANS}; {FOR_MORE_NUMBERS}",
+        ),
         "quantile": QUANTILE,
+        "tweedie_power": TWEEDIE_POWER,
     }
 
     def __init__(
@@ -368,6 +417,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         *,
         loss: str = "squared_error",
         quantile: Quantile = 0.5,
+        tweedie_power: float = 1.5,
         alpha: float | str = "auto",
         weight_bound: float | None = None,
         fit_intercept: bool = True,

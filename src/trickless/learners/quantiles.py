@@ -59,11 +59,11 @@ def learner_loss(learner: Any) -> str:
 
 
 def explained(learner: Any, y: Any, predicted: Any, sample_weight: Any = None) -> float:
-    """Return R² of predictions, or D² of quantiles, as the mean over outputs or quantiles."""
-    from sklearn.metrics import d2_pinball_score, r2_score  # late, since it takes a while to import
+    """Return R², D² or the like of predictions, as the mean over outputs or quantiles."""
+    from sklearn.metrics import d2_pinball_score  # late, since it takes a while to import
 
     if learner_loss(learner) not in QUANTILE_LOSSES:
-        return float(r2_score(y, predicted, sample_weight=sample_weight))
+        return float(learner.targets_.score(y, predicted, sample_weight))
     y, predicted, weight = (
         None if v is None else to_host(v) for v in (y, predicted, sample_weight)
     )

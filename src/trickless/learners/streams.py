@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.states import snapshot
@@ -19,6 +20,7 @@ from trickless.learners.training import training_copy
 from trickless.rules import check_parameters
 from trickless.solvers.least_squares.statistics import Statistics
 from trickless.solvers.least_squares.sums import check_alpha
+from trickless.solvers.losses import Loss
 from trickless.solvers.state import parts_of
 
 
@@ -123,6 +125,16 @@ def check_streamable(learner: Any) -> None:
                 "learned from a stream",
                 f"loss='squared_error', fit, or {owner.replace(*_ONLINE)}",
             )
+
+
+def check_response(owner: str, name: str, loss: Loss, targets: np.ndarray) -> None:
+    """Raise an error for several outputs whose working responses differ in their weights."""
+    if not loss.bounded_curvature and targets.shape[1] > 1:
+        raise InvalidValueError(
+            f"{owner}: loss={name!r} with {targets.shape[1]} outputs: the weights of rows differ "
+            "between outputs, so they share no sums",
+            "sklearn.multioutput.MultiOutputRegressor, or DoublyStochasticRegressor",
+        )
 
 
 def check_deviations(learner: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import exp
+from typing import Any
 
 import numpy as np
 from scipy.special import entr, expit, huber, log_softmax, logit, softmax
@@ -34,6 +35,8 @@ class Loss(ABC):
     that the slope of one output depends on the others. ``bounded_slope`` says that the derivative
     is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the third
     derivative, in units of the second. Targets are ±1, unless the loss is ``for_numbers``.
+    ``bounded_curvature`` says that ``curvature`` is a bound. ``by_rows`` says that the loss of a
+    row does not depend on other rows.
     """
 
     curvature: float = 1.0
@@ -44,6 +47,12 @@ class Loss(ABC):
     smooth: bool = True
     bending: float = 0.0
     for_numbers: bool = False
+    bounded_curvature: bool = True
+    by_rows: bool = True
+
+    def among(self, weight: np.ndarray | None) -> Loss:
+        """Return the loss of rows with these weights, if the loss of a row depends on others."""
+        return self
 
     @property
     def levels(self) -> bool:
@@ -111,6 +120,26 @@ class Loss(ABC):
     def constant(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         """Return the constant from which to learn numbers, (n_outputs,): by default their mean."""
         return np.average(y, axis=0, weights=weight)
+
+    def spread(self, start: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Return the scale of each output: by default the mean distance of targets from a start."""
+        return np.average(np.abs(y - start), axis=0, weights=weight)
+
+    def steepest(self, spread: np.ndarray) -> Any:
+        """Return the curvature of each output for steps along the gradient, given the spread.
+
+        A slope of ±1 moves f equally far in any unit of y.
+        """
+        return self.curvature / unit_of(spread) if self.piecewise_linear else self.curvature
+
+    def response(
+        self, y: np.ndarray, weight: np.ndarray | None, f: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return targets and weights of a problem of least squares that is like the risk near f.
+
+        By default f is the best constant, and the targets of least squares are y.
+        """
+        return y, weight
 
     def typical_curvature(self, at_constant: np.ndarray) -> np.ndarray:
         """Return the curvature of each output by which to scale it, given that at a constant."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from trickless.errors import InvalidValueError
+from trickless.solvers.cox import Cox
+from trickless.solvers.log_link import LogLink
 from trickless.solvers.losses import (
     EpsilonInsensitive,
     Exponential,
@@ -21,6 +23,8 @@ REGRESSION_LOSSES = ("squared_error", "huber", "epsilon_insensitive")
 CLASSIFICATION_LOSSES = ("log_loss", "hinge", "squared_hinge", "squared_error")
 #: Losses whose minimisers are quantiles.
 QUANTILE_LOSSES = ("absolute_error", "quantile")
+#: Losses of regressors whose decision values are logarithms, of means or of hazard ratios.
+LINK_LOSSES = ("poisson", "gamma", "tweedie", "cox")
 #: What the losses are for, in remedies.
 FOR_NUMBERS = (
     "loss='squared_error' for the mean; loss='epsilon_insensitive' with epsilon=0 for the median; "
@@ -30,6 +34,10 @@ FOR_MORE_NUMBERS = (
     "loss='squared_error' for the mean; loss='absolute_error' for the median; loss='quantile' for "
     "other quantiles"
 )
+FOR_MEANS = (
+    "loss='poisson' for counts; loss='gamma' for positive numbers; loss='tweedie' for positive "
+    "numbers and zeros; loss='cox' for survival"
+)
 FOR_LABELS = (
     "loss='log_loss' for probabilities; loss='hinge' for support vector machines; "
     "loss='squared_error' for the least time"
@@ -37,10 +45,22 @@ FOR_LABELS = (
 
 
 def make_loss(
-    name: str, n_outputs: int = 1, epsilon: float = 0.1, quantile: Quantile = 0.5
+    name: str,
+    n_outputs: int = 1,
+    epsilon: float = 0.1,
+    quantile: Quantile = 0.5,
+    tweedie_power: float = 1.5,
 ) -> Loss:
     """Make the loss of a name; ``"log_loss"`` is the logistic loss for one output, else softmax."""
     match name:
+        case "poisson":
+            return LogLink(1.0)
+        case "gamma":
+            return LogLink(2.0)
+        case "tweedie":
+            return LogLink(tweedie_power)
+        case "cox":
+            return Cox()
         case "absolute_error":
             return Pinball(1.0, 1.0)
         case "quantile":

@@ -201,7 +201,7 @@ class Descent(GrowingNetwork):
             )
         count = len(targets) if weight is None else weight.sum()
         new = count / (self.total_weight + count)
-        spread = np.average(np.abs(targets - self.constant), axis=0, weights=weight)
+        spread = loss.spread(self.constant, targets, weight)
         spread = self.spread + new * (spread - self.spread)
         known = spread, self.eigenvalue, self.neurons.bound
         steps = options.sizes.steps(loss, spread, lambda alpha: step.first_size(alpha, *known))
@@ -211,7 +211,7 @@ class Descent(GrowingNetwork):
         typical, squares = self.typical, self.squares
         if step.second_order or options.candidates.n > 1:
             start = np.broadcast_to(self.constant, targets.shape)
-            g, h = loss.newton(start, targets, unit_of(spread))
+            g, h = loss.among(weight).newton(start, targets, unit_of(spread))
             self.units = self.units.at_least(units_of(g, h, weight))
             typical = typical + new * (typical_gain(g, h, weight) - typical)
             squares = squares + new * (mean_squares(g, weight) - squares)

@@ -244,6 +244,7 @@ class GrowingNetwork(Stated):
         are the error, the loss, the loss of a constant, and both losses weighted by the shares.
         """
         f, targets, shares = batch.f[:n] + self.intercept, batch.targets[:n], batch.shares[:n]
+        loss = loss.among(shares)
         start = loss.value(np.broadcast_to(self.constant, targets.shape), targets)
         value, error = loss.value(f, targets), self.measure.error(f, targets)
         sums = error.sum(), value.sum(), start.sum(), shares @ value, shares @ start

@@ -135,11 +135,6 @@ def largest_eigenvalue(
     return float(top[0]) / (len(Z) * n_neurons)
 
 
-def curvature_of(loss: Loss, spread: np.ndarray) -> Any:
-    """Return the curvature of a loss; a slope of ±1 moves f equally far in any unit of y."""
-    return loss.curvature / unit_of(spread) if loss.piecewise_linear else loss.curvature
-
-
 def stable_step(
     curvature: Any,
     alpha: Any,
@@ -194,7 +189,7 @@ def check_premises(name: str, loss: Loss) -> None:
         what
         for what, holds in (
             ("a bounded slope", loss.bounded_slope),
-            ("a slope that is Lipschitz continuous", loss.smooth),
+            ("a slope that is Lipschitz continuous", loss.smooth and loss.bounded_curvature),
         )
         if not holds
     ]
@@ -216,6 +211,12 @@ def check_steps(owner: str, steps: Steps, loss: Loss) -> None:
                 f"{name} with alpha=0: its steps θ/i need θ alpha to be in (1, 2) or a positive "
                 "integer",
                 "an alpha above 0, or another schedule",
+            )
+        if not loss.bounded_curvature:
+            raise InvalidValueError(
+                f"{name}: its first steps of 1 / alpha overflow where a slope grows as an "
+                "exponential, as for losses with a log link and for Cox's",
+                "schedule='inverse'",
             )
         theta = float(np.max(steps.first))
         product = float(np.max(np.multiply(steps.first, steps.alpha)))

@@ -27,8 +27,8 @@ from trickless.solvers.losses import Loss
 #: Begins a pass over the rows: yields slices of rows and their activations.
 Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
 
-#: A relative decrease of the risk below this is rounding.
-_STALLED = 1e-10
+#: A relative decrease of the risk below this, or below tol², ends the descent; less is rounding.
+_STALLED, _ROUNDING = 1e-10, 1e-15
 #: If rounding stops the descent, the risk may be this share above its minimum without a warning.
 _GAIN = 1e-3
 
@@ -90,14 +90,22 @@ class Risk:
 
     def __call__(self, loss: Loss, coef: np.ndarray, offset: np.ndarray) -> Evaluation:
         """Evaluate the risk of a loss."""
-        constant = offset - self.moments.z_mean @ coef
+        constant, loss = offset - self.moments.z_mean @ coef, loss.among(self.share)
         value, gradient, total, corner = 0.0, np.zeros_like(coef), np.zeros(coef.shape[1]), 0.0
+        every = np.empty(0)
+        if not loss.by_rows:  # a pass more
+            f, y = self.fitted(coef, offset), self._targets
+            value, every = float(self.share @ loss.value(f, y)), loss.derivative(f, y)
         for rows, Z in self._blocks():
-            f, y, share = to_host(Z @ matching(Z, coef)) + constant, self._targets[rows], self.share
-            value += float(share[rows] @ loss.value(f, y))
-            slope = loss.derivative(f, y)
-            corner += float(share[rows] @ loss.corner(f, y, slope))
-            slope *= share[rows, None]
+            share = self.share[rows]
+            if loss.by_rows:
+                f, y = to_host(Z @ matching(Z, coef)) + constant, self._targets[rows]
+                value += float(share @ loss.value(f, y))
+                slope = loss.derivative(f, y)
+                corner += float(share @ loss.corner(f, y, slope))
+            else:
+                slope = every[rows]
+            slope *= share[:, None]
             gradient += to_host(Z.T @ matching(Z, slope))
             total += slope.sum(axis=0)
         gradient -= np.outer(self.moments.z_mean, total)
@@ -126,13 +134,14 @@ class Risk:
         return Constant(f, function(f)[0], np.maximum(curvature, _LEAST * curvature.max()))
 
     def _constant_of_numbers(self, loss: Loss) -> Constant:
-        f, y = self._start(loss), self._targets
+        f, y = self.start(loss), self._targets
         rows = np.broadcast_to(f, y.shape)
+        loss = loss.among(self.share)
         curvature = self.share @ loss.newton(rows, y)[1]
         value = float(self.share @ loss.value(rows, y))
         return Constant(f, value, np.maximum(curvature, _LEAST * curvature.max()))
 
-    def _start(self, loss: Loss) -> np.ndarray:
+    def start(self, loss: Loss) -> np.ndarray:
         """Return the constant from which a loss of numbers is minimised."""
         if not self.moments.n_constants:
             return np.zeros(self.shape[1])
@@ -219,6 +228,8 @@ def minimise_within(
     of an intercept in this error is estimated: its slope times 1 + |offset|.
     """
     coef, offset = np.clip(begin, -bound, bound), np.zeros(risk.shape[1])
+    if not loss.bounded_curvature:
+        offset = risk.start(loss)
     allowed = tol * risk.constant(loss).value
     n_iter, value, least, best = 0, np.inf, -np.inf, (coef, offset)
     for smooth in _smoothed(loss, _WIDTHS_WITHIN):
@@ -303,6 +314,8 @@ def _minimise_freely(
     coef, offset = np.zeros(risk.shape), np.zeros(risk.shape[1])
     if loss.piecewise_linear:
         coef, offset = begin, risk.levelled(loss, begin, offset)
+    if not loss.bounded_curvature:
+        coef, offset = begin, risk.start(loss)
     start, n_iter, trouble = np.vstack([coef, offset]), 0, ""
     for smooth in _smoothed(loss, _WIDTHS):
         start, n, trouble = _descend(risk, smooth, start, max_iter, tol)
@@ -341,9 +354,10 @@ def _descend(
 
     u = (np.vstack([factor.T @ start[:-1], start[-1]]) * unit).ravel()
     n_iter, left, before = 0, np.inf, np.inf
+    stalled = max(min(_STALLED, tol**2), _ROUNDING)
     while n_iter < max_iter and left > _GAIN:
         most = max_iter - n_iter
-        options = {"maxiter": most, "maxfun": 2 * most, "gtol": gtol, "ftol": _STALLED}
+        options = {"maxiter": most, "maxfun": 2 * most, "gtol": gtol, "ftol": stalled}
         result = optimize.minimize(function, u, jac=True, method="L-BFGS-B", options=options)
         u, n_iter = result.x, n_iter + result.nit
         slope, is_exhausted = np.abs(result.jac).max(), result.status == 1

@@ -39,6 +39,7 @@ from trickless.solvers.calibration import (
 from trickless.solvers.least_squares.certainty import Certainty, Posterior, noise_variance
 from trickless.solvers.least_squares.conjugate_gradients import Grid, Pilot, solve_in_passes
 from trickless.solvers.least_squares.left_out import leave_out
+from trickless.solvers.least_squares.reweighted import minimise_reweighted
 from trickless.solvers.least_squares.ridge import (
     Left,
     Solution,
@@ -492,7 +493,15 @@ class Sums(Stated):
         problem: Problem,
         advance: Callable[[int], object] = ignore,
     ) -> None:
-        """Minimise the risk of another loss, with the alpha chosen for the squared loss."""
+        """Minimise the risk of another loss, with the alpha chosen for the squared loss.
+
+        For losses without a bound of the curvature, it is chosen for a working response.
+        """
+        if not loss.bounded_curvature:
+            with self._dependent_columns(problem):
+                least = minimise_reweighted(self, X, targets, weight, loss, problem, advance)
+            self._solution, self._network = least, None
+            return
         moments, squared = self._moments(problem), self.solution(problem)
         factor: np.ndarray | float = 1.0
         if isinstance(problem.alpha, str):

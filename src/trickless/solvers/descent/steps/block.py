@@ -18,7 +18,6 @@ from trickless.errors import InvalidValueError
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.slopes import damped
-from trickless.solvers.descent.step_sizes import curvature_of
 from trickless.solvers.descent.steps.step import Step
 from trickless.solvers.losses import LEAST_UNIT, Loss, unit_of
 
@@ -66,7 +65,7 @@ class Block(Step):
     searches: bool = True
 
     def first_size(self, alpha: Any, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
-        return 1 / curvature_of(self.loss, spread)
+        return 1 / self.loss.steepest(spread)
 
     def sums(
         self, network: GrowingNetwork, batch: MiniBatch, Z: Any, slopes: np.ndarray
@@ -77,12 +76,13 @@ class Block(Step):
         unit = unit_of(network.spread)
         level: np.ndarray | float = 0.0
         squares: np.ndarray | float = 0.0
+        loss = self.loss.among(shares)
         if self.levels:
-            terms = np.ones_like(slopes), *self.loss.newton(f, targets, unit)
+            terms = np.ones_like(slopes), *loss.newton(f, targets, unit)
             level = np.stack([shares @ values for values in terms])
         if self.searches:
             each = np.broadcast_to(shares[:, None], slopes.shape)
-            bend = self.loss.bend(f, targets, unit)
+            bend = loss.bend(f, targets, unit)
             values = (each, each**2, *(each * value for value in (slopes**2, *bend)))
             squares = np.array([value.sum(axis=0) for value in values])
         # A batch of small weights has a small gradient, but not a small covariance.
@@ -197,7 +197,8 @@ def searched(
             np.full_like(own, value.sum()) for value in (gain, cost, steep, far)
         )
     r = np.divide(gain, cost, out=np.zeros_like(gain), where=(gain > 0) & (cost > 0))
-    flattest = _FLATTEST * loss.curvature * (not loss.piecewise_linear)
+    bounded = loss.bounded_curvature and not loss.piecewise_linear
+    flattest = _FLATTEST * loss.curvature if bounded else LEAST_UNIT
     bent = np.divide(steep, far, out=np.full_like(gain, np.inf), where=far > 0)
     whole = _WHOLE + np.sqrt(2 / max(columns, 1.0))
     share = _SHARE * ((1 - leverage) * np.minimum(r / whole, 1.0)) ** 2

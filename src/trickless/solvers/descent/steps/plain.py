@@ -9,7 +9,7 @@ import numpy as np
 
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
-from trickless.solvers.descent.step_sizes import curvature_of, stable_step
+from trickless.solvers.descent.step_sizes import stable_step
 from trickless.solvers.descent.steps.step import Step
 
 
@@ -23,7 +23,7 @@ class Plain(Step):
         # The best of M draws has at most M times the density of one, and so the operator.
         eigenvalue = min(self.n_candidates * eigenvalue, bound**2)
         sizes = self.batch_size, self.neurons_per_step, self.n_neurons
-        curvature = curvature_of(self.loss, spread)
+        curvature = self.loss.steepest(spread)
         return stable_step(curvature, alpha, eigenvalue, bound**2, *sizes)
 
     def sums(

@@ -86,7 +86,8 @@ class Step(ABC):
 
     def slopes(self, network: GrowingNetwork, batch: MiniBatch) -> np.ndarray:
         """Return what a step needs of the loss at each row."""
-        return self.loss.derivative(batch.f + network.intercept, batch.targets)
+        loss = self.loss.among(batch.shares)
+        return loss.derivative(batch.f + network.intercept, batch.targets)
 
     def activations(self, family: Neurons, X: Any, weights: Weights, dtype: Any) -> Any:
         """Return the activations of all rows of a batch by some neurons of a family."""

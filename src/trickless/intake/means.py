@@ -1,0 +1,79 @@
+"""Targets of losses with a log link: counts, and positive numbers.
+
+Decision values are the logarithms of means.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.places import place_of
+from trickless.arrays.stated import check_is, check_number
+from trickless.errors import InvalidValueError
+from trickless.intake.targets import Numbers
+
+
+class Means(Numbers):
+    """Targets whose mean is the exponential of a decision value.
+
+    Attributes
+    ----------
+    loss : str
+        The name of the loss.
+    power : float
+        The variance of a target is in proportion to this power of its mean.
+    """
+
+    def __init__(self, owner: str, y: np.ndarray, dtype: Any, loss: str, power: float) -> None:
+        super().__init__(owner, y, dtype)
+        self.loss, self.power = loss, float(power)
+
+    def check_state(self) -> None:
+        super().check_state()
+        check_is("loss", self.loss, str)
+        check_number("power", self.power, 1)
+        if self.power > 2:
+            raise ValueError(f"power: {self.power:g} is above 2")
+
+    def matrix(self, y: np.ndarray) -> np.ndarray:
+        targets = super().matrix(y)
+        wrong = targets <= 0 if self.power == 2 else targets < 0
+        if wrong.any():
+            row, output = np.argwhere(wrong)[0]
+            least = "above 0" if self.power == 2 else "0 or more"
+            remedy = "loss='tweedie' takes zeros; " if targets[row, output] == 0 else ""
+            raise InvalidValueError(
+                f"{self.owner}: y holds {targets[row, output]:g} (row {row}), but loss="
+                f"{self.loss!r} has a log link, and needs targets that are {least}",
+                f"{remedy}leave these rows out, or loss='squared_error'",
+            )
+        return targets
+
+    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        return np.log(np.average(targets, axis=0, weights=weight))
+
+    def values(self, decisions: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return place_of(decisions).xp.exp(decisions)
+
+    def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        return super().error(self.values(decisions), targets)
+
+    def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
+        """Return D², the share of the deviance that is explained, as the mean over outputs."""
+        from sklearn.metrics import d2_tweedie_score
+
+        pairs = zip(
+            *(np.asarray(each, dtype=float).reshape(len(y), -1).T for each in (y, predicted)),
+            strict=True,
+        )
+        least = np.finfo(float).tiny  # a mean of 0 is a mean that underflows
+        scores = [
+            d2_tweedie_score(
+                truth, np.maximum(mean, least), sample_weight=sample_weight, power=self.power
+            )
+            for truth, mean in pairs
+        ]
+        return float(np.mean(scores))
