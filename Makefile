@@ -23,6 +23,7 @@
 # make bench-candidates   trees between drawn blindly and chosen: the best of 1 to 100 draws
 # make bench-seeds        the mean of models of several seeds: what it gives and costs
 # make bench-command-line  twenty million rows of a file through the command line
+# make bench-counts     counts, positive numbers and survival beside boosted trees and linear models
 # make bench-convergence  the rate 1/t of Doubly Stochastic
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
 # make bench-features     random features beside scikit-learn's approximations, and what stands on them
@@ -188,6 +189,9 @@ bench-command-line: $(VENV)/.test
 
 bench-convergence: $(VENV)/.plot
 	$(BIN)/python benchmarks/convergence.py
+
+bench-counts: $(VENV)/.bench
+	$(BIN)/python benchmarks/counts.py
 
 bench-dask: $(VENV)/.test-dask
 	$(BIN)/python benchmarks/dask_scaling.py

@@ -13,7 +13,8 @@ There are five folds. Everything has its defaults, except the strength of the ri
 models, which three folds choose out of seven. HistGradientBoosting has no Tweedie loss.
 
 Run as ``make bench-counts`` or ``python benchmarks/counts.py``, in about 6 minutes. It writes
-``benchmarks/results/counts.json``. ``--tables "bikes;veteran"`` measures only these.
+``benchmarks/results/counts.json`` after each table. ``--tables "bikes;veteran"`` measures only
+these.
 """
 
 from __future__ import annotations
@@ -281,21 +282,18 @@ def main() -> None:
     parser.add_argument("--tables", default=";".join(TABLES))
     parser.add_argument("--out", type=Path, default=PATH)
     arguments = parser.parse_args()
-    tables: dict[str, Any] = {}
+    where, tables = circumstances(), {}
+    others = ("lightgbm", "scikit-survival")
+    where["packages"] |= {package: version(package) for package in others}
     for name in arguments.tables.split(";"):
         table = TABLES[name]()
         about = {"n_rows": len(table.y), "n_features": table.X.shape[1], "loss": table.loss}
         tables[name] = about | {"methods": measure(table)}
-        means = {
-            n: round(float(np.mean(c["scores"])), 3) for n, c in tables[name]["methods"].items()
-        }
+        cells = tables[name]["methods"].items()
+        means = {method: round(float(np.mean(cell["scores"])), 3) for method, cell in cells}
         print(name, about, means, flush=True)
-    where = circumstances()
-    others = ("lightgbm", "scikit-survival")
-    where["packages"] |= {package: version(package) for package in others}
-    arguments.out.write_text(
-        json.dumps({"circumstances": where, "tables": tables}, indent=1) + "\n"
-    )
+        found = {"circumstances": where, "tables": tables}
+        arguments.out.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pages import (
     clusters,
     command_line,
     contributing,
+    counts,
     demo,
     design,
     doubly_stochastic,
@@ -31,6 +32,7 @@ from pages.common import ROOT
 BENCHMARKS = {
     "boosted": boosted.TABLES,
     "command-line": command_line.TABLES,
+    "counts": counts.TABLES,
     "dask": clusters.TABLES,
     "index": demo.TABLES,
     "doubly-stochastic": doubly_stochastic.TABLES,

@@ -84,7 +84,7 @@ def test_streams_learn_the_mean(loss):
 
 def test_cox_has_no_streams():
     X, y, _ = survival(100)
-    with pytest.raises(InvalidValueError, match=r"cannot be learned from a stream. Remedy: fit"):
+    with pytest.raises(InvalidValueError, match=r"from a stream or on a cluster. Remedy: fit"):
         DoublyStochasticRegressor(loss="cox").partial_fit(X, y)
 
 

@@ -114,11 +114,11 @@ def begin_descent(learner: Any, targets: np.ndarray, weight: np.ndarray | None) 
 
 
 def check_by_rows(learner: Any) -> None:
-    """Raise an error for a stream if the loss of a row depends on all other rows."""
+    """Raise an error for streams and clusters if the loss of a row depends on all other rows."""
     if not learner._loss(1).by_rows:
         raise InvalidValueError(
             f"{type(learner).__name__}: loss={learner.loss!r} compares each row with all rows that "
-            "are at risk at its time, so it cannot be learned from a stream",
+            "are at risk at its time, so it cannot be learned from a stream or on a cluster",
             "fit, with all rows",
         )
 

@@ -495,7 +495,7 @@ class DoublyStochasticRegressor(HazardMixin, Regressor, _DoublyStochastic):
     Counts that were observed for different exposures, such as days, are learned as rates:
     ``fit(X, count / exposure, sample_weight=exposure)``. For "poisson" this is the same likelihood
     as that of the counts with log(exposure) as an offset. The expected count of a row is
-    ``exposure * predict(X)``.
+    ``exposure * predict(X)``. With a log link, ``network_(X)`` is the logarithm of the mean.
 
     Newton steps use the curvature of the loss, and for "cox" the diagonal of the Hessian. No
     step moves f in a leaf further than log(1 + |s|), where s is the whole Newton step, so that the

@@ -376,7 +376,7 @@ class KitchenSinksRegressor(HazardMixin, Regressor, _KitchenSinks):
     Counts that were observed for different exposures, such as days, are learned as rates:
     ``fit(X, count / exposure, sample_weight=exposure)``. For "poisson" this is the same likelihood
     as that of the counts with log(exposure) as an offset. The expected count of a row is
-    ``exposure * predict(X)``.
+    ``exposure * predict(X)``. With a log link, ``network_(X)`` is the logarithm of the mean.
 
     References
     ----------
