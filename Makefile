@@ -28,6 +28,7 @@
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
 # make bench-features     random features beside scikit-learn's approximations, and what stands on them
 # make bench-frequencies  errors of kernels by each way of drawing frequencies
+# make bench-gaussian-process  a Gaussian process on a million rows, beside the exact one, and unequal noise
 # make bench-growth       time against rows, inputs and neurons; time of an import
 # make bench-gpu        a graphics card beside bare torch; says so where there is none
 # make bench-images       MNIST by random convolutions
@@ -210,6 +211,9 @@ bench-stream: $(VENV)/.plot
 
 bench-frequencies: $(VENV)/.plot
 	$(BIN)/python benchmarks/frequencies.py
+
+bench-gaussian-process: $(VENV)/.plot
+	$(BIN)/python benchmarks/gaussian_process.py
 
 bench-growth: $(VENV)/.test
 	$(BIN)/python benchmarks/import_time.py

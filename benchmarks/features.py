@@ -51,14 +51,18 @@ SIZES, TEST_ROWS = (5000, 500_000), 10_000
 def transformers(scale, seed):
     """Pairs of scikit-learn's and ours; "chi" and "trees" have their own numbers of columns."""
     gamma, state = 1 / (2 * scale**2), {"random_state": seed}
-    ours = state | {"scale": "unit"}
+    ours, fixed = state | {"scale": "unit"}, {"n_points": COLUMNS}
     trees = {"n_estimators": 100, "max_depth": 4}
     return {
         "RBFSampler": RBFSampler(gamma=gamma, n_components=COLUMNS, **state),
         "Gaussian": RandomFeatures(Gaussian(scale), COLUMNS // 2, **ours),
         "Gaussian, relevance": RandomFeatures(Gaussian("relevance"), COLUMNS // 2, **ours),
         "Nystroem": Nystroem(gamma=gamma, n_components=COLUMNS, **state),
-        "Landmarks": RandomFeatures(Landmarks(Gaussian(scale)), COLUMNS, **ours),
+        "Landmarks": RandomFeatures(Landmarks(Gaussian(scale), **fixed), COLUMNS, **ours),
+        "Landmarks, pivoted": RandomFeatures(
+            Landmarks(Gaussian(scale), selection="rpcholesky", **fixed), COLUMNS, **ours
+        ),
+        "Landmarks, not orthonormal": RandomFeatures(Landmarks(Gaussian(scale)), COLUMNS, **ours),
         "PolynomialCountSketch": PolynomialCountSketch(
             degree=3, gamma=1 / scale**2, coef0=1, n_components=COLUMNS, **state
         ),

@@ -131,6 +131,23 @@ def test_error_bars_are_those_of_numpy():
     assert model.noise_variance_ == pytest.approx(expected.noise_variance_)
 
 
+def test_the_posterior_is_that_of_numpy():
+    X, y = problem(KitchenSinksRegressor())
+    options = {"alpha": "evidence", "noise": "heteroscedastic", "dtype": "float64"}
+    learner = KitchenSinksRegressor(n_neurons=20, **options)
+    expected, model = make(learner).fit(X, y), make(learner).fit(put(X), y)
+    assert model.alpha_ == pytest.approx(expected.alpha_, rel=1e-4)
+    likelihood = expected.log_marginal_likelihood_
+    assert model.log_marginal_likelihood_ == pytest.approx(likelihood, rel=1e-6)
+    assert model.log_marginal_likelihood(put(X), y) == pytest.approx(likelihood, rel=1e-6)
+    for ask in (
+        lambda m, X: m.predict(X, return_std=True)[1],
+        lambda m, X: m.predict(X, return_cov=True)[1],
+        lambda m, X: m.sample_y(X, 3),
+    ):
+        np.testing.assert_allclose(host(ask(model, put(X))), ask(expected, X), atol=1e-3)
+
+
 @pytest.mark.parametrize(
     "options",
     [

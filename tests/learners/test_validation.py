@@ -45,6 +45,7 @@ WRONG = {
     "dtype": ["float16", "int", None, int],
     "verbose": ["yes"],
     "error_bars": ["yes", None],
+    "noise": ["equal", None, 0.1],
     "alpha": [-1.0, "best", np.nan, np.inf, None],
     "step_size": [0, -1.0, "large", np.inf],
     "schedule": ["cosine", None],

@@ -9,10 +9,12 @@ import pytest
 import scipy.sparse
 from scipy.stats import chisquare
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.kernel_approximation import Nystroem
 
 import trickless.neurons.landmarks
 from cases import inputs
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor, load, save
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures, load, save
 from trickless.neurons import (
     Dense,
     Gaussian,
@@ -24,6 +26,7 @@ from trickless.neurons import (
     Stumps,
     Tabular,
 )
+from trickless.neurons.nystroem import random_pivots
 
 
 def fitted(family, X, weight=None):
@@ -192,3 +195,113 @@ def test_copies_of_landmarks_of_sparse_rows_are_checked_and_the_same(cls):
     broken = family.__getstate__() | {"rows_": family.rows_[:, :4]}
     with pytest.raises(ValueError, match="rows_"):
         deepcopy(family).__setstate__(broken)
+
+
+def features(family, X, n, **options):
+    options = {"scale": "kernel", "dtype": "float64", "random_state": 0} | options
+    return RandomFeatures(family, n, **options).fit(X)
+
+
+@pytest.mark.parametrize("n", [40, 300])  # in one block of the stream, and in two
+def test_fixed_landmarks_are_nystroem(n):
+    """Its columns, up to a rotation: inner products and so regularised solutions are the same."""
+    X, new = inputs(400, 3), inputs(30, 3, seed=1)
+    ours = features(Landmarks(Gaussian(0.7), n_points=n), X, n)
+    points = ours.neurons_.basis_.points
+    theirs = Nystroem(gamma=1 / (2 * 0.7**2), n_components=n).fit(points)
+    mine, other = ours.transform(new), theirs.transform(new)
+    np.testing.assert_allclose(mine @ mine.T, other @ other.T, atol=1e-6)
+    assert len(np.unique(points, axis=0)) == n
+    kernel = ours.neurons_.kernel(new)
+    np.testing.assert_allclose(mine @ mine.T, kernel, atol=1e-8)
+
+
+def test_the_first_functions_are_of_the_first_points():
+    X, new = inputs(400, 3), inputs(30, 3, seed=1)
+    all_of_them = features(Landmarks(Gaussian(0.7), X[:50]), X, 50).transform(new)
+    first = features(Landmarks(Gaussian(0.7), X[:20]), X, 20).transform(new)
+    np.testing.assert_allclose(all_of_them[:, :20], first, atol=1e-8)
+    twice = features(Landmarks(Gaussian(0.7), X[:20]), X, 40).transform(new)
+    np.testing.assert_allclose(twice, np.hstack([first, first]) / np.sqrt(2), atol=1e-8)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+def test_points_of_the_user_are_the_landmarks(form, tmp_path):
+    X, y = np.maximum(inputs(200, 3), 0), inputs(200, 1)[:, 0]
+    family = Landmarks(Gaussian(1.0), form(X[:30]))
+    model = KitchenSinksRegressor(family, 30, random_state=0).fit(form(X), y)
+    dense = model.neurons_.basis_.points
+    dense = dense.toarray() if scipy.sparse.issparse(dense) else dense
+    np.testing.assert_allclose(dense, X[:30], atol=1e-6)
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict(form(X)), model.predict(form(X)))
+    parts = clone(model).partial_fit(form(X[:90]), y[:90]).partial_fit(form(X[90:]), y[90:])
+    np.testing.assert_allclose(parts.predict(form(X)), model.predict(form(X)), atol=1e-3)
+
+
+def test_random_pivots_have_the_distribution_of_pivots_one_by_one():
+    """Against Algorithm 1 of Chen, Epperly, Tropp and Webber, enumerated for pairs."""
+    X = np.array([[0.0], [0.1], [1.0], [1.2], [5.0]])
+    weight = np.array([0.1, 0.2, 0.3, 0.2, 0.2])
+    K = np.exp(-((X - X.T) ** 2) / 2)
+    expected = np.zeros((5, 5))
+    for i in range(5):
+        left = np.diag(K) - K[i] ** 2 / K[i, i]
+        expected[i] = weight[i] * weight * left / (weight @ left)
+    counts, rng = np.zeros((5, 5)), np.random.default_rng(0)
+    for _ in range(4000):
+        pair = random_pivots(X, weight, 2, Gaussian(1.0).fit(X, rng).closed_form, rng)
+        counts[tuple(pair)] += 1
+    off = ~np.eye(5, dtype=bool)
+    assert counts[~off].sum() == 0
+    assert chisquare(counts[off], expected[off] / expected[off].sum() * 4000).pvalue > 1e-4
+
+
+def test_random_pivots_find_the_clusters():
+    """With few rows in most clusters, random rows miss some, and the kernel's error is larger."""
+    sizes = [2000, *[10] * 20]
+    X, _ = make_blobs(sizes, 3, center_box=(-50, 50), cluster_std=0.5, random_state=0)
+    errors = {"uniform": [], "rpcholesky": []}
+    for seed in range(5):
+        for selection, found in errors.items():
+            family = Landmarks(Gaussian(1.0), n_points=60, selection=selection)
+            family.fit(X, np.random.default_rng(seed))
+            found.append(np.mean(1 - family.kernel(X).diagonal()))
+    means, spread = ([f(v) for v in errors.values()] for f in (np.mean, np.std))
+    assert means[1] < means[0] - 5 * np.hypot(*spread) / np.sqrt(5)
+
+
+def test_random_pivots_end_where_nothing_is_left():
+    X = np.repeat(inputs(7, 2), 30, axis=0)
+    family = Landmarks(Gaussian(1.0), n_points=50, selection="rpcholesky")
+    fitted(family, X)
+    assert family.basis_.size == 7
+    np.testing.assert_allclose(family.kernel(X), Gaussian(1.0).fit(X, None).kernel(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("selection", ["uniform", "rpcholesky"])
+def test_fixed_landmarks_follow_the_length_scale(selection):
+    X = inputs(400, 2)
+    y = np.sin(2 * X[:, 0])
+    family = Landmarks(Gaussian("auto"), n_points=60, selection=selection)
+    model = KitchenSinksRegressor(family, 60, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.98
+    again = KitchenSinksRegressor(family, 60, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"points": [[1.0, 2.0]]}, r"points=.*a matrix"),
+        ({"points": np.full((3, 4), np.nan)}, r"points=.*a matrix of finite"),
+        ({"points": np.ones((3, 5))}, r"points has 5 columns, but the rows have 4"),
+        ({"n_points": 0}, r"n_points=0"),
+        ({"selection": "rpcholesky"}, r"selection='rpcholesky'.*n_points=None"),
+        ({"selection": "best", "n_points": 3}, r"selection='best'"),
+    ],
+)
+def test_wrong_landmarks_say_why(options, message):
+    with pytest.raises(ValueError, match=rf"(?s)Landmarks: {message}.*Remedy"):
+        KitchenSinksRegressor(Landmarks(**options)).fit(inputs(20, 4), inputs(20, 1)[:, 0])

@@ -93,6 +93,8 @@ FAMILIES = {
     "on": On([-1, 0], Laplace()),
     "scaled": Scaled(Stumps(), 0.5),
     "landmarks": Landmarks(Laplace1()),
+    # Some laws need each of its functions equally often.
+    "landmarks-fixed": Landmarks(Gaussian(1.0), n_points=16, selection="rpcholesky"),
     "tabular": Tabular(),
     "trees": Trees(depth=3),
     "trees-linear": Trees(depth=3, leaves="linear"),

@@ -126,6 +126,14 @@ def by_neuron(columns: np.ndarray, width: int) -> np.ndarray:
     return columns.reshape(width, -1, *columns.shape[1:]).swapaxes(0, 1)
 
 
+def by_neuron_in_blocks(columns: np.ndarray, width: int) -> np.ndarray:
+    """Reorder values of the columns of all blocks by neuron: shape (n_neurons, width, ...)."""
+    blocks = row_blocks(len(columns) // width, BLOCK)
+    return np.concatenate(
+        [by_neuron(columns[b.start * width : b.stop * width], width) for b in blocks]
+    )
+
+
 def by_column(neurons: np.ndarray) -> np.ndarray:
     """Reorder values of a piece's neurons, (n, width, ...), by column: (width * n, ...)."""
     return neurons.swapaxes(0, 1).reshape(-1, *neurons.shape[2:])

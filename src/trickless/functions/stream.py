@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -50,6 +51,7 @@ class Purpose(IntEnum):
     SKETCH = 15
     LINEAR = 16
     RACE = 17
+    SAMPLES = 18
 
 
 def as_seed(random_state: Any) -> int:
@@ -104,16 +106,17 @@ def _too_large(owner: str, what: str, values: np.ndarray, dtype: Any) -> Invalid
     )
 
 
-def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weights:
-    """Draw n neurons in double precision, then convert floating-point arrays to ``dtype``."""
+def draw(
+    neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any, start: int | None = None
+) -> Weights:
+    """Draw n neurons in double precision, then convert floating-point arrays to ``dtype``.
+
+    With ``start``, these are the neurons of a learner from this number on.
+    """
     call = f"{type(neurons).__name__}.draw(rng, n={n})"
+    method = neurons.draw if start is None else partial(neurons.draw_from, start)
     with linear_algebra(1):  # the matrices are small
-        weights = drawn(call, neurons.draw, rng, n, n=n)
-    return _converted(neurons, weights, dtype)
-
-
-def _converted(neurons: Neurons, weights: Weights, dtype: Any) -> Weights:
-    """Convert the floating-point arrays of weights to ``dtype``."""
+        weights = drawn(call, method, rng, n, n=n)
     converted = []
     for array in weights:
         try:
@@ -128,11 +131,7 @@ def _converted(neurons: Neurons, weights: Weights, dtype: Any) -> Weights:
 def draw_block(neurons: Neurons, seed: int, block: slice, dtype: Any) -> Weights:
     """Draw some first neurons of a block, or all: a pure function of (neurons, seed, block)."""
     rng = generator(seed, Purpose.BLOCKS, block.start // BLOCK)
-    n = block.stop - block.start
-    call = f"{type(neurons).__name__}.draw(rng, n={n})"
-    with linear_algebra(1):  # the matrices are small
-        weights = drawn(call, neurons.draw_block, rng, block.start, n, n=n)
-    return _converted(neurons, weights, dtype)
+    return draw(neurons, rng, block.stop - block.start, dtype, block.start)
 
 
 def draw_blocks(neurons: Neurons, seed: int, n: int, dtype: Any) -> Weights:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.places import to_device_of
 from trickless.arrays.sparse import dense_if_small
@@ -23,17 +22,12 @@ from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.gaussian_process import GaussianProcess, check_process
 from trickless.learners.hazards import HazardMixin, keep_baseline
 from trickless.learners.neuron_learner import begin_stream, choose_neurons
 from trickless.learners.quantiles import QUANTILE
 from trickless.learners.solved import SolvedLearner
-from trickless.learners.streams import (
-    check_deviations,
-    check_response,
-    learn_batch,
-    learn_stream,
-    merge_sums,
-)
+from trickless.learners.streams import check_response, learn_batch, learn_stream, merge_sums
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
@@ -71,11 +65,13 @@ class _KitchenSinks(SolvedLearner):
     n_neurons : int, default=1000
         The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
         grows with the square of ``n_neurons * width``, but not with the number of rows.
-    alpha : float, "auto" or "loo", default="auto"
+    alpha : float, "auto", "loo" or "evidence", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
         cross-validation, for each output separately, without another pass over the rows. "loo"
         chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``. With
         no more rows than activations (``n_neurons * width``), "auto" uses these errors as well.
+        "evidence" maximises the likelihood of the targets, with the coefficients integrated out and
+        the best variance of the noise, as Gaussian processes do. It needs no second pass either.
     weight_bound : float or None, default=None
         The constant C of the paper: the risk is minimised so that no coefficient exceeds
         C / ``n_neurons``. ``alpha="auto"`` and "loo" choose alpha without this constraint.
@@ -171,7 +167,7 @@ class _KitchenSinks(SolvedLearner):
     _rules = SolvedLearner._rules | {
         "alpha": either(
             non_negative("alpha='auto' chooses it by generalised cross-validation"),
-            choice("auto", "loo", remedy=""),
+            choice("auto", "loo", "evidence", remedy=""),
         ),
         "weight_bound": either(
             positive("weight_bound=None sets no bound"), anything("None", "", is_none)
@@ -315,7 +311,7 @@ class _KitchenSinks(SolvedLearner):
 
 
 @documented
-class KitchenSinksRegressor(HazardMixin, Regressor, _KitchenSinks):
+class KitchenSinksRegressor(GaussianProcess, HazardMixin, Regressor, _KitchenSinks):
     r"""Regression with Random Kitchen Sinks: ridge regression on random neurons.
 
     Draws K neurons and minimises
@@ -365,11 +361,20 @@ class KitchenSinksRegressor(HazardMixin, Regressor, _KitchenSinks):
         Whether predictions must have standard deviations. True uses the direct solver for any
         number of columns. With ``weight_bound`` or ``solver="iterative"``, this raises an error.
         With False, there are standard deviations if the direct solver is used.
+    noise : {"constant", "heteroscedastic"}, default="constant"
+        Whether the variance of the noise is the same everywhere. With "heteroscedastic", standard
+        deviations depend on the noise near the row. Its logarithm is another function of the same
+        neurons, learned from up to 2,048 rows that are left out in turn. Predictions, samples and
+        the likelihood are unchanged.
 
     Attributes
     ----------
     noise_variance_ : float, or array of shape (n_outputs,)
-        Variance of the noise, estimated from the residuals.
+        Variance of the noise: residual sum of squares over residual degrees of freedom. With
+        ``alpha="evidence"`` and rows of equal weight, this is the variance of greatest likelihood.
+    log_marginal_likelihood_ : float, or array of shape (n_outputs,)
+        Logarithm of the likelihood of the training targets, with the coefficients integrated out,
+        at ``alpha_`` and ``noise_variance_``.
 
     Notes
     -----
@@ -408,6 +413,9 @@ class KitchenSinksRegressor(HazardMixin, Regressor, _KitchenSinks):
         ),
         "quantile": QUANTILE,
         "tweedie_power": TWEEDIE_POWER,
+        "noise": choice(
+            "constant", "heteroscedastic", remedy="noise='constant' is the same everywhere"
+        ),
     }
 
     def __init__(
@@ -423,6 +431,7 @@ class KitchenSinksRegressor(HazardMixin, Regressor, _KitchenSinks):
         fit_intercept: bool = True,
         solver: str = "auto",
         error_bars: bool = False,
+        noise: str = "constant",
         search: dict[str, Any] | None = None,
         max_iter: int = 500,
         tol: float = 1e-5,
@@ -435,8 +444,8 @@ class KitchenSinksRegressor(HazardMixin, Regressor, _KitchenSinks):
         store(self, locals())
 
     @in_one_state
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predict targets, and their standard deviations if ``return_std``.
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Predict targets, and their standard deviations or covariances.
 
         Parameters
         ----------
@@ -445,6 +454,9 @@ class KitchenSinksRegressor(HazardMixin, Regressor, _KitchenSinks):
         return_std : bool, default=False
             Whether to return standard deviations as well. They need the direct solver, and no
             ``weight_bound``.
+        return_cov : bool, default=False
+            Whether to return covariances instead of standard deviations. They need the same, and
+            memory for a number for each pair of rows.
 
         Returns
         -------
@@ -454,29 +466,29 @@ class KitchenSinksRegressor(HazardMixin, Regressor, _KitchenSinks):
             posterior mean is the solution. Its kernel is the kernel of the drawn neurons times
             ``noise_variance_ / (n alpha_)``. The kernel of the drawn neurons approaches the exact
             kernel of the family as ``n_neurons`` grows.
+        cov : array of shape (n_rows, n_rows) or (n_rows, n_rows, n_outputs), if ``return_cov``
+            Covariance of new targets at the rows, one at each. Its diagonal is ``std ** 2``.
+            Without the noise's variance on the diagonal, it is the covariance of the function.
         """
-        mean = super().predict(X)
-        if not return_std:
-            return mean
-        check_deviations(self)
-        if self.weight_bound is not None:
+        owner = type(self).__name__
+        if return_std and return_cov:
             raise InvalidValueError(
-                f"{type(self).__name__}: weight_bound={self.weight_bound!r} does not go with "
-                "return_std=True",
-                "weight_bound=None",
+                f"{owner}: return_std=True does not go with return_cov=True",
+                "return_cov=True, whose diagonal is the square of the standard deviations",
             )
+        mean = super().predict(X)
+        if not return_std and not return_cov:
+            return mean
         X = self._rows_to_predict(X)
-        deviations = to_device_of(X, self.sums_.deviations(X, self._problem()))
-        return mean, self.targets_.shaped(deviations)
-
-    @property
-    @in_one_state
-    def noise_variance_(self) -> Any:
-        """Variance of the noise: residual sum of squares / residual degrees of freedom."""
-        check_is_fitted(self)
-        check_deviations(self)
-        noise = self.sums_.noise(self._problem())
-        return float(noise[0]) if self.targets_.is_vector else noise
+        if return_std:
+            check_process(self, "return_std=True")
+            deviations = self.sums_.deviations(X, self._problem())
+            return mean, self.targets_.shaped(to_device_of(X, deviations))
+        with self._process("return_cov=True") as process:
+            covariance = process.covariance(X)
+            covariance[np.diag_indices(len(covariance))] += process.noise_at(X)
+        covariance = covariance[:, :, 0] if self.targets_.is_vector else covariance
+        return mean, to_device_of(X, covariance)
 
     def fit_stream(
         self,
@@ -601,6 +613,42 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     @property
     def _takes_sets(self) -> bool:
         return self.loss == "squared_error"
+
+    @in_one_state
+    def decision_function(self, X: Any, return_std: bool = False) -> Any:
+        """Compute decision values. A larger value means more confidence in a class.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
+        return_std : bool, default=False
+            Whether to return standard deviations as well. They need the direct solver,
+            ``loss="squared_error"`` and no ``weight_bound``. ``compact`` leaves them out.
+
+        Returns
+        -------
+        values : float64 array of shape (n_rows,) for two classes (positive for the second), or
+        (n_rows, n_classes)
+            Values in the library and on the device of X.
+        std : array of the same shape, if ``return_std``
+            Standard deviation of the decision value: of the function, without noise. The targets
+            ±1 are taken for numbers with normal noise, as in least-squares classification ([1]_,
+            Section 6.5).
+
+        References
+        ----------
+        .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine learning", MIT
+           Press 2006.
+        """
+        values = super().decision_function(X)
+        if not return_std:
+            return values
+        check_process(self, "return_std=True")
+        X = self._rows_to_predict(X)
+        with self.sums_.certain(self._problem()) as process:
+            deviations = to_device_of(X, np.sqrt(process.variances(X)))
+        return values, deviations[:, 0] if deviations.shape[1] == 1 else deviations
 
     def fit_stream(
         self,

@@ -271,8 +271,11 @@ class Neurons(Stated, BaseEstimator, ABC):
             to its own precision.
         """
 
-    def draw_block(self, rng: np.random.Generator, first: int, n: int) -> Weights:
-        """Draw neurons ``first`` to ``first + n`` of a stream: by default, ``draw(rng, n)``."""
+    def draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
+        """Draw the neurons number ``start``, ``start + 1``, ... of a learner: by default, any n.
+
+        A family of finitely many neurons overrides it, so that a learner has each of them once.
+        """
         return self.draw(rng, n)
 
     @abstractmethod

@@ -166,8 +166,8 @@ class Given(Composed):
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         return self._at(rng.integers(self.n_given, size=n))
 
-    def draw_block(self, rng: np.random.Generator, first: int, n: int) -> Weights:
-        return self._at(np.arange(first, first + n) % self.n_given)
+    def draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
+        return self._at(np.arange(start, start + n) % self.n_given)
 
     def _at(self, numbers: np.ndarray) -> Weights:
         return tuple(np.take(array, numbers, axis=0) for array in self.weights)

@@ -12,7 +12,7 @@ from trickless.solvers.least_squares.gram import FLOOR
 from trickless.solvers.least_squares.ridge import (
     LOWEST,
     Path,
-    _Tridiagonal,
+    Tridiagonal,
     at_rounding_of_single,
     solve,
     solve_by_cross_validation,
@@ -315,7 +315,7 @@ def test_a_tridiagonal_matrix_says_what_eigenvalues_say(n, columns, rank):
     Z = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, columns)) * scales
     y = Z @ rng.standard_normal((columns, 3)) + [[0.01, 1.0, 100.0]] * rng.standard_normal((n, 3))
     moments, variance = statistics(Z, y).moments(), np.var(y, axis=0)[:, None]
-    path, quick = Path(moments), _Tridiagonal(moments)
+    path, quick = Path(moments), Tridiagonal(moments)
     np.testing.assert_allclose(quick.grid, path.grid, rtol=1e-10)
     # Rounding errors of eigenvalues, relative to the ridge: each may keep a bit of a column.
     error = 4e-16 * columns * moments.mean_square / path.grid

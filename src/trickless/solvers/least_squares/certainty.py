@@ -25,7 +25,7 @@ class Posterior:
 
     def __init__(self, moments: Moments, ridge: float) -> None:
         self._moments = moments
-        self._factor = _factor(moments, ridge)
+        self.factor = _factor(moments, ridge)
 
     def variance(self, Z: Any) -> np.ndarray:
         """Variance of f at rows of activations, shape (len(Z),)."""
@@ -33,10 +33,16 @@ class Posterior:
 
     def squares(self, Z: Any) -> np.ndarray:
         """Squared lengths of rows of activations about the mean, in the metric of the inverse."""
+        return to_host(self._moments.place.xp.sum(self._along(Z) ** 2, axis=0))
+
+    def along(self, Z: Any) -> np.ndarray:
+        """Rows of activations about the mean, as columns whose products are in that metric."""
+        return to_host(self._along(Z))
+
+    def _along(self, Z: Any) -> Any:
         place = self._moments.place
         centred = place.double(Z) - place.put(self._moments.z_mean)
-        along = place.solve_lower(self._factor, centred.T)
-        return to_host(place.xp.sum(along**2, axis=0))
+        return place.solve_lower(self.factor, centred.T)
 
 
 class Certainty(NamedTuple):
@@ -108,13 +114,13 @@ def noise_variance(
     This is for rows of equal weight. As alpha goes to 0, both do, but their ratio does not.
     """
     ridges, which = np.unique(solution.ridge, return_inverse=True)
-    left = np.array([_residual_freedom(moments, ridge) for ridge in ridges])[which]
-    squares = _residual_variance(moments, solution) * moments.n
+    left = np.array([residual_freedom(moments, ridge) for ridge in ridges])[which]
+    squares = residual_variance(moments, solution) * moments.n
     _check_freedom(owner, alpha, left, moments, ridges[which])
     return squares / left
 
 
-def _residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
+def residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
     """Mean square residual of each output."""
     coef = solution.coef
     if moments.rows is not None:
@@ -124,7 +130,7 @@ def _residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
     return np.maximum(moments.y_variance - explained, CANCELLATION * moments.y_variance)
 
 
-def _residual_freedom(moments: Moments, ridge: float) -> float:
+def residual_freedom(moments: Moments, ridge: float) -> float:
     """Residual degrees of freedom, n − df(ρ), without cancellation where they are few.
 
     They are a sum of positive terms, plus n less the number of rows or columns.

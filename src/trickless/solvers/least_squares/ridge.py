@@ -132,12 +132,15 @@ def solve_by_gcv(moments: Moments, n_jobs: int | None = 1) -> Solution:
        ill-conditioned least squares problems", BIT 24, 1984. There rows are reduced, here their
        covariance.
     """
-    path: Path | _Tridiagonal
-    if moments.rows is not None:
-        path = _OfRows(moments, n_jobs)
-    else:
-        path = _Tridiagonal(moments) if moments.place is HOST else Path(moments)
+    path = path_of(moments, n_jobs)
     return path.best(path_scores(path))
+
+
+def path_of(moments: Moments, n_jobs: int | None = 1) -> Path | Tridiagonal:
+    """Return the solutions at all ridges. On the host, the covariance is overwritten."""
+    if moments.rows is not None:
+        return _OfRows(moments, n_jobs)
+    return Tridiagonal(moments) if moments.place is HOST else Path(moments)
 
 
 def solve_by_cross_validation(moments: Moments, n_jobs: int | None = 1) -> Solution:
@@ -159,7 +162,7 @@ def at_rounding_of_single(moments: Moments) -> Moments:
     return moments
 
 
-def path_scores(path: Path | _Tridiagonal) -> np.ndarray:
+def path_scores(path: Path | Tridiagonal) -> np.ndarray:
     """Generalised cross-validation at each ridge of a path, shape (n_outputs, n_grid)."""
     variance = path.moments.y_variance[:, None]
     residual = np.maximum(path.residual(), CANCELLATION * variance)
@@ -227,10 +230,13 @@ class _Eigenvectors:
     def best(self, scores: np.ndarray) -> Solution:
         """Return the solution at the least score of each output."""
         grid, scores = _worth_trying(self, scores)
-        best = len(self.grid) - len(grid) + least(scores)
-        solved = self.place.times((self.rotated * self.shrunk[:, best]).T, self.vectors.T).T
-        solution = _with_intercept(self.moments, self._coef(solved), self.grid[best])
-        return solution._replace(grid=grid, scores=scores)
+        return self.at(grid[least(scores)])._replace(grid=grid, scores=scores)
+
+    def at(self, ridge: np.ndarray) -> Solution:
+        """Return the solution at a ridge of each output."""
+        along = self.rotated * (1 / (self.eigenvalues[:, None] + ridge))
+        solved = self.place.times(along.T, self.vectors.T).T
+        return _with_intercept(self.moments, self._coef(solved), ridge)
 
     def _coef(self, solved: np.ndarray) -> np.ndarray:
         """Coefficients, from the solutions of the system that was decomposed."""
@@ -252,8 +258,12 @@ class Path(_Eigenvectors):
         squares = 2 * self.shrunk - self.eigenvalues[:, None] * self.shrunk**2
         return self.moments.y_variance[:, None] - (self.rotated**2).T @ squares
 
+    def energy(self, ridge: float) -> np.ndarray:
+        """Residual variance plus ρ |β|² at a ridge, shape (n_outputs,)."""
+        return self.moments.y_variance - (self.rotated**2).T @ (1 / (self.eigenvalues + ridge))
 
-class _Tridiagonal:
+
+class Tridiagonal:
     """Solutions at all ridges of a grid, from T = Qᵀ A Q, without eigenvectors.
 
     The covariance A is overwritten.
@@ -311,22 +321,28 @@ class _Tridiagonal:
             explained.append((x * self.rotated).sum(axis=0) + ridge * (x**2).sum(axis=0))
         return self.moments.y_variance[:, None] - np.transpose(explained)
 
+    def energy(self, ridge: float) -> np.ndarray:
+        """Residual variance plus ρ |β|² at a ridge, shape (n_outputs,)."""
+        return self.moments.y_variance - (self._along(ridge) * self.rotated).sum(axis=0)
+
     def best(self, scores: np.ndarray) -> Solution:
         """Return the solution at the least score of each output."""
         grid, scores = _worth_trying(self, scores)
-        ridge = grid[least(scores)]
+        return self.at(grid[least(scores)])._replace(grid=grid, scores=scores)
+
+    def at(self, ridge: np.ndarray) -> Solution:
+        """Return the solution at a ridge of each output."""
         along = np.empty_like(self.rotated)
         for one in np.unique(ridge):
             along[:, ridge == one] = self._along(one)[:, ridge == one]
-        solution = _with_intercept(self.moments, self._coef(self._rotate(along, "N")), ridge)
-        return solution._replace(grid=grid, scores=scores)
+        return _with_intercept(self.moments, self._coef(self._rotate(along, "N")), ridge)
 
     def _coef(self, solved: np.ndarray) -> np.ndarray:
         """Coefficients, from (A + ρ)⁻¹ c."""
         return solved
 
 
-class _OfRows(_Tridiagonal):
+class _OfRows(Tridiagonal):
     """Solutions at all ridges of a grid, from T = Qᵀ R Rᵀ Q, for A = Rᵀ R with few rows R.
 
     With the targets y of the rows, c = Rᵀ y and (A + ρ)⁻¹ c = Rᵀ (R Rᵀ + ρ)⁻¹ y.
@@ -341,6 +357,10 @@ class _OfRows(_Tridiagonal):
         """Residual variance at each ridge, shape (n_outputs, n_grid)."""
         squares = [ridge**2 * (self._along(ridge) ** 2).sum(axis=0) for ridge in self.grid]
         return np.transpose(squares)
+
+    def energy(self, ridge: float) -> np.ndarray:
+        """Residual variance plus ρ |β|² at a ridge, shape (n_outputs,)."""
+        return ridge * (self._along(ridge) * self.rotated).sum(axis=0)
 
     def _coef(self, solved: np.ndarray) -> np.ndarray:
         return self._rows.T @ solved
@@ -413,7 +433,7 @@ def _grid(moments: Moments, eigenvalues: np.ndarray) -> np.ndarray:
 
 
 def _worth_trying(
-    path: _Eigenvectors | _Tridiagonal, scores: np.ndarray
+    path: _Eigenvectors | Tridiagonal, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the grid and the scores, without small ridges if no output gains by them.
 

@@ -326,6 +326,23 @@ class Moments:
         assert self.rows is not None
         return self.rows.Z.T @ self.rows.Z
 
+    def of_output(self, output: int) -> Moments:
+        """Return the moments with one of the outputs only."""
+        one = slice(output, output + 1)
+        moments = copy(self)
+        moments.cross, moments.y_mean = self.cross[:, one], self.y_mean[one]
+        moments.y_variance = self.y_variance[one]
+        if self.rows is not None:
+            moments.rows = KeptRows(self.rows.Z, self.rows.Y[:, one])
+        return moments
+
+    def activations(self) -> np.ndarray:
+        """Activations of the rows, if they are few, with 0 for rows of weight 0."""
+        assert self.rows is not None and self.share is not None
+        root = np.sqrt(self.share)[:, None]
+        Z = np.divide(self.rows.Z, root, out=np.zeros(self.rows.Z.shape), where=root > 0)
+        return Z + self.z_mean
+
     @property
     def n_products(self) -> int:
         """Products that a solver takes, up to a constant factor."""

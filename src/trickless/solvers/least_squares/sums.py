@@ -22,23 +22,26 @@ from scipy.linalg import LinAlgError
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import HOST, Place, check_on_host, place_of, to_host
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
-from trickless.arrays.threads import linear_algebra, row_blocks
+from trickless.arrays.threads import linear_algebra
 from trickless.arrays.weighted import effective_rows
 from trickless.errors import InvalidValueError
-from trickless.functions.activations import activations, by_neuron, panels
-from trickless.functions.network import Network, check_alike, check_finite, map_rows_alike
+from trickless.functions.activations import by_neuron_in_blocks, panels
+from trickless.functions.network import Network, check_alike, check_finite
 from trickless.functions.sparse_activations import bytes_of_row, sparse_panels
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
-from trickless.rules import MOST_THINGS
+from trickless.rules import MOST_THINGS, warn
 from trickless.solvers.calibration import (
     Temperatures,
     check_temperatures,
     find_temperatures,
     in_shares,
 )
-from trickless.solvers.least_squares.certainty import Certainty, Posterior, noise_variance
+from trickless.solvers.least_squares.certainty import Certainty, noise_variance
 from trickless.solvers.least_squares.conjugate_gradients import Grid, Pilot, solve_in_passes
+from trickless.solvers.least_squares.evidence import log_evidence, solve_by_evidence
 from trickless.solvers.least_squares.left_out import leave_out
+from trickless.solvers.least_squares.noise import UnequalNoise
+from trickless.solvers.least_squares.process import Process
 from trickless.solvers.least_squares.reweighted import minimise_reweighted
 from trickless.solvers.least_squares.ridge import (
     Left,
@@ -88,6 +91,7 @@ class Problem(NamedTuple):
     tol: float
     n_jobs: int | None
     cache_bytes: int
+    noise: str = "constant"
 
 
 class Sums(Stated):
@@ -101,6 +105,7 @@ class Sums(Stated):
     _network: Network | None
     _temperatures: Temperatures | None = None  # in files of older versions
     _certainty: Certainty | None = None
+    _unequal: UnequalNoise | None = None
 
     def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:
         self.stream = stream
@@ -130,6 +135,9 @@ class Sums(Stated):
         check_is("_certainty", self._certainty, Certainty | None)
         if self._certainty is not None:
             self._certainty.check(*size)
+        check_is("_unequal", self._unequal, UnequalNoise | None)
+        if self._unequal is not None:
+            self._unequal.check(*size)
 
     def _check_statistics(self, statistics: Statistics) -> None:
         """Check that statistics are of these neurons and outputs."""
@@ -227,7 +235,10 @@ class Sums(Stated):
             check_alpha(problem.owner, problem.alpha)
             moments = self._moments(problem)
             with linear_algebra(problem.n_jobs, moments.n_products):
-                if isinstance(problem.alpha, str):
+                if problem.alpha == "evidence":
+                    solution = solve_by_evidence(moments, problem.n_jobs)
+                    _warn_of_least(problem, solution, moments)
+                elif isinstance(problem.alpha, str):
                     solution = self._solve_by_cross_validation(moments, problem)
                     _warn_of_end(problem, solution, moments)
                 else:
@@ -258,25 +269,22 @@ class Sums(Stated):
         """Return a copy that can predict but not learn, with standard deviations if available."""
         light = Sums(self.stream, self.n_neurons, self.origin)
         light._solution, light._network = self.solution(problem), self.function(problem)
-        light._certainty = self._certainty if deviations else None
+        if deviations:
+            light._certainty, light._unequal = self._certainty, self._unequal
         light._temperatures = temperatures
         if deviations and self.statistics is not None and problem.weight_bound is None:
             with suppress(ValueError):  # if too few rows are left to estimate the noise
                 light._certainty = Certainty.of(self._moments(problem), self.noise(problem))
+                light._unequal = self.unequal_noise(problem)
         return light
 
     def by_neuron(self, columns: np.ndarray) -> np.ndarray:
         """Values of all columns, in an array of shape (n_neurons, width, ...)."""
-        width = self.stream.neurons.width
-        blocks = [
-            by_neuron(columns[b.start * width : b.stop * width], width)
-            for b in row_blocks(len(columns) // width, BLOCK)
-        ]
-        return np.concatenate(blocks)
+        return by_neuron_in_blocks(columns, self.stream.neurons.width)
 
     def _forget(self) -> None:
         """Drop the solution, so that the next call of ``solution`` computes it again."""
-        self._solution = self._network = self._temperatures = None
+        self._solution = self._network = self._temperatures = self._unequal = None
 
     def _moments(self, problem: Problem) -> Moments:
         """Moments of the rows so far, about their means if there is an intercept."""
@@ -333,7 +341,7 @@ class Sums(Stated):
     ) -> bool:
         """Return whether least squares is solved in passes over the rows, not from statistics."""
         why_not = {
-            "alpha": (problem.alpha, problem.alpha not in ("loo", 0)),
+            "alpha": (problem.alpha, problem.alpha not in ("loo", "evidence", 0)),
             "weight_bound": (problem.weight_bound, problem.weight_bound is None),
             "loss": (loss, loss == "squared_error"),
         }
@@ -581,33 +589,64 @@ class Sums(Stated):
             alpha = solution.ridge / self.n_neurons
             return noise_variance(problem.owner, moments, solution, alpha)
 
-    def deviations(self, X: Any, problem: Problem) -> np.ndarray:
-        """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
+    def unequal_noise(self, problem: Problem) -> UnequalNoise | None:
+        """Return how noise depends on the row, computed at the first call; None if it does not.
+
+        It is learned from the sample of rows, each left out in turn, or from all rows if they are
+        kept.
+        """
+        if problem.noise == "constant":
+            return None
+        if self._unequal is None and self._certainty is not None:
+            raise InvalidValueError(
+                f"{problem.owner}: compact() has left out the rows that noise={problem.noise!r} "
+                "is learned from",
+                "set noise before compact(), or noise='constant'",
+            )
+        if self._unequal is None:
+            moments, solution = self._moments(problem), self.solution(problem)
+            with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+                sample = () if moments.rows is not None else self._double_sample(problem)
+                rows = leave_out(moments, solution, sample, problem.n_jobs)
+                Z = moments.activations() if not sample else np.concatenate([r.Z for r in sample])
+                self._unequal = UnequalNoise.of(Z, rows, problem.n_jobs)
+        return self._unequal
+
+    def _double_sample(self, problem: Problem) -> list[Left]:
+        """Return the sample of rows together, in double precision on the host."""
+        sample = self._sampled(problem)
+        return [rows._replace(Z=to_host(rows.Z).astype(np.float64)) for rows in sample]
+
+    def process(self, problem: Problem) -> Process:
+        """Return the posterior of the function."""
         known, solution = self._certainty, self.solution(problem)
         moments = self._moments(problem) if known is None else known.moments()
-        noise = self.noise(problem)
-        variance = np.empty((X.shape[0], len(noise)))
-        place = place_of(X)
-        pieces = partial(self.stream.pieces, 0, self.n_neurons, place)
+        noise, unequal = self.noise(problem), self.unequal_noise(problem)
+        size = self.n_neurons
+        return Process(self.stream, size, moments, solution, noise, unequal, problem.n_jobs)
+
+    @contextmanager
+    def certain(self, problem: Problem) -> Iterator[Process]:
+        """Give the posterior of the function, for work that may need many threads."""
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
-            for ridge in np.unique(solution.ridge):
-                posterior = Posterior(moments, ridge)
-                same = solution.ridge == ridge
+            yield self.process(problem)
 
-                def of_rows(
-                    rows: slice,
-                    some: Any,
-                    posterior: Posterior = posterior,
-                    same: np.ndarray = same,
-                ) -> None:
-                    Z = activations(
-                        self.stream.neurons, pieces, some, self.n_neurons, 1, None, place
-                    )
-                    found = 1 + posterior.variance(Z)
-                    variance[rows, same] = found[: len(variance[rows]), None]
+    def deviations(self, X: Any, problem: Problem) -> np.ndarray:
+        """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
+        with self.certain(problem) as process:
+            return np.sqrt(process.noise_at(X) + process.variances(X))
 
-                map_rows_alike(of_rows, X, self.n_columns, problem.n_jobs, place)
-        return np.sqrt(noise * variance)
+    def noise_at(self, X: Any, problem: Problem) -> np.ndarray:
+        """Variances of the noise at rows, shape (n_rows, n_outputs)."""
+        with self.certain(problem) as process:
+            return process.noise_at(X)
+
+    def log_evidence(self, problem: Problem) -> np.ndarray:
+        """Logarithm of the likelihood of each output's targets, shape (n_outputs,)."""
+        moments, solution = self._moments(problem), self.solution(problem)
+        noise = self.noise(problem)
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+            return log_evidence(moments, solution, noise, problem.n_jobs)
 
 
 def _warn_of_end(problem: Problem, solution: Solution, moments: Moments) -> None:
@@ -615,6 +654,16 @@ def _warn_of_end(problem: Problem, solution: Solution, moments: Moments) -> None
     single = moments.least_ridge > 0 and not problem.classifies
     if single and wants_less(solution, moments).any():
         warn_of_end(problem.owner, "the precision of dtype='float32'", "dtype='float64'")
+
+
+def _warn_of_least(problem: Problem, solution: Solution, moments: Moments) -> None:
+    """Warn if the least ridge that sums in single precision allow has the greatest evidence."""
+    if (solution.ridge < 2 * moments.least_ridge).any() and not problem.classifies:
+        warn(
+            f"{problem.owner}: the evidence is greatest at the least alpha that the precision of "
+            "dtype='float32' allows, so the kernel is too smooth for the targets, or they have "
+            "little noise. Remedy: a shorter length scale or other neurons, or dtype='float64'."
+        )
 
 
 def check_alpha(owner: str, alpha: float | str) -> None:

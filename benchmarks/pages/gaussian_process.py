@@ -1,0 +1,67 @@
+"""Tables of docs/benchmarks/gaussian-processes.md."""
+
+from __future__ import annotations
+
+from pages.common import grid, results, where
+
+
+def million_table():
+    result = results("gaussian_process")
+    lines = {line["step"]: line for line in result["million"]}
+    rows = [
+        [line["step"], f"{line['seconds']:.3g}", f"{line['resident_mib']:,.0f} MiB"]
+        for line in result["million"]
+    ]
+    bars, drawn = lines["error bars"], lines["functions"]
+    text = (
+        f"{result['rows']:,} rows, {result['neurons']:,} neurons. Error bars and "
+        f"{result['functions']} functions are at {result['new_rows']:,} new rows. Of the new "
+        f"targets, {bars['within']:.1%} are within {result['level']:.0%} intervals. The noise has "
+        f"the variance {result['noise_variance']:.3g}, and the model says "
+        f"{bars['noise_variance']:.3g}. Functions have a mean standard deviation of "
+        f"{drawn['spread']:.3g}, and the root mean square error of the mean is "
+        f"{drawn['error']:.3g}. {where(result)}."
+    )
+    return "\n".join([*grid(["step", "seconds", "resident memory"], rows), "", text])
+
+
+def exact_table():
+    result, rows = results("gaussian_process"), []
+    for one in result["exact"]:
+        for ours in one["ours"]:
+            mean = f"{ours['mean']:.3f} ± {ours['mean_between_seeds']:.3f}"
+            std = f"{ours['std']:.4f} ± {ours['std_between_seeds']:.4f}"
+            took = f"{ours['seconds']:.2g}", f"{one['exact_seconds']:.2g}"
+            rows.append([f"{one['rows']:,}", f"{ours['neurons']:,}", mean, std, *took])
+    head = ["rows", "neurons", "means", "standard deviations", "seconds", "exact seconds"]
+    text = (
+        "Root mean square differences from the exact process, in standard deviations of the noise: "
+        f"mean of {result['seeds']} seeds ± the deviation between them. {where(result)}."
+    )
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def unequal_table():
+    result, rows = results("gaussian_process"), []
+    for one in result["unequal"]:
+        for noise in ("constant", "heteroscedastic"):
+            found = one[noise]
+            tenths = f"{min(found['tenths']):.1%} to {max(found['tenths']):.1%}"
+            rest = f"{found['log_density']:.3f}", f"{found['width']:.3g}"
+            rows.append([one["data"], f"`{noise}`", f"{found['within']:.1%}", tenths, *rest])
+    head = ["data", "noise", "within", "within, tenths of rows", "log density", "mean width"]
+    (n_rows,) = {one["rows"] for one in result["unequal"]}
+    text = (
+        f"{n_rows:,} training rows and {result['new_rows']:,} others. The share of targets within "
+        f"{result['level']:.0%} intervals, the least and the greatest share in tenths of the rows "
+        "by the deviation that unequal noise gives, the mean log density of the targets, and the "
+        f"mean width of intervals. {where(result)}."
+    )
+    return "\n".join([*grid(head, rows), "", text])
+
+
+TABLES = {
+    "gaussian-process-million": million_table,
+    "gaussian-process-exact": exact_table,
+    "gaussian-process-noise": unequal_table,
+}

@@ -1,0 +1,250 @@
+"""A fitted regressor read as a Gaussian process: covariances, samples and likelihoods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from trickless.arrays.places import HOST, place_of, to_device_of, to_host
+from trickless.arrays.states import in_one_state
+from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
+from trickless.functions.stream import as_seed
+from trickless.intake.weights import check_weights
+from trickless.learners.likelihood import Likelihood
+from trickless.learners.streams import check_deviations, check_statistics
+from trickless.rules import check_value, count
+from trickless.solvers.least_squares.process import Process
+
+_N_SAMPLES = count("n_samples=1 draws one function")
+
+
+class GaussianProcess:
+    """What a learner of least squares answers as a Gaussian process.
+
+    The prior of the function is the kernel of the drawn neurons times ``noise_variance_ / (n
+    alpha_)``. A constant has a flat prior, if there is one. Here n is the effective number of rows.
+    """
+
+    alpha: float | str
+    weight_bound: float | None
+    n_jobs: int | None
+    neurons_: Any
+    sums_: Any
+    targets_: Any
+    rows_: Any
+
+    @contextmanager
+    def _process(self, what: str) -> Iterator[Process]:
+        """Give the posterior, which ``what`` needs; an error says why there is none."""
+        check_process(self, what)
+        with self.sums_.certain(self._problem()) as process:  # type: ignore[attr-defined]
+            yield process
+
+    @in_one_state
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Any:
+        """Draw functions from the posterior, and evaluate them on rows.
+
+        With one integer ``random_state``, all calls evaluate the same functions, on any rows. The
+        first functions are the same for any ``n_samples``. Coefficients are drawn once for each
+        function, so time and memory grow with the rows as for predictions. Noise is not added: add
+        normal numbers of variance ``noise_variance_`` for samples of targets.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows.
+        n_samples : int, default=1
+            Number of functions.
+        random_state : int, Generator, RandomState or None, default=0
+            Seed of the functions.
+
+        Returns
+        -------
+        array of shape (n_rows, n_samples) or (n_rows, n_outputs, n_samples)
+            Values of the functions.
+
+        Raises
+        ------
+        ValueError
+            As for the standard deviations of ``predict``.
+
+        References
+        ----------
+        .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine learning", MIT
+           Press 2006, Equation 2.8 (the posterior of the coefficients).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from trickless import KitchenSinksRegressor
+        >>> X = np.linspace(-3, 3, 50)[:, None]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(50)
+        >>> model = KitchenSinksRegressor(n_neurons=100, random_state=0).fit(X, y)
+        >>> f = model.sample_y(X, 5)
+        >>> bool(np.allclose(f[:3], model.sample_y(X[:3], 5)))
+        True
+        """
+        check_is_fitted(self)
+        check_value(type(self).__name__, "n_samples", n_samples, _N_SAMPLES)
+        X = self._rows_to_predict(X)  # type: ignore[attr-defined]
+        with self._process("sample_y") as process:
+            network = process.samples(type(self).__name__, n_samples, as_seed(random_state))
+        with linear_algebra(self.n_jobs):
+            values = network(X)
+        shape: tuple[int, ...] = (X.shape[0], n_samples)
+        if not self.targets_.is_vector:
+            shape = (X.shape[0], self.targets_.n_outputs, n_samples)
+        return to_device_of(X, to_host(values).reshape(shape))
+
+    @property
+    @in_one_state
+    def noise_variance_(self) -> Any:
+        """Variance of the noise: residual sum of squares / residual degrees of freedom."""
+        check_is_fitted(self)
+        check_deviations(self)
+        return self._each_output(self.sums_.noise(self._problem()))  # type: ignore[attr-defined]
+
+    @property
+    @in_one_state
+    def log_marginal_likelihood_(self) -> Any:
+        """Logarithm of the likelihood of the training targets, from the sums over the rows.
+
+        Coefficients are integrated out, at ``alpha_`` and ``noise_variance_``. With an intercept,
+        it is the likelihood under a flat prior of the constant. Rows of unequal weights count as
+        their effective number of rows of equal weight.
+        """
+        check_is_fitted(self)
+        check_statistics(self)
+        check_process(self, "log_marginal_likelihood_")
+        likelihood = self.sums_.log_evidence(self._problem())  # type: ignore[attr-defined]
+        if not np.isfinite(likelihood).all():
+            raise InvalidValueError(
+                f"{type(self).__name__}: noise_variance_={self.noise_variance_!r}, so the targets "
+                "have no finite likelihood, because they do not vary",
+                "targets that vary",
+            )
+        return self._each_output(likelihood)
+
+    @property
+    @in_one_state
+    def theta_(self) -> np.ndarray:
+        """Logarithms of the length scales, ``alpha_`` and ``noise_variance_``, in this order.
+
+        There are no length scales if the family has no ``length_scale_``.
+        """
+        alpha, noise = np.ravel(self.alpha_), np.ravel(self.noise_variance_)  # type: ignore[attr-defined]
+        scales = np.ravel(getattr(self.neurons_, "length_scale_", []))
+        positive = np.concatenate([scales, alpha, noise])
+        if not (positive > 0).all():
+            raise InvalidValueError(
+                f"{type(self).__name__}: alpha_={self.alpha_!r} and noise_variance_="  # type: ignore[attr-defined]
+                f"{self.noise_variance_!r}, but only numbers above 0 have logarithms",
+                "alpha='evidence', and targets that vary",
+            )
+        return np.log(positive)
+
+    @in_one_state
+    def log_marginal_likelihood(
+        self,
+        X: Any,
+        y: Any,
+        theta: Any = None,
+        eval_gradient: bool = False,
+        sample_weight: Any = None,
+    ) -> Any:
+        """Compute the logarithm of the likelihood of rows, as a function of hyperparameters.
+
+        The drawn neurons stay the same, so that it is a smooth function that an optimiser can
+        maximise. Activations are evaluated in double precision.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows, such as those of ``fit``. The sums of the model do not hold them.
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+            Target values.
+        theta : array of shape (n_hyperparameters,), optional
+            Logarithms of the length scales, of alpha for each output, and of the noise's variance
+            for each output. Default: ``theta_``, those of the model.
+        eval_gradient : bool, default=False
+            Whether to return the gradient with respect to ``theta`` as well.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows, as for ``fit``.
+
+        Returns
+        -------
+        likelihood : float
+            As ``log_marginal_likelihood_``, summed over the outputs.
+        gradient : array of shape (n_hyperparameters,), if ``eval_gradient``
+            It is exact for alpha and the noise. For each length scale it is a central difference,
+            which takes two more passes over the rows.
+
+        References
+        ----------
+        .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine learning", MIT
+           Press 2006, Section 5.4.1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scipy.optimize import minimize
+        >>> from trickless import KitchenSinksRegressor
+        >>> from trickless.neurons import Gaussian
+        >>> X = np.linspace(-3, 3, 80)[:, None]
+        >>> y = np.sin(2 * X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(80)
+        >>> model = KitchenSinksRegressor(Gaussian(3.0), 50, alpha="evidence", random_state=0)
+        >>> model = model.fit(X, y)
+        >>> def loss(theta):
+        ...     value, slopes = model.log_marginal_likelihood(X, y, theta, eval_gradient=True)
+        ...     return -value, -slopes
+        >>> best = minimize(loss, model.theta_, jac=True, method="L-BFGS-B").x
+        >>> bool(0.5 < np.exp(best[0]) < 2)
+        True
+        """
+        check_process(self, "log_marginal_likelihood")
+        start = self.theta_ if theta is None else np.asarray(theta, dtype=np.float64)
+        wanted = np.shape(getattr(self.neurons_, "length_scale_", []))
+        n = int(np.prod(wanted)) + 2 * self.targets_.n_outputs
+        if start.shape != (n,) or not np.isfinite(start).all():
+            raise InvalidValueError(
+                f"{type(self).__name__}: theta={theta!r}, but it must be {n} finite numbers",
+                "theta_ plus changes, such as model.theta_ + 0.1",
+            )
+        X = self._rows_to_predict(X)  # type: ignore[attr-defined]
+        X = X.astype(np.float64) if place_of(X) is HOST else to_host(X).astype(np.float64)
+        targets = self.targets_.matrix(np.asarray(to_host(y)))
+        weight = None
+        if sample_weight is not None:
+            weight = check_weights(type(self).__name__, sample_weight, len(targets))
+        problem = self._problem()._replace(alpha="evidence")  # type: ignore[attr-defined]
+        rows = X, targets, weight, problem
+        likelihood = Likelihood(self.neurons_, self.sums_.stream, self.sums_.n_neurons, *rows)
+        with linear_algebra(self.n_jobs):
+            value, gradient = likelihood.at(start, eval_gradient)
+        return (value, gradient) if eval_gradient else value
+
+    def _each_output(self, values: np.ndarray) -> Any:
+        """Return a number, or an array if there are several outputs."""
+        return float(values[0]) if self.targets_.is_vector else values
+
+
+def check_process(learner: Any, what: str) -> None:
+    """Raise an error if the model cannot be read as a Gaussian process."""
+    loss = learner.fixed_.get("loss", "squared_error")
+    if loss != "squared_error":
+        raise InvalidValueError(
+            f"{type(learner).__name__}: loss={loss!r} does not go with {what}",
+            "loss='squared_error'",
+        )
+    check_deviations(learner)
+    if learner.weight_bound is not None:
+        raise InvalidValueError(
+            f"{type(learner).__name__}: weight_bound={learner.weight_bound!r} does not go with "
+            f"{what}",
+            "weight_bound=None",
+        )

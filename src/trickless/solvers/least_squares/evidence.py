@@ -1,0 +1,108 @@
+r"""The evidence of least squares read as a Gaussian process: the likelihood of all targets.
+
+For noise of variance s, coefficients have the prior 𝒩(0, s / (n ρ)) and the constant has a flat
+prior. Integrating over all of them [1]_ gives
+
+.. math:: \log p(y) = -\frac{n - m}{2} \log(2 \pi s) - \frac{m}{2} \log n
+    - \frac12 \sum_j \log\Big(1 + \frac{λ_j}{ρ}\Big) - \frac{n E(ρ)}{2 s}
+
+with m = 1 if there is a constant and m = 0 if not, the eigenvalues λ of the covariance of the
+activations, and E(ρ) the least mean square residual plus ρ |β|².
+
+References
+----------
+.. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine learning", MIT Press
+   2006, Equations 2.30 and 2.45.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from trickless.solvers.least_squares.certainty import residual_freedom, residual_variance
+from trickless.solvers.least_squares.gram import inner_products
+from trickless.solvers.least_squares.ridge import CANCELLATION, Path, Solution, Tridiagonal, path_of
+from trickless.solvers.least_squares.statistics import Moments
+
+#: How accurately the logarithm of the ridge is found.
+_TOLERANCE = 1e-6
+
+
+def log_evidence(
+    moments: Moments, solution: Solution, noise: np.ndarray, n_jobs: int | None = 1
+) -> np.ndarray:
+    """Return log p(y) of each output at the ridges of a solution, for noise of some variances."""
+    n, m = moments.n, moments.n_constants
+    energy = residual_variance(moments, solution) + solution.ridge * _squares(solution)
+    ridges, which = np.unique(solution.ridge, return_inverse=True)
+    widths = np.array([_log_widths(moments, ridge, n_jobs) for ridge in ridges])[which]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_noise = (n - m) * np.log(2 * np.pi * noise) + m * np.log(n)
+        found = -0.5 * (of_noise + widths + n * energy / noise)
+    return np.where(noise > 0, found, np.inf)  # of targets that do not vary
+
+
+def slopes_of_evidence(
+    moments: Moments, solution: Solution, noise: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the slopes of log p(y) of each output in log ρ and in the logarithm of the noise.
+
+    The slope of E(ρ) is |β|², and the slope of the determinant counts degrees of freedom.
+    """
+    n, m, squares = moments.n, moments.n_constants, solution.ridge * _squares(solution)
+    ridges, which = np.unique(solution.ridge, return_inverse=True)
+    left = np.array([residual_freedom(moments, ridge) for ridge in ridges])[which]
+    energy = residual_variance(moments, solution) + squares
+    of_ridge = 0.5 * (n - m - left - n * squares / noise)
+    return of_ridge, 0.5 * (n * energy / noise - (n - m))
+
+
+def _squares(solution: Solution) -> np.ndarray:
+    """|β|² of each output."""
+    return (solution.coef.astype(np.float64) ** 2).sum(axis=0)
+
+
+def solve_by_evidence(moments: Moments, n_jobs: int | None = 1) -> Solution:
+    """Minimise at the ridge with the greatest evidence, at the best variance of the noise for it.
+
+    The ridge is found on the grid of cross-validation, and then between its neighbours. There the
+    best variance, n E(ρ) / (n − m), equals the residual sum of squares over the residual degrees of
+    freedom (D. J. C. MacKay, "Bayesian interpolation", Neural Computation 4, 1992, Section 4).
+    """
+    path = path_of(moments, n_jobs)
+    logs, ends = np.log(path.grid), np.empty((2, len(moments.y_mean)))
+    losses = np.array([_losses(path, log) for log in logs])
+    best = len(logs) - 1 - np.argmin(losses[::-1], axis=0)
+    ends[0], ends[1] = logs[np.maximum(best - 1, 0)], logs[np.minimum(best + 1, len(logs) - 1)]
+    ridge = np.empty(len(best))
+    for output, between in enumerate(ends.T):
+        found = minimize_scalar(
+            lambda log, output=output: _losses(path, log)[output],
+            bounds=between,
+            method="bounded",
+            options={"xatol": _TOLERANCE},
+        )
+        least = losses[best[output], output]
+        ridge[output] = np.exp(found.x if found.fun < least else logs[best[output]])
+    return path.at(ridge)
+
+
+def _losses(path: Path | Tridiagonal, log_ridge: float) -> np.ndarray:
+    """−2 log p(y) of each output at a ridge and the best noise for it, up to a constant."""
+    moments, ridge = path.moments, float(np.exp(log_ridge))
+    energy = np.maximum(path.energy(ridge), CANCELLATION * moments.y_variance)
+    left = moments.n - moments.n_constants
+    with np.errstate(divide="ignore"):  # of targets that do not vary
+        return left * np.log(energy) + np.log1p(path.eigenvalues / ridge).sum()
+
+
+def _log_widths(moments: Moments, ridge: float, n_jobs: int | None) -> float:
+    """Σ log (1 + λ / ρ), from a Cholesky factor of the smaller matrix."""
+    if moments.rows is not None:
+        matrix, place = inner_products(moments.rows.Z, n_jobs), moments.place
+    else:
+        matrix, place = moments.covariance, moments.place
+    factor = place.cholesky(place.plus_ridge(matrix, ridge))
+    diagonal = place.xp.linalg.diagonal(factor)
+    return float(place.xp.sum(2 * place.xp.log(diagonal))) - matrix.shape[0] * np.log(ridge)

@@ -1,0 +1,134 @@
+"""The fitted function as a Gaussian process: deviations, covariances and samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trickless.arrays.places import place_of, to_host
+from trickless.functions.activations import activations, by_neuron_in_blocks
+from trickless.functions.network import Network, map_rows_alike
+from trickless.functions.stream import NeuronStream, Purpose, generator, in_precision
+from trickless.solvers.least_squares.certainty import Posterior
+from trickless.solvers.least_squares.noise import UnequalNoise
+from trickless.solvers.least_squares.ridge import Solution
+from trickless.solvers.least_squares.statistics import Moments
+
+
+class Process(NamedTuple):
+    """The posterior of the function of some drawn neurons, given noise of some variances.
+
+    Attributes
+    ----------
+    stream : NeuronStream
+    n_neurons : int
+    moments : Moments
+        The moments of the rows. Those of the targets are not needed.
+    solution : Solution
+        The posterior mean, and the ridge of each output.
+    noise : array of shape (n_outputs,)
+        Mean variance of the noise of each output.
+    unequal : UnequalNoise or None
+        How the noise depends on the row, if it does.
+    n_jobs : int or None
+        Number of threads.
+    """
+
+    stream: NeuronStream
+    n_neurons: int
+    moments: Moments
+    solution: Solution
+    noise: np.ndarray
+    unequal: UnequalNoise | None
+    n_jobs: int | None
+
+    def noise_at(self, X: Any) -> np.ndarray:
+        """Variances of the noise at rows, shape (n_rows, n_outputs)."""
+        variances, unequal = np.empty((X.shape[0], len(self.noise))), self.unequal
+        if unequal is None:
+            variances[:] = self.noise
+            return variances
+
+        def keep(rows: slice, Z: Any) -> None:
+            found = unequal.variance(to_host(Z).astype(np.float64))
+            variances[rows] = found[: len(variances[rows])]
+
+        self._each(X, keep)
+        return variances
+
+    def variances(self, X: Any) -> np.ndarray:
+        """Variances of the function at rows, shape (n_rows, n_outputs)."""
+        variances = np.empty((X.shape[0], len(self.noise)))
+        for posterior, same in self._posteriors():
+
+            def keep(rows: slice, Z: Any, of: Any = posterior, same: np.ndarray = same) -> None:
+                found = of.variance(Z)
+                variances[rows, same] = found[: len(variances[rows]), None]
+
+            self._each(X, keep)
+        return self.noise * variances
+
+    def covariance(self, X: Any) -> np.ndarray:
+        """Covariance of the function between rows, shape (n_rows, n_rows, n_outputs)."""
+        n, size = X.shape[0], len(self.moments.z_mean)
+        covariance = np.empty((n, n, len(self.noise)))
+        for posterior, same in self._posteriors():
+            along = np.empty((size, n))
+
+            def keep(rows: slice, Z: Any, of: Any = posterior, along: Any = along) -> None:
+                along[:, rows] = of.along(Z)[:, : along[:, rows].shape[1]]
+
+            self._each(X, keep)
+            between = (self.moments.n_constants + along.T @ along) / self.moments.n
+            covariance[:, :, same] = between[:, :, None]
+        return self.noise * covariance
+
+    def samples(self, owner: str, n_samples: int, seed: int) -> Network:
+        """Return a network whose outputs are samples of the function.
+
+        Sample j of output i is output ``i * n_samples + j``. It depends on the seed, i and j only.
+        """
+        place, moments = self.moments.place, self.moments
+        size, n_outputs = len(moments.z_mean), len(self.noise)
+        normal = np.stack(
+            [
+                generator(seed, Purpose.SAMPLES, j).standard_normal((n_outputs, size + 1))
+                for j in range(n_samples)
+            ],
+            axis=2,
+        )
+        normal *= np.sqrt(self.noise / moments.n)[:, None, None]
+        moved = np.empty((size, n_outputs, n_samples))
+        for posterior, same in self._posteriors():
+            right = np.concatenate(normal[same, 1:], axis=1)
+            found = to_host(place.solve_lower(posterior.factor, place.put(right), transposed=True))
+            moved[:, same] = found.reshape(size, -1, n_samples)
+        about = self.solution.intercept[:, None] + moments.n_constants * normal[:, 0]
+        intercept = about - np.einsum("c,cos->os", moments.z_mean, moved)
+        coef = (self.solution.coef[:, :, None] + moved).reshape(size, -1)
+        coef = in_precision(owner, "coefficients of samples", coef, self.stream.dtype)
+        coef = by_neuron_in_blocks(coef, self.stream.neurons.width)
+        network = Network(self.stream.neurons, self.stream, coef, intercept.ravel())
+        network.n_jobs = self.n_jobs
+        return network
+
+    def _posteriors(self) -> Iterator[tuple[Posterior, np.ndarray]]:
+        """Yield the posterior at each ridge, and which outputs have this ridge."""
+        for ridge in np.unique(self.solution.ridge):
+            yield Posterior(self.moments, ridge), self.solution.ridge == ridge
+
+    def _each(self, X: Any, use: Callable[[slice, Any], None]) -> None:
+        """Call ``use(rows, Z)`` with the activations of blocks of rows, which may be longer."""
+        place = place_of(X)
+        pieces = partial(self.stream.pieces, 0, self.n_neurons, place)
+
+        def of_rows(rows: slice, some: Any) -> None:
+            use(
+                rows,
+                activations(self.stream.neurons, pieces, some, self.n_neurons, 1, None, place),
+            )
+
+        map_rows_alike(of_rows, X, len(self.moments.z_mean), self.n_jobs, place)
