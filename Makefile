@@ -32,6 +32,7 @@
 # make bench-growth       time against rows, inputs and neurons; time of an import
 # make bench-gpu        a graphics card beside bare torch; says so where there is none
 # make bench-images       MNIST by random convolutions
+# make bench-intervals    prediction intervals: how often they hold targets, and how wide they are
 # make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks; the bound of the theorem
 # make bench-limits       hot paths against their bare arithmetic
 # make bench-networks     MNIST by whole convolutional networks as neurons, in all three learners
@@ -230,6 +231,9 @@ bench-features: $(VENV)/.plot
 
 bench-relevance: $(VENV)/.plot
 	$(BIN)/python benchmarks/relevance.py
+
+bench-intervals: $(VENV)/.bench
+	$(BIN)/python benchmarks/intervals.py
 
 bench-images: $(VENV)/.plot
 	$(BIN)/python benchmarks/images.py

@@ -10,6 +10,7 @@ import pytest
 import render
 import trickless
 import trickless.baselines
+import trickless.conformal
 import trickless.neurons
 import trickless.theory
 
@@ -58,7 +59,7 @@ def test_the_reference_lists_what_is_public():
     for module, names in re.findall(r"currentmodule:: (\S+)\n(.*?)```", page, flags=re.S):
         listed |= {f"{module}.{name}" for name in re.findall(r"^   (\w+)$", names, flags=re.M)}
     public = {f"trickless.dask.{name}" for name in ("fit", "predict")}
-    for module in (trickless, trickless.baselines, trickless.neurons):
+    for module in (trickless, trickless.baselines, trickless.conformal, trickless.neurons):
         things = {name: getattr(module, name) for name in module.__all__}
         public |= {
             f"{module.__name__}.{name}"
@@ -71,7 +72,7 @@ def test_the_reference_lists_what_is_public():
 
 THINGS = [
     thing
-    for module in (trickless, trickless.baselines, trickless.neurons)
+    for module in (trickless, trickless.baselines, trickless.conformal, trickless.neurons)
     for thing in map(vars(module).get, module.__all__)
     if inspect.isclass(thing) or inspect.isfunction(thing)
 ]

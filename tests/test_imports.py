@@ -28,8 +28,8 @@ print(*sorted(name for name in sys.modules if name in ("sklearn.metrics", "sklea
 ROOT = Path(trickless.__file__).parent
 #: Each imports those before it only.
 LAYERS = (
-    "errors docstrings rules pictures theory arrays neurons tables functions solvers selection "
-    "files intake learners baselines inference public dask readers cli"
+    "errors docstrings rules pictures theory arrays conformal neurons tables functions solvers "
+    "selection files intake learners baselines inference public dask readers cli"
 )
 LAYERS = LAYERS.split()
 

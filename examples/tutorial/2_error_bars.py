@@ -61,11 +61,11 @@ for index in (25, 50):
 # ------------------------
 #
 # Now use all ten features. The default neurons compare rows by their distance, so the features need
-# one scale, which a ``StandardScaler`` in a pipeline provides. ``predict`` of the pipeline passes
-# ``return_std`` on to the model.
+# one scale, which a ``StandardScaler`` in a pipeline provides.
 #
-# If errors are normal, 95 % of new targets are within 1.96 standard deviations. We count them for
-# patients that the model has not seen.
+# A band of two standard deviations holds 95 % of new targets only if errors are normal.
+# ``predict_interval`` does not assume that. It uses the errors at the patients that the model has
+# learned from, each left out in turn. We count how many new patients are inside.
 
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
@@ -73,8 +73,9 @@ from sklearn.preprocessing import StandardScaler
 
 X, X_test, y, y_test = train_test_split(X, y, random_state=0)
 model = make_pipeline(StandardScaler(), KitchenSinksRegressor(random_state=0)).fit(X, y)
-mean, std = model.predict(X_test, return_std=True)
-inside = np.abs(y_test - mean) <= 1.96 * std
+scaled = model[:-1].transform(X_test)
+low, high = model[-1].predict_interval(scaled, confidence=0.95).T
+inside = (low <= y_test) & (y_test <= high)
 print(f"R² = {model.score(X_test, y_test):.2f}")
 print(f"{inside.mean():.0%} of {len(y_test)} new patients are inside their 95 % interval")
 
@@ -83,6 +84,6 @@ print(f"{inside.mean():.0%} of {len(y_test)} new patients are inside their 95 % 
 # ----------------
 #
 # - The next part learns from a data frame: :ref:`sphx_glr_tutorial_3_a_table_with_categories.py`.
-# - Classifiers have ``predict_proba``, and intervals can have a guarantee:
+# - Classifiers have ``predict_proba`` and ``predict_set``. What each of these promises:
 #   :doc:`/guides/error-bars`.
 # - A gap in the data makes the band wide: :ref:`sphx_glr_gallery_error_bars_of_a_chirp.py`.

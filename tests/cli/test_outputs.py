@@ -4,7 +4,6 @@ import io
 import json
 import subprocess
 import sys
-from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -134,9 +133,8 @@ def test_predictions_may_have_standard_deviations_and_intervals(folder, tmp_path
     mean, std = model.predict(frame(200), return_std=True)
     np.testing.assert_allclose(found.prediction, mean)
     np.testing.assert_allclose(found.standard_deviation, std)
-    far = NormalDist().inv_cdf(0.95)
-    np.testing.assert_allclose(found.lower, mean - far * std)
-    np.testing.assert_allclose(found.upper, mean + far * std)
+    ends = model.predict_interval(frame(200), 0.9)
+    np.testing.assert_allclose(found[["lower", "upper"]], ends)
     inside = (found.lower < frame(200).price) & (frame(200).price < found.upper)
     assert 0.82 < inside.mean() < 1
     run("predict", folder / "numbers", data, "--out", out, "--std")
@@ -163,12 +161,22 @@ def test_quantiles_have_columns_and_scores_of_their_own(quantile, folder, tmp_pa
 
 
 @pytest.mark.parametrize("model", ["classes", "trees", "points"])
-@pytest.mark.parametrize("option", [["--std"], ["--interval", "0.5"]])
-def test_models_without_standard_deviations_refuse_intervals(option, model, folder, tmp_path, run):
+def test_models_without_standard_deviations_refuse_them(model, folder, tmp_path, run):
     arguments = folder / model, folder / "data.csv", "--out", tmp_path / "out.csv"
-    said = run("predict", *arguments, *option, code=2).err
-    assert f"{option[0]}: {folder / model} holds a " in said
+    said = run("predict", *arguments, "--std", code=2).err
+    assert f"--std: {folder / model} holds a " in said
     assert "which has no standard deviations" in said
+
+
+def test_trees_have_intervals_and_models_without_them_say_what_to_do(folder, tmp_path, run):
+    data, out = folder / "data.csv", tmp_path / "out.parquet"
+    run("predict", folder / "trees", data, "--out", out, "--interval", "0.5")
+    ends = trickless.load(folder / "trees").predict_interval(frame(200), 0.5)
+    np.testing.assert_allclose(pd.read_parquet(out)[["lower", "upper"]], ends)
+    said = run("predict", folder / "classes", data, "--out", out, "--interval", "0.5", code=2).err
+    assert "which has no intervals" in said
+    said = run("predict", folder / "points", data, "--out", out, "--interval", "0.5", code=2).err
+    assert "kept no rows that it has not learned from" in said
 
 
 @pytest.mark.parametrize("share", ["0", "1", "-0.1", "1.5", "nan"])

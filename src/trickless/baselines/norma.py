@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
+from trickless.conformal.unseen import Unseen
 from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, generator
@@ -37,7 +38,7 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.calibration import Temperatures
+from trickless.solvers.calibration import Temperatures, recent_rows
 from trickless.solvers.exact.norma import NORMA, Update
 from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
@@ -202,6 +203,10 @@ class _NORMA(KernelLearner):
 
     def _temperatures(self) -> Temperatures | None:
         return self.rounds_.temperatures()
+
+    def _unseen(self) -> Unseen | None:
+        recent = self.rounds_.recent
+        return None if recent is None else recent_rows(recent, self.rounds_.n_rounds)
 
     def _function(self, X: Any) -> np.ndarray:
         return super()._function(X) + self.intercept_

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
-from statistics import NormalDist
 from typing import Annotated, Any
 
 import numpy as np
@@ -51,8 +50,8 @@ def predict(
     interval: Annotated[
         float | None,
         typer.Option(
-            help="Add the ends of the interval with this probability, such as 0.95. Needs a "
-            "regression fitted with --learner kitchen-sinks."
+            help="Add the ends of an interval that holds new targets with this probability, such "
+            "as 0.9. Needs a regression."
         ),
     ] = None,
     keep: Annotated[
@@ -110,7 +109,7 @@ class _Columns:
     ) -> None:
         _check(model, path, probabilities, std, interval)
         self._model, self._probabilities, self._std = model, probabilities, std
-        self._far = None if interval is None else NormalDist().inv_cdf(0.5 + interval / 2)
+        self._interval = interval
         labels = np.zeros(0) if model.classes is None else model.classes
         levels, kind = model.quantiles, pa.array(labels).type
         names = ["prediction"] if levels is None else [f"quantile_{q:g}" for q in levels]
@@ -123,13 +122,13 @@ class _Columns:
     def of(self, frame: Any) -> list[Any]:
         """Return the columns of some rows."""
         columns: list[np.ndarray] = []
-        if self._std or self._far is not None:
+        if self._std:
             predicted, deviation = self._model.predict(frame, return_std=True)
-            columns += [deviation] if self._std else []
-            if self._far is not None:
-                columns += [predicted - self._far * deviation, predicted + self._far * deviation]
+            columns.append(deviation)
         else:
             predicted = self._model.predict(frame)
+        if self._interval is not None:
+            columns += [*self._model.predict_interval(frame, self._interval).T]
         if self._probabilities:
             columns = [*self._model.predict_proba(frame).T, *columns]
         columns = [*([predicted] if predicted.ndim == 1 else predicted.T), *columns]
@@ -150,11 +149,12 @@ def _check(
             f"--interval {interval}: it must be a probability between 0 and 1",
             "use a number such as 0.95",
         )
-    has_std = "return_std" in inspect.signature(model.learner.predict).parameters
-    if (std or interval is not None) and not has_std:
+    learner = f"{path} holds a {type(model.learner).__name__}"
+    if interval is not None and not hasattr(model.learner, "predict_interval"):
+        raise CommandError(f"--interval: {learner}, which has no intervals", "leave the option out")
+    if std and "return_std" not in inspect.signature(model.learner.predict).parameters:
         raise CommandError(
-            f"{'--std' if std else '--interval'}: {path} holds a {type(model.learner).__name__}, "
-            "which has no standard deviations",
+            f"--std: {learner}, which has no standard deviations",
             "leave the option out, or fit a regression with --learner kitchen-sinks",
         )
 

@@ -13,6 +13,7 @@ from importlib import import_module
 #: Names in files, by the module that has their class.
 _NAMES = {
     "arrays.growing": "Growing GrowingSparse",
+    "conformal.unseen": "Scores Unseen",
     "files.checkpoint": "Progress",
     "functions.exact_kernel": "ExactKernel",
     "functions.expansion": "Expansion",
@@ -53,6 +54,7 @@ _NAMES = {
     "solvers.descent.growing_network": "Seen",
     "solvers.descent.slopes": "Units",
     "solvers.exact.norma": "NORMA",
+    "solvers.least_squares.left_out": "LeftOut",
     "solvers.least_squares.ridge": "Solution",
     "solvers.rounds.rounds": "Rounds",
     "solvers.least_squares.row_sample": "RowSample",

@@ -58,6 +58,21 @@ class Means(Numbers):
         with np.errstate(over="ignore"):
             return place_of(decisions).xp.exp(decisions)
 
+    def distances(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        mean = self.values(decisions)
+        far = np.abs(targets - mean)
+        return np.divide(far, self._spread(mean), out=np.zeros_like(far), where=far > 0)
+
+    def ends(self, decisions: np.ndarray, far: np.ndarray) -> np.ndarray:
+        mean = self.values(decisions)
+        away = far * self._spread(mean)
+        ends = np.stack([np.maximum(mean - away, 0.0), mean + away], axis=-1)
+        return np.asarray(self.shaped(ends))
+
+    def _spread(self, mean: np.ndarray) -> np.ndarray:
+        """Return the deviation of targets with a mean, up to a constant factor."""
+        return np.maximum(mean, np.finfo(float).tiny) ** (self.power / 2)
+
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         return super().error(self.values(decisions), targets)
 

@@ -107,6 +107,12 @@ class Survival(Numbers):
         """Return zeros, since a hazard ratio is no estimate of a time."""
         return np.zeros(len(decisions))
 
+    def distances(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        raise InvalidValueError(
+            f"{self.owner}: loss='cox' predicts hazards, which have no intervals of times",
+            "predict_survival(X, times), whose values are probabilities of later events",
+        )
+
     def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
         """Return Harrell's concordance index: see :func:`concordance`."""
         time, event = np.asarray(y, dtype=np.float64).T

@@ -14,6 +14,7 @@ import numpy as np
 
 from trickless.arrays.places import place_of
 from trickless.arrays.stated import Stated, check_array, check_count, check_is
+from trickless.conformal.intervals import distances, widened
 from trickless.errors import InvalidValueError
 from trickless.functions.network import Network
 from trickless.rules import with_remedies
@@ -131,6 +132,15 @@ class Numbers(Targets):
         """Return values of all outputs, in the shape that y had."""
         return values[:, 0] if self.is_vector else values
 
+    def distances(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Return how far targets are from what is predicted, in any unit: (n_rows, n_intervals)."""
+        return np.abs(targets - decisions)
+
+    def ends(self, decisions: np.ndarray, far: np.ndarray) -> np.ndarray:
+        """Return intervals of all targets within a distance: (n_rows, 2), or of each output."""
+        ends = self.values(decisions - far), self.values(decisions + far)
+        return np.asarray(self.shaped(np.stack(ends, axis=-1)))
+
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the squared error of each row, summed over the outputs."""
         return ((decisions - targets) ** 2).sum(axis=1)
@@ -172,6 +182,16 @@ class Quantiles(Numbers):
 
     def values(self, decisions: Any) -> Any:
         return place_of(decisions).xp.sort(decisions, axis=1)
+
+    def distances(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        return distances(self._outer(decisions), targets[:, :1])
+
+    def ends(self, decisions: np.ndarray, far: np.ndarray) -> np.ndarray:
+        return widened(self._outer(decisions), far)[:, 0]
+
+    def _outer(self, decisions: np.ndarray) -> np.ndarray:
+        """Return the lowest and the highest quantile of rows, (n_rows, 1, 2)."""
+        return np.stack([decisions.min(axis=1), decisions.max(axis=1)], axis=-1)[:, None]
 
 
 class Range(Numbers):

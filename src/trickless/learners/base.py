@@ -28,6 +28,8 @@ from trickless.arrays.stated import (
 )
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
+from trickless.conformal.levels import check_confidence
+from trickless.conformal.unseen import Scores, Unseen
 from trickless.errors import MissingAttributeError
 from trickless.functions.stream import as_seed, check_seed
 from trickless.intake.batches import Targets, numbers_for, with_matrix
@@ -40,6 +42,7 @@ from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
 from trickless.learners.fixed import check_fixed
+from trickless.learners.intervals import intervals_by_errors, scores_of_rows, sets_of_classes
 from trickless.learners.quantiles import explained, quantiles_of
 from trickless.rules import (
     DTYPE,
@@ -49,6 +52,7 @@ from trickless.rules import (
     boolean,
     check_parameters,
     check_value,
+    choice,
     plain,
     with_remedies,
 )
@@ -104,6 +108,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     #: Remedy if memory is too small.
     _smaller: ClassVar[str] = "fewer rows at a time"
     _function: Callable[[Any], Any]
+    #: Makes probabilities of all classes from decision values, for sets of classes.
+    _likely: Callable[[np.ndarray], np.ndarray]
     #: Makes what converts targets, from those of the first batch and the classes that are given.
     _new_targets: Callable[[np.ndarray, Any], Targets]
     #: Whether targets are numbers.
@@ -212,6 +218,15 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """Return the temperatures of probabilities; None if they come from the link of the loss."""
         return None
 
+    def _unseen(self) -> Unseen | None:
+        """Return rows that the model has not learned from, with its decision values, if any."""
+        return None
+
+    def _scores(self) -> Scores | None:
+        """Return the scores of the true classes of rows that were not learned, if there are any."""
+        rows = self._unseen()
+        return None if rows is None else scores_of_rows(rows, self._likely(rows.decisions))
+
     def _calibrates(self) -> bool:
         """Return whether temperatures give probabilities for losses that do not determine them."""
         return False
@@ -227,8 +242,9 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         Parameters
         ----------
         error_bars : bool, default=True
-            Whether to keep standard deviations of predictions, if there are any. They need about
-            half of the memory of the sums.
+            Whether to keep standard deviations and intervals of predictions, if there are any.
+            They need about half of the memory of the sums. Intervals of Kitchen Sinks also need up
+            to 2,048 of the rows.
 
         Returns
         -------
@@ -299,6 +315,9 @@ class Regressor(RegressorMixin, Learner):
     """A learner of numbers, one column or several."""
 
     _numeric = True
+    _interval_methods: ClassVar[Rule] = choice(
+        "auto", "held-out", remedy="method='auto' uses the errors at rows that were not learned"
+    )
 
     def _new_targets(self, y: np.ndarray, classes: Any) -> Numbers:
         levels, owner = quantiles_of(self), type(self).__name__
@@ -326,6 +345,42 @@ class Regressor(RegressorMixin, Learner):
         """
         decisions = self._decide(X)
         return self.targets_.shaped(self.targets_.values(decisions))
+
+    @in_one_state
+    def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "auto") -> Any:
+        """Predict intervals that hold new targets with a probability of ``confidence``.
+
+        They are the predictions plus and minus a quantile of the errors at rows that the model had
+        not learned from when it predicted them. They need a learner that holds rows out. For other
+        learners, use :class:`trickless.conformal.SplitConformal` with rows of yours.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
+        confidence : float, default=0.9
+            The probability that a target is in its interval, for each output by itself. It is an
+            average over rows, which must come from the same source as the training rows.
+        method : {"auto", "held-out"}, default="auto"
+            There is one method, which "auto" uses.
+
+        Returns
+        -------
+        float64 array of shape (n_rows, 2) or (n_rows, n_outputs, 2)
+            Lower and upper ends, in the library and on the device of X.
+
+        Raises
+        ------
+        ValueError
+            If the model has no rows that it has not learned from, or too few for the confidence.
+        """
+        check_is_fitted(self)
+        check_confidence(type(self).__name__, confidence)
+        check_value(type(self).__name__, "method", method, self._interval_methods)
+        return self._intervals(X, confidence, method)
+
+    def _intervals(self, X: Any, confidence: float, method: str) -> Any:
+        return intervals_by_errors(self, X, confidence)
 
     @in_one_state
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -514,13 +569,62 @@ class Classifier(ClassifierMixin, Learner):
         .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On calibration of modern neural
            networks", ICML 2017.
         """
-        decisions, temperatures = self._decide(X), self._temperatures()
-        values = to_host(decisions)
+        decisions = self._decide(X)
+        return to_device_of(decisions, self._probabilities(to_host(decisions)))
+
+    def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
+        """Return probabilities of the classes from decision values."""
+        temperatures = self._temperatures()
         if temperatures is not None and isinstance(self.targets_, LabelSets):
-            return to_device_of(decisions, expit(tempered(values, temperatures)))
+            return np.asarray(expit(tempered(decisions, temperatures)))
         if temperatures is not None:
-            return to_device_of(decisions, probabilities(values, temperatures))
-        return to_device_of(decisions, self._loss(decisions.shape[1]).probability(values))
+            return probabilities(decisions, temperatures)
+        return self._loss(decisions.shape[1]).probability(decisions)
+
+    @in_one_state
+    def predict_set(self, X: Any, confidence: float = 0.9) -> Any:
+        """Predict sets of classes that hold the true class with a probability of ``confidence``.
+
+        A set holds the most likely classes, as many as are needed [1]_. How many follows from rows
+        that the model had not learned from when it predicted them: Kitchen Sinks leaves out up to
+        2,048 rows in turn, Doubly Stochastic holds rows out for early stopping, and online learners
+        use the last rows before they learn them. Rows count by their weights, and by the weights of
+        their classes. For other learners, use :class:`trickless.conformal.SplitConformal` with rows
+        of yours.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
+        confidence : float, default=0.9
+            The probability that the true class is in its set. It is an average over rows, which
+            must come from the same source as the training rows. Sets are never empty, so they hold
+            the true class more often if the most likely class alone does.
+
+        Returns
+        -------
+        bool array of shape (n_rows, n_classes)
+            Which classes are in the set of each row, in the order of ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            If the model has no rows that it has not learned from, or too few for the confidence.
+
+        References
+        ----------
+        .. [1] Y. Romano, M. Sesia and E. J. Candès, "Classification with valid and adaptive
+           coverage", NeurIPS 2020, without the random numbers.
+        """
+        check_is_fitted(self)
+        check_confidence(type(self).__name__, confidence)
+        return sets_of_classes(self, X, confidence)
+
+    def _likely(self, decisions: np.ndarray) -> np.ndarray:
+        """Return probabilities for sets of classes; without a link, by the softmax function."""
+        if self._loss(1).has_link or self._calibrates():
+            return self._probabilities(decisions)
+        return probabilities(decisions, (1.0, 1.0))
 
 
 def _scored_by(owner: str, y: Any, sample_weight: Any) -> Any:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.stated import check_is
 from trickless.arrays.threads import linear_algebra
+from trickless.conformal.unseen import Unseen
 from trickless.docstrings import documented
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
@@ -177,7 +178,8 @@ class _DoublyStochastic(NeuronLearner):
         after every pass, or every twentieth of ``n_neurons``. For trees it is computed a hundred
         times. The best number of trees is kept, and learned from all rows in the end. All leaves
         are then solved for together where this makes the held-out rows lose less by two standard
-        errors, and the intercept of a classifier is moved to their mean probabilities. "auto" is
+        errors, and the intercept of a classifier is moved to their mean probabilities. These rows
+        also give ``predict_interval`` and ``predict_set``, until ``partial_fit``. "auto" is
         True if the neurons are trees and there are at least 40 rows. Of rows with weights, their
         effective number counts, (Σw)² / Σw².
 
@@ -378,6 +380,9 @@ class _DoublyStochastic(NeuronLearner):
             options = size_up(self, targets, weight)
             with self._progress(n_rows, "row") as bar:
                 self.descent_.learn(X, targets, weight, options, bar.update)
+
+    def _unseen(self) -> Unseen | None:
+        return self.descent_.unseen
 
     def _function(self, X: Any) -> Any:
         return self.descent_.function(self.n_jobs)(X)

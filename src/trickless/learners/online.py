@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
+from trickless.conformal.unseen import Unseen
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.stream import Purpose, generator
 from trickless.intake.targets import Range
@@ -28,7 +29,7 @@ from trickless.rules import (
     is_range,
     positive,
 )
-from trickless.solvers.calibration import Temperatures
+from trickless.solvers.calibration import Temperatures, recent_rows
 from trickless.solvers.rounds.compression import Projection, Unbiased
 from trickless.solvers.rounds.regret import regret_bound, regret_curve
 from trickless.solvers.rounds.rounds import Recipe, Rounds
@@ -184,6 +185,10 @@ class OnlineLearner(Learner):
 
     def _temperatures(self) -> Temperatures | None:
         return None if self.rounds_.recent is None else self.rounds_.temperatures()
+
+    def _unseen(self) -> Unseen | None:
+        recent = self.rounds_.recent
+        return None if recent is None else recent_rows(recent, self.rounds_.n_rounds)
 
     @property
     def online_error_(self) -> np.ndarray:

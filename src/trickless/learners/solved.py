@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
+from trickless.conformal.unseen import Scores, Unseen
 from trickless.errors import MissingAttributeError
 from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
@@ -76,8 +77,22 @@ class SolvedLearner(NeuronLearner):
     def _forget_rows(self, error_bars: bool) -> None:
         calibrated = isinstance(self, Classifier)
         temperatures = self._temperatures() if calibrated else None
+        scores = self._scores() if isinstance(self, Classifier) else None
         deviations = error_bars and not calibrated and self._calibrates()
-        self.sums_ = self.sums_.without_statistics(self._problem(), temperatures, deviations)
+        self.sums_ = self.sums_.without_statistics(
+            self._problem(), temperatures, scores, deviations
+        )
+
+    def _unseen(self) -> Unseen | None:
+        if not self._calibrates() or not self.sums_.has_unseen:
+            return None
+        return self.sums_.unseen(self._problem())
+
+    def _scores(self) -> Scores | None:
+        sums = self.sums_
+        if sums.scores is None and not isinstance(self.targets_, LabelSets):
+            sums.scores = super()._scores()
+        return sums.scores
 
     def _calibrates(self) -> bool:
         return getattr(self, "fixed_", {}).get("loss", self.loss) == "squared_error"

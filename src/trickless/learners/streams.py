@@ -149,21 +149,27 @@ def check_deviations(learner: Any) -> None:
         check_statistics(learner)
 
 
+def check_left_out(learner: Any) -> None:
+    """Raise an error if a fitted model cannot leave rows out."""
+    if not learner.sums_.has_left_out:
+        check_statistics(learner)
+
+
 def check_statistics(learner: Any) -> None:
     """Raise an error if a model has, or will have, no sums over the rows."""
     fitted = learner.__sklearn_is_fitted__()
     if getattr(learner, "compacted_", False):
         raise InvalidValueError(
             f"{type(learner).__name__}: compact() has left out the sums over the rows, which "
-            "partial_fit, merge, return_std and noise_variance_ need",
-            "use the model from "
-            "before compact(), or compact(error_bars=True) for standard deviations",
+            "partial_fit, merge, return_std, predict_interval and noise_variance_ need",
+            "use the model from before compact(), or compact(error_bars=True) of this version for "
+            "standard deviations and intervals",
         )
     none = learner.sums_.statistics is None if fitted else learner.solver == "iterative"
     if none:
         raise InvalidValueError(
             f"{type(learner).__name__}: the model keeps no statistics, which partial_fit, merge, "
-            "return_std and noise_variance_ need, because it is solved in passes over all rows. "
-            "solver='iterative' does that, and solver='auto' for many columns",
+            "return_std, noise_variance_ and jackknife+ need, because it is solved in passes over "
+            "all rows. solver='iterative' does that, and solver='auto' for many columns",
             "error_bars=True (for a regressor) or solver='direct', from the first fit on",
         )

@@ -198,7 +198,7 @@ class TableModel(Stated, BaseEstimator):
         Parameters
         ----------
         error_bars : bool, default=True
-            Whether to keep the standard deviations of predictions, if the learner has them.
+            Whether to keep standard deviations and intervals, if the learner has them.
 
         Returns
         -------
@@ -286,6 +286,46 @@ class TableModel(Stated, BaseEstimator):
             Columns are in the order of ``classes_``.
         """
         return self._by_parts(snapshot(self.learner).predict_proba, X)
+
+    @available_if(lambda model: hasattr(model.learner, "predict_interval"))
+    def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "auto") -> np.ndarray:
+        """Predict intervals that hold new targets with a probability of ``confidence``.
+
+        Parameters
+        ----------
+        X : data frame
+            The rows to predict.
+        confidence : float, default=0.9
+            The probability that a target is in its interval.
+        method : str, default="auto"
+            A method of the learner's ``predict_interval``.
+
+        Returns
+        -------
+        array of shape (n_rows, 2)
+            Lower and upper ends.
+        """
+        learner = snapshot(self.learner)
+        return self._by_parts(lambda rows: learner.predict_interval(rows, confidence, method), X)
+
+    @available_if(lambda model: hasattr(model.learner, "predict_set"))
+    def predict_set(self, X: Any, confidence: float = 0.9) -> np.ndarray:
+        """Predict sets of classes that hold the true class with a probability of ``confidence``.
+
+        Parameters
+        ----------
+        X : data frame
+            The rows to predict.
+        confidence : float, default=0.9
+            The probability that the true class is in its set.
+
+        Returns
+        -------
+        bool array of shape (n_rows, n_classes)
+            Columns are in the order of ``classes_``.
+        """
+        learner = snapshot(self.learner)
+        return self._by_parts(lambda rows: learner.predict_set(rows, confidence), X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy, or the learner's R² or D² for regression, on rows with a target.

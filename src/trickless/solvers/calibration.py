@@ -15,6 +15,7 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 
 from trickless.arrays.growing import Growing
 from trickless.arrays.stated import check_array, check_is
+from trickless.conformal.unseen import Unseen
 
 #: The range of log(1 / T).
 _RANGE = -7.0, 7.0
@@ -135,6 +136,11 @@ def check_noted(name: str, noted: Growing | None, n_columns: int) -> None:
 
 def recent_temperatures(recent: Growing, n_rounds: int) -> Temperatures:
     """Return the temperatures for the last of ``n_rounds`` rows, before they were learned."""
+    return find_temperatures(*recent_rows(recent, n_rounds))
+
+
+def recent_rows(recent: Growing, n_rounds: int) -> Unseen:
+    """Return the last of ``n_rounds`` rows, before they were learned."""
     n = min(_RECENT, -(-n_rounds // 2))
     f, y = np.split(recent.rows[-n:], 2, axis=1)
-    return find_temperatures(f, y, np.ones(len(f)))
+    return Unseen.of(f, y, None)

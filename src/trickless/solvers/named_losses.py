@@ -28,7 +28,7 @@ LINK_LOSSES = ("poisson", "gamma", "tweedie", "cox")
 #: What the losses are for, in remedies.
 FOR_NUMBERS = (
     "loss='squared_error' for the mean; loss='epsilon_insensitive' with epsilon=0 for the median; "
-    "for other quantiles, KitchenSinksRegressor or DoublyStochasticRegressor with loss='quantile'"
+    "for other quantiles, the quantile loss of KitchenSinksRegressor or DoublyStochasticRegressor"
 )
 FOR_MORE_NUMBERS = (
     "loss='squared_error' for the mean; loss='absolute_error' for the median; loss='quantile' for "

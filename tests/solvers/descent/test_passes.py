@@ -203,21 +203,24 @@ def test_a_state_that_is_not_consistent_is_refused(calls, tmp_path):
     learn_all(descent.copy(), rows, options, keep=lambda state: states.append(state()))
     last = states[-1]
     assert last["found"]
-    n, scores, scored, level, weights, correction = last["found"]
+    n, scores, scored, level, weights, correction, unseen = last["found"]
     for broken in (
-        [-1, scores, scored, level, weights, correction],
-        [n, ["a"], scored, level, weights, correction],
-        [n, scores, scored, level[:0], weights, correction],
-        [n, scores, scored[1:], level, weights, correction],
-        [n + 1, scores, scored, level, weights, correction],
-        [n, scores, scored, level, weights[:1], correction],
-        [n, scores, scored, level, [weights[0], weights[1][:2]], correction],
-        [n, scores, scored, level, weights, [-1.0, 3]],
-        [n, scores, scored, level, weights, [1.0, "a"]],
-        [n, scores, scored, level, weights, [1.0]],
-        [n, scores, scored, level, weights, [1.0, 3, 3]],
-        [n, scores, scored, level, weights, [1.0, 2.5]],
-        [n, scores, scored, level, weights, [1.0, 10**9]],
+        [-1, scores, scored, level, weights, correction, unseen],
+        [n, ["a"], scored, level, weights, correction, unseen],
+        [n, scores, scored, level[:0], weights, correction, unseen],
+        [n, scores, scored[1:], level, weights, correction, unseen],
+        [n + 1, scores, scored, level, weights, correction, unseen],
+        [n, scores, scored, level, weights[:1], correction, unseen],
+        [n, scores, scored, level, [weights[0], weights[1][:2]], correction, unseen],
+        [n, scores, scored, level, weights, [-1.0, 3], unseen],
+        [n, scores, scored, level, weights, [1.0, "a"], unseen],
+        [n, scores, scored, level, weights, [1.0], unseen],
+        [n, scores, scored, level, weights, [1.0, 3, 3], unseen],
+        [n, scores, scored, level, weights, [1.0, 2.5], unseen],
+        [n, scores, scored, level, weights, [1.0, 10**9], unseen],
+        [n, scores, scored, level, weights, correction, unseen[:2]],
+        [n, scores, scored, level, weights, correction, [unseen[0][:-1], *unseen[1:]]],
+        [n, scores, scored, level, weights, correction, [*unseen[:2], -unseen[2]]],
     ):
         with pytest.raises((ValueError, TypeError)):
             learn_all(descent.copy(), rows, options, state=last | {"found": broken})

@@ -264,12 +264,19 @@ class JudgedHere:
 
 
 def choose(judged: Sequence[Judged], options: DescentOptions) -> Correction | None:
-    """Choose λ and the number of iterations by held-out rows, or None if no solve is better.
+    """Choose λ and the number of iterations by held-out rows, or None if no solve is better."""
+    return judge(judged, options)[0]
+
+
+def judge(
+    judged: Sequence[Judged], options: DescentOptions
+) -> tuple[Correction | None, HeldOut | None]:
+    """Return the same choice, and the held-out rows with it; None for both if none is possible.
 
     There is a ``Judged`` for each fold, and their held-out rows decide together.
     """
     if not all(is_possible(each.network, options) for each in judged):
-        return None
+        return None, None
     loss, parts, paths = options.step.loss, [], []
     for each in judged:
         network, matrix = each.network, each.matrix()
@@ -278,16 +285,17 @@ def choose(judged: Sequence[Judged], options: DescentOptions) -> Correction | No
         paths.append(_paths(each.system(), matrix))
     rows = HeldOut.together(parts)
     before = rows.lost(loss)
-    best, choice = 0.0, None
+    best, choice, chosen = 0.0, None, rows
     for iteration, moved in enumerate(zip(*paths, strict=True), 1):
         for number, ridge in enumerate(LAMBDAS):
             f = rows.f + np.concatenate([each[number] for each in moved])
             gain, error = mean_and_error(before - rows.lost(loss, f), rows.weight, rows.groups)
             if (sure := gain - _ERRORS * error) > best:
                 best, choice = sure, Correction(ridge, iteration)
+                chosen = rows._replace(f=f)
         if iteration - (0 if choice is None else choice.n_iterations) >= _PATIENCE:
             break
-    return choice
+    return choice, chosen
 
 
 def _paths(system: System, matrix: Products) -> Iterator[np.ndarray]:

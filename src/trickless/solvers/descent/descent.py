@@ -58,7 +58,7 @@ class Descent(GrowingNetwork):
         advance: Callable[[int], object] = ignore,
     ) -> None:
         """Take steps on equal batches of some rows of a stream, in their order."""
-        step, n_before = options.step, self.n_steps
+        step, n_before, self.unseen = options.step, self.n_steps, None
         self.size_steps(partial(take, X), targets, weight, options)
         X = step.read(self.neurons, X)
         planned = step.n_neurons / step.neurons_per_step

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from trickless.arrays.stated import check_array, check_number
+from trickless.conformal.unseen import MOST, Unseen
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.held_out import EQUAL
@@ -57,6 +58,12 @@ class HeldOut(NamedTuple):
         f, start, targets, *others = zip(*parts, strict=True)
         every = map(np.concatenate, (f, start, targets))
         return cls(*every, *(None if part[0] is None else np.concatenate(part) for part in others))
+
+    def unseen(self, shift: np.ndarray | float = 0.0) -> Unseen:
+        """Return some of the rows, spread evenly, with decision values that are moved."""
+        some = np.arange(n := min(len(self.f), MOST)) * len(self.f) // max(n, 1)
+        weight = None if self.weight is None else self.weight[some]
+        return Unseen.of(self.f[some] + shift, self.targets[some], weight)
 
     def lost(self, loss: Loss, f: np.ndarray | None = None) -> np.ndarray:
         """Return the loss of each row, in units of the mean loss at the start.

@@ -18,6 +18,7 @@ from trickless.arrays.stated import (
     check_list,
     check_number,
 )
+from trickless.conformal.unseen import Unseen
 from trickless.functions.activations import by_neuron
 from trickless.functions.network import Network, check_alike, check_source
 from trickless.functions.stream import Later, NeuronStream, StoredNeurons
@@ -61,6 +62,8 @@ class GrowingNetwork(Stated):
     squares: np.ndarray | float = 0.0
     levelled: float = 0.0
     idle: int = 0
+    #: Rows that were held out, as the network was before it learned from them.
+    unseen: Unseen | None = None
 
     def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
         n_outputs = len(intercept)
@@ -118,6 +121,9 @@ class GrowingNetwork(Stated):
             check_number(name, getattr(self, name), 0)
         check_count("idle", self.idle, 0)
         check_array("coef", self.coef.rows, "f4 f8", (None, self.neurons.width, n_outputs))
+        check_is("unseen", self.unseen, Unseen | None)
+        if self.unseen is not None:
+            self.unseen.check(n_outputs)
         check_list("history", self.history, Seen)
         if {type(value) for seen in self.history for value in seen} - {int, float}:
             raise ValueError("history: there are values that are not numbers")

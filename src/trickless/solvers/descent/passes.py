@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.places import take
+from trickless.arrays.places import take, to_host
 from trickless.arrays.stated import check_array, check_count, check_list
+from trickless.conformal.unseen import MOST, Unseen
 from trickless.functions.network import check_source
 from trickless.functions.stream import StoredNeurons
 from trickless.neurons import Weights
@@ -27,8 +28,8 @@ from trickless.solvers.descent.corrective import (
     JudgedHere,
     System,
     SystemRows,
-    choose,
     correct,
+    judge,
 )
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.divergence import warn_if_lost
@@ -66,30 +67,35 @@ class Found(NamedTuple):
     level: np.ndarray
     weights: Weights | None
     correction: Correction | None = None
+    unseen: Unseen | None = None
 
     def state(self) -> list[Any]:
         """Return plain data."""
         weights = None if self.weights is None else list(self.weights)
         correction = [] if self.correction is None else list(self.correction)
-        return [self.n_neurons, self.scores, self.scored, self.level, weights, correction]
+        unseen = [] if self.unseen is None else list(self.unseen)
+        return [self.n_neurons, self.scores, self.scored, self.level, weights, correction, unseen]
 
     @classmethod
     def of(cls, state: list[Any], descent: Descent) -> Found | None:
         """Return what a state says, or None if the trial, which began so, is not over."""
         if not state:
             return None
-        n_neurons, scores, scored, level, weights, correction = state
+        n_neurons, scores, scored, level, weights, correction, *others = state
         check_count("neurons of the trial", n_neurons, 0)
         check_array("level of the trial", level, "f8", descent.intercept.shape)
         check_list("scores of the trial", scores, int | float)
         check_list("scored of the trial", scored, int, len(scores))
-        solve = Correction.of(correction)
+        solve, rows = Correction.of(correction), None
+        if others and others[0]:  # files of older versions have no rows
+            rows = Unseen(*others[0])
+            rows.check(len(descent.intercept))
         if weights is None:
-            return cls(n_neurons, scores, scored, level, None, solve)
+            return cls(n_neurons, scores, scored, level, None, solve, rows)
         check_list("weights of the trial", weights, np.ndarray)
         chosen, n_new = StoredNeurons(tuple(weights)), n_neurons - len(descent.coef)
         check_source("weights of the trial", chosen, descent.neurons, max(n_new, 0))
-        return cls(n_neurons, scores, scored, level, chosen.weights, solve)
+        return cls(n_neurons, scores, scored, level, chosen.weights, solve, rows)
 
 
 def learn_all(
@@ -105,14 +111,17 @@ def learn_all(
     ``keep`` receives the state after each step, ``state`` is one from which to resume, and
     ``advance`` is called with numbers of neurons, to show progress.
     """
-    step, stopping = options.step, options.stopping
+    step, stopping, descent.unseen = options.step, options.stopping, None
     step.prepare(len(rows.targets))
     if stopping is None or not step.keeps_best or rows.apart is not None:
         course = Course(descent, rows, options, looks=stopping is not None)
         course.run(step.n_neurons, keep, state, advance)
-        if course.looks is not None and step.keeps_best:
+        if course.looks is not None and not step.keeps_best:
+            descent.unseen = course.held_out.unseen()
+        elif course.looks is not None:
             keep_best(descent, course.looks)
-            if (correction := choose([course.judged()], options)) is not None:
+            correction, descent.unseen = judged([course], options)
+            if correction is not None:
                 correct(descent, course.system(), correction)
     else:
         start, again = descent.copy(), descent.copy()
@@ -125,7 +134,8 @@ def learn_all(
             assert course.looks is not None
             found, state = found_by(descent, start, course.looks), None
             keep_best(descent, course.looks)
-            found = found._replace(correction=choose([course.judged()], options))
+            correction, unseen = judged([course], options)
+            found = found._replace(correction=correction, unseen=unseen)
             del course  # and its copy of the rows
         course = Course(again, rows, options, looks=False, found=found)
         course.run(found.n_neurons, keep, state)
@@ -148,8 +158,18 @@ def take_over(descent: Descent, found: Found) -> None:
     """Take over the scores of a trial, and the level of its held-out rows."""
     descent.validation_scores = [*descent.validation_scores, *found.scores]
     descent.scored = [*descent.scored, *found.scored]
-    descent.level = found.level
+    descent.level, descent.unseen = found.level, found.unseen
     descent.move(found.level)
+
+
+def judged(
+    courses: list[Course], options: DescentOptions, shift: np.ndarray | float = 0.0
+) -> tuple[Correction | None, Unseen]:
+    """Return a correction if one pays, and the held-out rows with it, whose values are moved."""
+    correction, rows = judge([course.judged() for course in courses], options)
+    if rows is None:
+        rows = HeldOut.together([course.kept() for course in courses])
+    return correction, rows.unseen(shift)
 
 
 def found_by(trial: Descent, descent: Descent, looks: Looks) -> Found:
@@ -201,7 +221,8 @@ def by_folds(
     found, (n_neurons, n_steps) = found_by(owner, descent, looks), looks.best()
     for course in courses:
         course.keep_first(n_neurons, n_steps)
-    return found._replace(correction=choose([course.judged() for course in courses], options))
+    correction, unseen = judged(courses, options, found.level)
+    return found._replace(correction=correction, unseen=unseen)
 
 
 class Course:
@@ -252,6 +273,13 @@ class Course:
     def keep_first(self, n_neurons: int, n_steps: int) -> None:
         """Keep the first neurons only, as they were after so many steps."""
         self._descent.keep_first(n_neurons, n_steps)
+
+    def kept(self) -> HeldOut:
+        """Return the held-out rows, some if there are many, with f of the neurons that are kept."""
+        assert self._apart is not None
+        some = self._apart.every(max(1, len(self._apart) // MOST))
+        f = to_host(self._descent.function(self._options.step.n_jobs)(some.X))
+        return HeldOut(f, np.zeros_like(f), some.targets, some.weight)
 
     def judged(self) -> JudgedHere:
         """Return the network with its training rows and its held-out rows."""

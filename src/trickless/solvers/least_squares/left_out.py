@@ -13,6 +13,8 @@ import numpy as np
 from scipy import linalg
 
 from trickless.arrays.places import to_host
+from trickless.arrays.stated import check_array
+from trickless.conformal.unseen import Unseen
 from trickless.solvers.least_squares.certainty import Posterior
 from trickless.solvers.least_squares.ridge import Left, Solution, products_of_rows
 from trickless.solvers.least_squares.statistics import Moments
@@ -27,14 +29,41 @@ class LeftOut(NamedTuple):
         Their targets, and the decision values of the solution without the row.
     left : array of shape (n_rows, n_outputs)
         1 − h, with the leverage h of the row.
-    weight : array of shape (n_rows,)
-        Weights of the rows, which sum to 1.
+    copies, share : arrays of shape (n_rows,)
+        How many rows have this content, and the weight of one of them over the sum of all weights.
     """
 
     targets: np.ndarray
     decisions: np.ndarray
     left: np.ndarray
-    weight: np.ndarray
+    copies: np.ndarray
+    share: np.ndarray
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Weights of the rows, which sum to 1."""
+        weight = self.copies * self.share
+        return weight / weight.sum()
+
+    def unseen(self) -> Unseen:
+        """Return the rows with weights relative to the mean weight of a row."""
+        weight = self.weight * self.copies.sum()
+        return Unseen(self.decisions, self.targets, weight)
+
+    def check(self, n_outputs: int) -> None:
+        """Raise a ValueError if these are not rows with so many outputs."""
+        for name in ("targets", "decisions", "left"):
+            check_array(name, getattr(self, name), "f4 f8", (len(self.copies), n_outputs))
+        for name in ("copies", "share"):
+            check_array(name, getattr(self, name), "f8", (len(self.copies),), 0)
+
+    def of_output(self, output: int) -> LeftOut:
+        """Return the rows with one output, in vectors."""
+        return self._replace(
+            targets=self.targets[:, output],
+            decisions=self.decisions[:, output],
+            left=self.left[:, output],
+        )
 
     def noise_variance(self) -> np.ndarray:
         """Variance of the noise of each output: the mean of residual times error."""
@@ -55,9 +84,9 @@ def leave_out(
         squares = np.stack([posterior.squares(Z) for posterior in posteriors], axis=1)
         left = 1 - share[:, None] * (moments.n_constants + squares)[:, which]
         fitted = to_host(Z) @ solution.coef + solution.intercept
-        parts.append(LeftOut(y, _without(y, fitted, left, moments.y_mean), left, copies * share))
-    targets, decisions, left, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return LeftOut(targets, decisions, left, weight / weight.sum())
+        decisions = _without(y, fitted, left, moments.y_mean)
+        parts.append(LeftOut(y, decisions, left, copies, share))
+    return LeftOut(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _leave_out_few(moments: Moments, solution: Solution, n_jobs: int | None) -> LeftOut:
@@ -73,7 +102,7 @@ def _leave_out_few(moments: Moments, solution: Solution, n_jobs: int | None) -> 
         left[:, solution.ridge == ridge] = diagonal[:, None]
     targets, fitted = (part / root + moments.y_mean for part in (Y, Z @ solution.coef))
     decisions = _without(targets, fitted, left, moments.y_mean)
-    return LeftOut(targets, decisions, left, moments.share)
+    return LeftOut(targets, decisions, left, np.ones(len(Z)), moments.share)
 
 
 def _without(

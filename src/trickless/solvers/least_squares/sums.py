@@ -24,9 +24,10 @@ from trickless.arrays.places import HOST, Place, check_on_host, place_of, to_hos
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.arrays.threads import linear_algebra
 from trickless.arrays.weighted import effective_rows
+from trickless.conformal.unseen import Scores, Unseen
 from trickless.errors import InvalidValueError
-from trickless.functions.activations import by_neuron_in_blocks, panels
-from trickless.functions.network import Network, check_alike, check_finite
+from trickless.functions.activations import activations, by_neuron_in_blocks, panels
+from trickless.functions.network import Network, check_alike, check_finite, map_rows_alike
 from trickless.functions.sparse_activations import bytes_of_row, sparse_panels
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
 from trickless.rules import MOST_THINGS, warn
@@ -39,7 +40,9 @@ from trickless.solvers.calibration import (
 from trickless.solvers.least_squares.certainty import Certainty, noise_variance
 from trickless.solvers.least_squares.conjugate_gradients import Grid, Pilot, solve_in_passes
 from trickless.solvers.least_squares.evidence import log_evidence, solve_by_evidence
-from trickless.solvers.least_squares.left_out import leave_out
+from trickless.solvers.least_squares.influence import influence_of
+from trickless.solvers.least_squares.left_out import LeftOut, leave_out
+from trickless.solvers.least_squares.left_out_intervals import Rule
 from trickless.solvers.least_squares.noise import UnequalNoise
 from trickless.solvers.least_squares.process import Process
 from trickless.solvers.least_squares.reweighted import minimise_reweighted
@@ -106,6 +109,10 @@ class Sums(Stated):
     _temperatures: Temperatures | None = None  # in files of older versions
     _certainty: Certainty | None = None
     _unequal: UnequalNoise | None = None
+    _left_out: LeftOut | None = None
+    _unseen: Unseen | None = None
+    #: Scores of the true classes of rows that are left out, if they are known.
+    scores: Scores | None = None
 
     def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:
         self.stream = stream
@@ -138,6 +145,15 @@ class Sums(Stated):
         check_is("_unequal", self._unequal, UnequalNoise | None)
         if self._unequal is not None:
             self._unequal.check(*size)
+        check_is("_left_out", self._left_out, LeftOut | None)
+        if self._left_out is not None:
+            self._left_out.check(size[1])
+        check_is("_unseen", self._unseen, Unseen | None)
+        if self._unseen is not None:
+            self._unseen.check(size[1])
+        check_is("scores", self.scores, Scores | None)
+        if self.scores is not None:
+            self.scores.check()
 
     def _check_statistics(self, statistics: Statistics) -> None:
         """Check that statistics are of these neurons and outputs."""
@@ -264,18 +280,30 @@ class Sums(Stated):
         return self.statistics is not None or self._certainty is not None
 
     def without_statistics(
-        self, problem: Problem, temperatures: Temperatures | None = None, deviations: bool = False
+        self,
+        problem: Problem,
+        temperatures: Temperatures | None = None,
+        scores: Scores | None = None,
+        deviations: bool = False,
     ) -> Sums:
         """Return a copy that can predict but not learn, with standard deviations if available."""
         light = Sums(self.stream, self.n_neurons, self.origin)
         light._solution, light._network = self.solution(problem), self.function(problem)
         if deviations:
             light._certainty, light._unequal = self._certainty, self._unequal
-        light._temperatures = temperatures
+        light._temperatures, light.scores = temperatures, scores
         if deviations and self.statistics is not None and problem.weight_bound is None:
+            moments = self._moments(problem)
             with suppress(ValueError):  # if too few rows are left to estimate the noise
-                light._certainty = Certainty.of(self._moments(problem), self.noise(problem))
+                light._certainty = Certainty.of(moments, self.noise(problem))
                 light._unequal = self.unequal_noise(problem)
+                light._left_out = self.left_out(problem)
+                light._sample = None if moments.rows is not None else self.statistics.sample
+        elif deviations and self.has_unseen and problem.weight_bound is None:
+            light._left_out, light._sample = self._left_out, self._sample
+            light._unseen = None if self.has_left_out else self.unseen(problem)
+            if light._unseen is not None:
+                light._sample = None
         return light
 
     def by_neuron(self, columns: np.ndarray) -> np.ndarray:
@@ -284,7 +312,7 @@ class Sums(Stated):
 
     def _forget(self) -> None:
         """Drop the solution, so that the next call of ``solution`` computes it again."""
-        self._solution = self._network = self._temperatures = self._unequal = None
+        self._solution = self._network = self._temperatures = self._unequal = self.scores = None
 
     def _moments(self, problem: Problem) -> Moments:
         """Moments of the rows so far, about their means if there is an intercept."""
@@ -474,9 +502,13 @@ class Sums(Stated):
 
     def _sampled(self, problem: Problem) -> Iterator[Left]:
         """Return the sample of the rows, to leave out one by one."""
-        assert self.statistics is not None and self.statistics.sample is not None
-        sample = self.statistics.sample
-        share = sample.weight / (sample.copies * self.statistics.weight)
+        if self._left_out is not None:  # in the order of the sample, unless all rows are kept
+            assert self._sample is not None
+            sample, share = self._sample, self._left_out.share
+        else:
+            assert self.statistics is not None and self.statistics.sample is not None
+            sample = self.statistics.sample
+            share = sample.weight / (sample.copies * self.statistics.weight)
         return self._each(sample.X, sample.targets, sample.copies, share, problem)
 
     def _solve_by_cross_validation(self, moments: Moments, problem: Problem) -> Solution:
@@ -546,14 +578,7 @@ class Sums(Stated):
         """
         temperatures = self._temperatures
         if temperatures is None:
-            if self.statistics is not None and problem.weight_bound is None:
-                moments, solution = self._moments(problem), self.solution(problem)
-                with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
-                    rows = leave_out(moments, solution, self._sampled(problem), problem.n_jobs)
-                found = rows.decisions, rows.targets, rows.weight
-            else:
-                found = self._with_one_leverage(problem)
-            f, y, weight = found
+            f, y, weight = self.unseen(problem)
             if each:
                 f, y, weight = f.reshape(-1, 1), y.reshape(-1, 1), np.repeat(weight, f.shape[1])
             else:
@@ -561,13 +586,75 @@ class Sums(Stated):
             self._temperatures = temperatures = find_temperatures(f, y, weight)
         return temperatures
 
+    def unseen(self, problem: Problem) -> Unseen:
+        """Return rows of the sample with their decision values, as if they had not been learned.
+
+        They are left out one by one. After passes over the rows, all have the same leverage. With a
+        ``weight_bound``, they are not left out.
+        """
+        if self._unseen is not None:
+            return self._unseen
+        if self.has_left_out and problem.weight_bound is None:
+            return self.left_out(problem).unseen()
+        return self._with_one_leverage(problem)
+
+    @property
+    def has_unseen(self) -> bool:
+        """Whether there are rows that ``unseen`` can return."""
+        return self.has_left_out or self._unseen is not None or self._sample is not None
+
+    @property
+    def has_left_out(self) -> bool:
+        """Whether rows can be left out."""
+        return self.statistics is not None or self._left_out is not None
+
+    def left_out(self, problem: Problem) -> LeftOut:
+        """Return rows of the sample, left out one by one, or all rows while these are few."""
+        if self._left_out is not None:
+            return self._left_out
+        moments, solution = self._moments(problem), self.solution(problem)
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+            return leave_out(moments, solution, self._sampled(problem), problem.n_jobs)
+
+    def intervals(self, X: Any, problem: Problem, rule: Rule) -> np.ndarray:
+        """Return intervals of new targets at rows, (n_rows, n_outputs, 2), by leaving rows out."""
+        known, solution = self._certainty, self.solution(problem)
+        moments = self._moments(problem) if known is None else known.moments()
+        rows, network = self.left_out(problem), self.function(problem)
+        moments.share = rows.share
+        found = np.empty((X.shape[0], len(solution.ridge), 2))
+        place = place_of(X)
+        pieces = partial(self.stream.pieces, 0, self.n_neurons, place)
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+            f = to_host(network(X))
+            for ridge in np.unique(solution.ridge):
+                each = self._sampled(problem) if moments.rows is None else ()
+                influence = influence_of(moments, rows.share, ridge, each, problem.n_jobs)
+                same = np.flatnonzero(solution.ridge == ridge)
+
+                def of_rows(
+                    where: slice, some: Any, influence: Any = influence, same: Any = same
+                ) -> None:
+                    Z = activations(
+                        self.stream.neurons, pieces, some, self.n_neurons, 1, None, place
+                    )
+                    of_old, of_new = (part[: len(f[where])] for part in influence(Z))
+                    for output in same:
+                        found[where, output] = rule(
+                            f[where, output], of_old, of_new, rows.of_output(output)
+                        )
+
+                n_columns = self.n_columns + len(rows.share)
+                map_rows_alike(of_rows, X, n_columns, problem.n_jobs, place)
+        return found
+
     def _mean_target(self) -> np.ndarray:
         """Return the mean target of all rows, which is the origin after passes over them."""
         sums = self.statistics
         return self.origin if sums is None else self.origin + sums.y_sum / sums.weight
 
-    def _with_one_leverage(self, problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Decision values, targets and weights of a sample whose rows have the mean leverage."""
+    def _with_one_leverage(self, problem: Problem) -> Unseen:
+        """Return a sample whose rows are left out as if they all had the mean leverage."""
         sample = self._sample if self.statistics is None else self.statistics.sample
         assert sample is not None
         solution = self.solution(problem)
@@ -575,7 +662,9 @@ class Sums(Stated):
         left = np.ones(len(solution.ridge))
         if solution.leverage is not None:
             left = np.maximum(1 - solution.leverage, _LEAST_LEFT)
-        return sample.targets - (sample.targets - fitted) / left, sample.targets, sample.weight
+        weight = sample.weight * (sample.copies.sum() / sample.weight.sum())
+        decisions = sample.targets - (sample.targets - fitted) / left
+        return Unseen(decisions, np.asarray(sample.targets, np.float64), weight)
 
     def noise(self, problem: Problem) -> np.ndarray:
         """Variance of the noise of each output, from the residuals."""
@@ -584,8 +673,7 @@ class Sums(Stated):
         moments, solution = self._moments(problem), self.solution(problem)
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
             if moments.weights_differ:
-                left_out = leave_out(moments, solution, self._sampled(problem), problem.n_jobs)
-                return left_out.noise_variance()
+                return self.left_out(problem).noise_variance()
             alpha = solution.ridge / self.n_neurons
             return noise_variance(problem.owner, moments, solution, alpha)
 

@@ -1,0 +1,206 @@
+r"""Intervals in a stream, whose level follows how often they were right.
+
+Adaptive conformal inference [1]_ moves the level α of the next interval by
+:math:`\gamma (\alpha - \mathrm{err})` after each row, where err is 1 if its target was outside.
+Over many rows the share outside is then α, whatever the stream does. A small γ is right for a calm
+stream and a large one after a change, so several run side by side, and count by how well they did
+lately [2]_.
+
+References
+----------
+.. [1] I. Gibbs and E. J. Candès, "Adaptive conformal inference under distribution shift", NeurIPS
+   2021.
+.. [2] I. Gibbs and E. J. Candès, "Conformal inference for online prediction with arbitrary
+   distribution shifts", JMLR 25, 2024, Algorithm 1 (DtACI).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from trickless.conformal.levels import check_confidence, check_enough, check_has, rows_needed
+from trickless.errors import InvalidValueError
+from trickless.rules import check_value, integer
+
+#: Steps γ of the levels that run side by side, and the rows over which they compete.
+_STEPS, _ROWS = np.array([0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128]), 500
+_WINDOW = integer(10, "window=1000 keeps the errors of the last 1,000 rows")
+
+
+class AdaptiveInterval(BaseEstimator):
+    """Intervals for a stream that may drift, around the predictions of an online regressor.
+
+    Each batch is predicted before it is learned. Errors of the last ``window`` rows give the
+    intervals, and their level follows the share of targets that were outside. Over a long stream,
+    that share is 1 − ``confidence``, without any assumption about the rows. At a single time it may
+    be more, above all just after a change.
+
+    Parameters
+    ----------
+    model : regressor
+        A regressor with ``partial_fit``, of any library that follows scikit-learn. It learns from
+        the rows that ``partial_fit`` of this object receives.
+    confidence : float, default=0.9
+        The share of targets that the intervals hold.
+    window : int, default=1000
+        How many rows to keep the errors of, at least 10.
+
+    Attributes
+    ----------
+    levels_ : array of shape (n_outputs,)
+        The levels of the next intervals, which are above ``confidence`` if earlier ones held too
+        few targets.
+    coverage_ : array of shape (n_outputs,)
+        The share of targets that were inside, of the rows that had an interval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trickless import KitchenSinksRegressor
+    >>> from trickless.conformal import AdaptiveInterval
+    >>> rng = np.random.default_rng(0)
+    >>> stream = AdaptiveInterval(KitchenSinksRegressor(n_neurons=50, random_state=0))
+    >>> for _ in range(10):
+    ...     X = rng.standard_normal((100, 2))
+    ...     stream = stream.partial_fit(X, X[:, 0] + rng.standard_normal(100))
+    >>> stream.predict_interval(X).shape
+    (100, 2)
+    """
+
+    def __init__(self, model: Any, confidence: float = 0.9, window: int = 1000) -> None:
+        self.model = model
+        self.confidence = confidence
+        self.window = window
+
+    def partial_fit(self, X: Any, y: Any, **options: Any) -> AdaptiveInterval:
+        """Compare a batch with its predictions, and let the model learn from it.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+        **options
+            Further arguments of the model's ``partial_fit``, such as ``sample_weight``.
+
+        Returns
+        -------
+        self
+        """
+        check_confidence("AdaptiveInterval", self.confidence)
+        check_value("AdaptiveInterval", "window", self.window, _WINDOW)
+        predicted = self._before(X)
+        self.model.partial_fit(X, y, **options)
+        if predicted is not None and len(predicted):
+            errors = np.abs(np.asarray(y, dtype=np.float64) - predicted)
+            self._see(errors.reshape(len(predicted), -1))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict with the model.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array
+            What the model predicts.
+        """
+        return self.model.predict(X)
+
+    def predict_interval(self, X: Any) -> np.ndarray:
+        """Predict intervals for the next rows.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 array of shape (n_rows, 2) or (n_rows, n_outputs, 2)
+            Lower and upper ends. They are infinite while targets are outside so often that no
+            error seen so far is large enough.
+
+        Raises
+        ------
+        ValueError
+            If too few rows were predicted before they were learned.
+        """
+        check_has(self, "errors_", "partial_fit(X, y) with several batches")
+        check_enough(
+            "AdaptiveInterval",
+            "partial_fit has predicted",
+            len(self.errors_),
+            self.confidence,
+            "more batches before predict_interval",
+        )
+        mean = np.asarray(self.model.predict(X), dtype=np.float64)
+        far = self._far().reshape(mean.shape[1:])
+        return np.stack([mean - far, mean + far], axis=-1)
+
+    @property
+    def levels_(self) -> np.ndarray:
+        """The levels of the next intervals, shape (n_outputs,)."""
+        check_has(self, "errors_", "partial_fit(X, y) with several batches")
+        return 1 - (self._shares * self._alphas).sum(axis=0)
+
+    @property
+    def coverage_(self) -> np.ndarray:
+        """The share of targets that were inside, shape (n_outputs,)."""
+        check_has(self, "errors_", "partial_fit(X, y) with several batches")
+        if not self.n_seen_:
+            raise InvalidValueError(
+                "AdaptiveInterval: no row had an interval so far", "more batches for partial_fit"
+            )
+        return self.inside_ / self.n_seen_
+
+    def _before(self, X: Any) -> np.ndarray | None:
+        """Return predictions of a batch that the model has not learned; None if it cannot yet."""
+        try:
+            return np.asarray(self.model.predict(X), dtype=np.float64)
+        except (NotFittedError, AttributeError):
+            return None
+
+    def _far(self) -> np.ndarray:
+        """Return half the width of the next intervals, shape (n_outputs,)."""
+        n = len(self.errors_)
+        ordered = np.concatenate([np.zeros((1, self.errors_.shape[1])), np.sort(self.errors_, 0)])
+        ranks = np.ceil(np.maximum(self.levels_, 0) * (n + 1) - 1e-9).astype(int)
+        far = ordered[np.minimum(ranks, n), np.arange(len(ranks))]
+        return np.where(ranks > n, np.inf, far)
+
+    def _see(self, errors: np.ndarray) -> None:
+        """Move the levels after a batch, and keep its errors."""
+        if not hasattr(self, "errors_"):
+            shape = len(_STEPS), errors.shape[1]
+            self.errors_ = np.empty((0, errors.shape[1]))
+            self._alphas = np.full(shape, 1 - self.confidence)
+            self._shares = np.full(shape, 1 / len(_STEPS))
+            self.inside_, self.n_seen_ = np.zeros(errors.shape[1]), 0
+        old = np.sort(self.errors_, axis=0)
+        if (n := len(old)) >= rows_needed(self.confidence):
+            above = [n - np.searchsorted(c, e) for c, e in zip(old.T, errors.T, strict=True)]
+            for beta in (np.transpose(above) + 1) / (n + 1):
+                self._move(beta)
+        self.errors_ = np.concatenate([self.errors_, errors])[-self.window :]
+
+    def _move(self, beta: np.ndarray) -> None:
+        """Move the levels after a row that was outside at levels α from ``beta`` on."""
+        alpha, k = 1 - self.confidence, len(_STEPS)
+        self.inside_ = self.inside_ + ((self._shares * self._alphas).sum(axis=0) < beta)
+        self.n_seen_ += 1
+        apart = beta - self._alphas
+        loss = alpha * apart - np.minimum(apart, 0)
+        square = (1 - alpha) ** 2 * alpha**3 + alpha**2 * (1 - alpha) ** 3
+        rate = np.sqrt(3 / _ROWS * (np.log(k * _ROWS) + 2) / square)
+        weight = self._shares * np.exp(-rate * (loss - loss.min(axis=0)))
+        weight /= weight.sum(axis=0)
+        mixed = 1 / (2 * _ROWS)
+        self._shares = (1 - mixed) * weight + mixed / k
+        outside = self._alphas >= beta
+        self._alphas = self._alphas + _STEPS[:, None] * (alpha - outside)  # eq. 2 of [1]

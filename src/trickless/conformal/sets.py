@@ -1,0 +1,23 @@
+r"""Adaptive prediction sets: classes in the order of their probabilities, as many as are needed.
+
+The score of a class is the probability of all classes that are more likely. A set holds the classes
+whose score is at most a quantile of the scores of the true classes, so it always holds the most
+likely class. Y. Romano, M. Sesia and E. J. Candès, "Classification with valid and adaptive
+coverage", NeurIPS 2020, count the class itself as well, times a random number. Without it, no set
+is empty, and none depends on chance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def scores_of_classes(probabilities: np.ndarray) -> np.ndarray:
+    """Return the probability of all classes that are more likely than each, (n_rows, n_classes)."""
+    order = np.argsort(-probabilities, axis=1, kind="stable")
+    sorted_ = np.take_along_axis(probabilities, order, axis=1)
+    above = np.cumsum(sorted_, axis=1) - sorted_
+    scores = np.empty_like(above)
+    np.put_along_axis(scores, order, np.maximum(above, 0), axis=1)
+    scores[np.arange(len(order)), order[:, 0]] = 0.0
+    return scores

@@ -1,0 +1,275 @@
+"""Split conformal prediction for any model, by rows that it has not learned from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from trickless.conformal.intervals import distances, widened
+from trickless.conformal.levels import check_confidence, check_enough, check_has
+from trickless.conformal.quantiles import shifted_quantiles, upper_quantiles
+from trickless.conformal.sets import scores_of_classes
+from trickless.errors import InvalidValueError
+from trickless.rules import anything, check_value
+
+_SCALE = anything(
+    "None or 'std'",
+    "scale='std' divides errors by the standard deviations of predict(X, return_std=True)",
+    lambda v: v is None or v == "std",
+)
+_MORE = "pass more rows to calibrate"
+
+
+class SplitConformal(BaseEstimator):
+    r"""Intervals and prediction sets from rows of yours, for any fitted model.
+
+    ``calibrate`` takes rows that the model has not learned from. An interval holds the target of a
+    new row with a probability of at least ``confidence``, and of at most ``confidence`` +
+    1 / (n + 1) for n rows whose errors differ, if these rows and the new one are exchangeable
+    [1]_. This is an average over rows. Intervals of one width hold it more often where the noise
+    is small, and less often where it is large.
+
+    - **Groups** (Mondrian): with ``groups``, it is true within each group.
+    - **Covariate shift**: with ``sample_weight``, the ratio of the density of new rows to the
+      density of these rows, it is true for the new rows [2]_.
+    - **Quantiles**: a model that predicts several quantiles of a vector gets intervals whose width
+      follows the noise [3]_. They start from its quantiles next to (1 ± ``confidence``) / 2.
+    - **Classes**: a set holds the most likely classes, as many as are needed [4]_. It is never
+      empty, so it holds the true class more often than asked if the model does so itself.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted regressor, or a fitted classifier with ``predict_proba``, of any library that
+        follows scikit-learn.
+    scale : {None, "std"}, default=None
+        What the errors of a regressor are divided by. "std" are the standard deviations of
+        ``model.predict(X, return_std=True)``, so that intervals are wider where these are.
+
+    References
+    ----------
+    .. [1] J. Lei et al., "Distribution-free predictive inference for regression", JASA 113, 2018.
+    .. [2] R. J. Tibshirani et al., "Conformal prediction under covariate shift", NeurIPS 2019.
+    .. [3] Y. Romano et al., "Conformalized quantile regression", NeurIPS 2019.
+    .. [4] Y. Romano et al., "Classification with valid and adaptive coverage", NeurIPS 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from trickless import KitchenSinksRegressor
+    >>> from trickless.conformal import SplitConformal
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = KitchenSinksRegressor(n_neurons=200, random_state=0).fit(X[:200], y[:200])
+    >>> conformal = SplitConformal(model).calibrate(X[200:300], y[200:300])
+    >>> low, high = conformal.predict_interval(X[300:], confidence=0.9).T
+    >>> bool(((low <= y[300:]) & (y[300:] <= high)).mean() > 0.8)
+    True
+    """
+
+    def __init__(self, model: Any, scale: str | None = None) -> None:
+        self.model = model
+        self.scale = scale
+
+    def calibrate(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> SplitConformal:
+        """Keep the errors of the model at rows that it has not learned from.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+            Targets or labels.
+        sample_weight : array of shape (n_rows,), optional
+            The density of new rows at these rows, divided by their own density, up to a factor.
+            New rows then need theirs as well.
+        groups : array of shape (n_rows,), optional
+            The group of each row. New rows then need theirs as well.
+
+        Returns
+        -------
+        self
+        """
+        check_value("SplitConformal", "scale", self.scale, _SCALE)
+        y = np.asarray(y)
+        if hasattr(self.model, "classes_"):
+            self.scores_, self.ends_ = self._of_classes(X, y)[:, None], None
+        else:
+            mean, spread = self._predicted(X)
+            if mean.ndim == 2 and y.ndim == 1:
+                self.ends_, self.scores_ = mean, y.astype(np.float64)[:, None]
+            else:
+                self.ends_ = None
+                self.scores_ = (np.abs(y - mean) / spread).reshape(len(y), -1)
+        if not np.isfinite(self.scores_).all():
+            raise InvalidValueError(
+                "SplitConformal: y or the predictions hold numbers that are not finite",
+                "leave these rows out",
+            )
+        self.sample_weight_ = _ratios(sample_weight, len(y))
+        self.groups_ = None if groups is None else _one_each("groups", groups, len(y))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict with the model.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array
+            What the model predicts.
+        """
+        return self.model.predict(X)
+
+    def predict_interval(
+        self, X: Any, confidence: float = 0.9, *, sample_weight: Any = None, groups: Any = None
+    ) -> np.ndarray:
+        """Predict intervals that hold new targets with a probability of ``confidence``.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+        confidence : float, default=0.9
+        sample_weight : array of shape (n_rows,), optional
+            Ratios of densities at these rows, in the unit of those of ``calibrate``.
+        groups : array of shape (n_rows,), optional
+            The group of each row.
+
+        Returns
+        -------
+        float64 array of shape (n_rows, 2) or (n_rows, n_outputs, 2)
+            Lower and upper ends. They are infinite where the weight of a new row is too large.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows for the confidence, in all or in a group.
+        """
+        check_has(self, "scores_", "calibrate(X, y)")
+        check_confidence("SplitConformal", confidence)
+        mean, spread = self._predicted(X)
+        scores, ends = self.scores_, np.stack([mean, mean], axis=-1)
+        if self.ends_ is not None:
+            low, high = self._columns(confidence)
+            scores = distances(self.ends_[:, [low, high]], scores[:, 0])[:, None]
+            ends = mean[:, [low, high]]
+        far = self._bounds(scores, len(mean), confidence, sample_weight, groups)
+        return widened(ends, far.reshape(ends.shape[:-1]) * spread)
+
+    def predict_set(
+        self, X: Any, confidence: float = 0.9, *, sample_weight: Any = None, groups: Any = None
+    ) -> np.ndarray:
+        """Predict sets of classes that hold the true one with a probability of ``confidence``.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+        confidence : float, default=0.9
+        sample_weight : array of shape (n_rows,), optional
+            Ratios of densities at these rows, in the unit of those of ``calibrate``.
+        groups : array of shape (n_rows,), optional
+            The group of each row.
+
+        Returns
+        -------
+        bool array of shape (n_rows, n_classes)
+            Which classes are in the set of each row, in the order of ``model.classes_``.
+        """
+        check_has(self, "scores_", "calibrate(X, y)")
+        check_confidence("SplitConformal", confidence)
+        scores = scores_of_classes(np.asarray(self.model.predict_proba(X)))
+        far = self._bounds(self.scores_, len(scores), confidence, sample_weight, groups)
+        return scores <= far
+
+    def _predicted(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return predictions, and what their errors are divided by."""
+        if self.scale is None:
+            mean = np.asarray(self.model.predict(X), dtype=np.float64)
+            return mean, np.ones(())
+        mean, spread = self.model.predict(X, return_std=True)
+        return np.asarray(mean, dtype=np.float64), np.asarray(spread, dtype=np.float64)
+
+    def _of_classes(self, X: Any, y: np.ndarray) -> np.ndarray:
+        """Return the scores of the true classes."""
+        classes, scores = self.model.classes_, self.model.predict_proba(X)
+        scores = scores_of_classes(np.asarray(scores))
+        which = np.searchsorted(classes, y)
+        known = classes[np.minimum(which, len(classes) - 1)] == y
+        if not np.all(known):
+            raise InvalidValueError(
+                f"SplitConformal: y holds {y[~known][0]!r}, which is not a class of the model",
+                "leave rows of other classes out, or fit the model to all classes",
+            )
+        return scores[np.arange(len(y)), which]
+
+    def _columns(self, confidence: float) -> tuple[int, int]:
+        """Return the columns of the quantiles that an interval starts from."""
+        assert self.ends_ is not None
+        quantiles = np.atleast_1d(getattr(self.model, "quantile", ()))
+        if len(quantiles) != self.ends_.shape[1]:
+            return 0, self.ends_.shape[1] - 1
+        low, high = (np.abs(quantiles - (1 + s * confidence) / 2).argmin() for s in (-1, 1))
+        return int(low), int(high)
+
+    def _bounds(
+        self, scores: np.ndarray, n_new: int, confidence: float, weight: Any, groups: Any
+    ) -> np.ndarray:
+        """Return what bounds the scores of each new row, shape (n_new, n_outputs)."""
+        for name, given, kept in (
+            ("sample_weight", weight, self.sample_weight_),
+            ("groups", groups, self.groups_),
+        ):
+            if (given is None) != (kept is None):
+                there = "calibrate" if given is None else "new rows"
+                raise InvalidValueError(
+                    f"SplitConformal: {name} was given for {there} only",
+                    f"{name} for both, or for neither",
+                )
+        of_new = _ratios(weight, n_new)
+        found = np.empty((n_new, scores.shape[1]))
+        if self.groups_ is None:
+            parts = [("calibrate had", slice(None), slice(None))]
+        else:
+            groups = _one_each("groups", groups, n_new)
+            parts = [
+                (f"group {group} had", self.groups_ == group, groups == group)
+                for group in np.unique(groups)
+            ]
+        for what, old, new in parts:
+            some = scores[old]
+            check_enough("SplitConformal", what, len(some), confidence, _MORE)
+            for output, column in enumerate(some.T):
+                if of_new is None:
+                    found[new, output] = upper_quantiles(column, confidence)
+                else:
+                    assert self.sample_weight_ is not None
+                    ratios = self.sample_weight_[old], of_new[new]
+                    found[new, output] = shifted_quantiles(column, confidence, *ratios)
+        return found
+
+
+def _one_each(name: str, values: Any, n_rows: int) -> np.ndarray:
+    values = np.asarray(values)
+    if values.shape != (n_rows,):
+        raise InvalidValueError(
+            f"SplitConformal: {name} has the shape {values.shape}, but there are {n_rows} rows",
+            f"one number of {name} for each row",
+        )
+    return values
+
+
+def _ratios(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    if sample_weight is None:
+        return None
+    ratios = _one_each("sample_weight", sample_weight, n_rows).astype(np.float64)
+    if not (np.isfinite(ratios) & (ratios >= 0)).all():
+        raise InvalidValueError(
+            "SplitConformal: sample_weight must hold finite numbers of at least 0",
+            "ratios of densities, such as p / (1 - p) for the probability p that a row is new",
+        )
+    return ratios

@@ -1,0 +1,108 @@
+"""Intervals and sets of classes of a fitted learner, from rows that it has not learned from."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.places import to_device_of, to_host
+from trickless.conformal.levels import check_enough
+from trickless.conformal.quantiles import upper_quantiles
+from trickless.conformal.sets import scores_of_classes
+from trickless.conformal.unseen import Scores, Unseen, relative
+from trickless.errors import InvalidValueError
+from trickless.intake.labels import LabelSets
+from trickless.selection.relevance import learned_relevance
+from trickless.solvers.least_squares.left_out_intervals import FullConformal, JackknifePlus
+
+_SPLIT = "trickless.conformal.SplitConformal(model).calibrate(X, y) with rows of yours"
+_HAD = "the model has kept"
+
+
+def intervals_by_errors(learner: Any, X: Any, confidence: float) -> Any:
+    """Return all targets that are no farther than a quantile of rows that were not learned."""
+    rows, targets = learner._unseen(), learner.targets_
+    if rows is None:
+        raise _nothing_unseen(learner, "intervals")
+    decisions = learner._decide(X)
+    _check_enough(learner, rows.weight, confidence)
+    errors = targets.distances(rows.decisions, rows.targets).T
+    far = upper_quantiles(errors, confidence, relative(rows.weight))
+    return to_device_of(decisions, targets.ends(to_host(decisions), far))
+
+
+def intervals_by_leaving_out(learner: Any, X: Any, confidence: float, method: str) -> Any:
+    """Return intervals of a learner whose sums can leave out rows one by one."""
+    sums, problem = learner.sums_, learner._problem()
+    X = learner._rows_to_predict(X)
+    _check_enough(learner, sums.left_out(problem).copies, confidence)
+    rule = FullConformal if method == "full" else JackknifePlus
+    found = sums.intervals(X, problem, rule(confidence, choices_of(learner)))
+    return _in_units(learner, X, found)
+
+
+def intervals_by_deviations(learner: Any, X: Any, confidence: float) -> Any:
+    """Return intervals as if targets were normal with the mean and deviation of the model."""
+    predicted, std = learner.predict(X, return_std=True)
+    mean, far = to_host(predicted), NormalDist().inv_cdf(0.5 + confidence / 2) * to_host(std)
+    return to_device_of(predicted, np.stack([mean - far, mean + far], axis=-1))
+
+
+def choices_of(learner: Any) -> int:
+    """Return by how many ranks to widen intervals, for what was chosen by the same errors.
+
+    In simulations, the choice of alpha and learned relevance each cost about one rank, which is
+    1 / (n + 1) in coverage. The choice of one length scale cost less than half of that.
+    """
+    alpha = learner.sums_.solution(learner._problem()).grid is not None
+    return int(alpha) + int(learned_relevance(learner.neurons_) is not None)
+
+
+def sets_of_classes(learner: Any, X: Any, confidence: float) -> Any:
+    """Return which classes are in the sets of rows, (n_rows, n_classes)."""
+    if isinstance(learner.targets_, LabelSets):
+        raise InvalidValueError(
+            f"{type(learner).__name__}: predict_set is for one label for each row, but the model "
+            f"has learned {learner.targets_.n_outputs} labels for each row",
+            "predict_proba, or a model for each label",
+        )
+    scores = learner._scores()
+    if scores is None:
+        raise _nothing_unseen(learner, "sets of classes")
+    decisions = learner._decide(X)
+    _check_enough(learner, scores.weight, confidence)
+    far = upper_quantiles(scores.values, confidence, relative(scores.weight))
+    of_new = scores_of_classes(learner._likely(to_host(decisions)))
+    return to_device_of(decisions, of_new <= far)
+
+
+def scores_of_rows(rows: Unseen, likely: np.ndarray) -> Scores:
+    """Return the scores of the true classes of rows, by the probabilities of all classes."""
+    y = rows.targets
+    which = (y[:, 0] > 0).astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
+    return Scores(scores_of_classes(likely)[np.arange(len(y)), which], rows.weight)
+
+
+def _check_enough(learner: Any, counts: np.ndarray, confidence: float) -> None:
+    owner, n_rows = type(learner).__name__, float(np.sum(counts))
+    check_enough(owner, _HAD, n_rows, confidence, "fit with more rows")
+
+
+def _nothing_unseen(learner: Any, what: str) -> InvalidValueError:
+    owner = type(learner).__name__
+    remedy = _SPLIT
+    if "early_stopping" in learner.get_params():
+        remedy = f"fit with early_stopping=True, which holds rows out; or {remedy}"
+    return InvalidValueError(
+        f"{owner}: the model has kept no rows that it has not learned from, which {what} need",
+        remedy,
+    )
+
+
+def _in_units(learner: Any, X: Any, ends: np.ndarray) -> Any:
+    """Return ends of intervals in the units of y, in the shape and the library of the targets."""
+    values = learner.targets_.values
+    ends = np.stack([values(ends[..., 0]), values(ends[..., 1])], axis=-1)
+    return to_device_of(X, learner.targets_.shaped(ends))

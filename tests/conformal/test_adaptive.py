@@ -1,0 +1,116 @@
+"""Intervals whose level follows a stream."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import SGDRegressor
+
+from trickless import KitchenSinksRegressor
+from trickless.conformal import AdaptiveInterval
+from trickless.conformal import adaptive as module
+from trickless.neurons import Gaussian
+
+
+class Zero:
+    """A model that predicts 0 and learns nothing."""
+
+    def partial_fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+def run(noise, batch=20, **options):
+    """Whether targets are inside, for noise of the given deviations, in batches."""
+    rng, stream, hits = np.random.default_rng(0), AdaptiveInterval(Zero(), **options), []
+    y = noise * rng.standard_normal(len(noise))
+    for some in np.split(y, len(y) // batch):
+        if len(getattr(stream, "errors_", ())) >= 100:
+            low, high = stream.predict_interval(some[:, None]).T
+            hits.append((low <= some) & (some <= high))
+        stream.partial_fit(some[:, None], some)
+    return np.array(hits), stream
+
+
+def test_the_share_inside_is_kept_while_the_noise_grows():
+    """Without adaptation, growing noise leaves more outside than asked."""
+    noise = np.exp(np.linspace(0, 6, 8000))
+    hits, stream = run(noise)
+    fixed = []
+    y = noise * np.random.default_rng(0).standard_normal(8000)
+    for start in range(100, 8000, 20):
+        past = np.sort(np.abs(y[max(0, start - 1000) : start]))
+        fixed.append(np.abs(y[start : start + 20]) <= past[int(np.ceil(0.9 * len(past))) - 1])
+    error = (0.09 / hits.size) ** 0.5
+    assert np.mean(fixed) < 0.9 - 10 * error
+    assert abs(hits.mean() - 0.9) < 3 * error
+    assert (stream.levels_ > 0.9).all()
+
+
+def test_a_sudden_change_is_followed_within_some_hundred_rows():
+    hits, _ = run(np.repeat([1.0, 4.0, 0.5], 3000))
+    n = 20
+    assert hits[2900 // n : 3000 // n].mean() < 0.9
+    error = (0.09 / 1500) ** 0.5
+    for end in (3000, 6000, 9000):
+        late = hits[(end - 1500 - 100) // n : (end - 100) // n]
+        assert abs(late.mean() - 0.9) < 5 * error
+
+
+def test_steady_noise_has_intervals_of_the_right_width():
+    hits, stream = run(np.ones(6000))
+    error = (0.09 / hits.size) ** 0.5
+    assert abs(hits.mean() - 0.9) < 4 * error
+    assert stream.predict_interval(np.zeros((1, 1)))[0, 1] == pytest.approx(1.645, rel=0.1)
+    assert abs(stream.coverage_[0] - hits.mean()) < 0.01
+
+
+def test_one_step_is_the_adaptive_inference_of_gibbs_and_candes(monkeypatch):
+    """With one γ only: α ← α + γ (α₀ − err) for each row."""
+    monkeypatch.setattr(module, "_STEPS", np.array([0.05]))
+    rng = np.random.default_rng(0)
+    y, stream, level = rng.standard_normal(300), AdaptiveInterval(Zero(), window=50), 0.1
+    for i, target in enumerate(y):
+        past = np.sort(np.abs(y[max(0, i - 50) : i]))
+        if len(past) >= 9:
+            rank = int(np.ceil((1 - level) * (len(past) + 1) - 1e-9))
+            far = np.inf if rank > len(past) else past[max(rank, 1) - 1] * (rank > 0)
+            assert stream.predict_interval(np.zeros((1, 1)))[0, 1] == far
+            level += 0.05 * (0.1 - (abs(target) > far))
+        stream.partial_fit(np.zeros((1, 1)), y[i : i + 1])
+        if len(past) >= 9:
+            assert stream.levels_[0] == pytest.approx(1 - level, abs=1e-9)
+
+
+def test_models_learn_as_they_would_alone():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2))
+    Y = X @ rng.standard_normal((2, 2)) + rng.standard_normal((300, 2))
+    alone = KitchenSinksRegressor(Gaussian(1.0), 20, alpha=1e-3, random_state=0)
+    stream = AdaptiveInterval(KitchenSinksRegressor(Gaussian(1.0), 20, alpha=1e-3, random_state=0))
+    for start in range(0, 300, 50):
+        some = slice(start, start + 50)
+        alone.partial_fit(X[some], Y[some], sample_weight=np.ones(50))
+        stream.partial_fit(X[some], Y[some], sample_weight=np.ones(50))
+    np.testing.assert_array_equal(stream.predict(X), alone.predict(X))
+    assert stream.predict_interval(X).shape == (300, 2, 2)
+    assert stream.n_seen_ == 200  # the first batch is not predicted, and the second has no errors
+
+
+def test_too_few_rows_are_refused():
+    stream = AdaptiveInterval(SGDRegressor(random_state=0))
+    X = np.random.default_rng(0).standard_normal((5, 2))
+    with pytest.raises(NotFittedError, match=r"Remedy: partial_fit"):
+        stream.predict_interval(X)
+    stream.partial_fit(X, X[:, 0]).partial_fit(X, X[:, 0])
+    with pytest.raises(
+        ValueError, match=r"needs the errors of at least 9 rows, .* predicted 5. Rem"
+    ):
+        stream.predict_interval(X)
+    with pytest.raises(ValueError, match=r"no row had an interval so far"):
+        _ = stream.coverage_
+    with pytest.raises(ValueError, match=r"window=3, but it must be an integer of at least 10"):
+        AdaptiveInterval(Zero(), window=3).partial_fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"confidence=2, but"):
+        AdaptiveInterval(Zero(), confidence=2).partial_fit(X, X[:, 0])

@@ -1,0 +1,178 @@
+"""Intervals and sets of classes from rows that were held out, or not yet learned."""
+
+import numpy as np
+import pytest
+
+import trickless
+from trickless import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+    KitchenSinksClassifier,
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+    TableColumn,
+    TableModel,
+)
+from trickless.baselines import NORMAClassifier
+from trickless.conformal import SplitConformal
+from trickless.conformal.sets import scores_of_classes
+from trickless.neurons import Gaussian, Trees
+
+TREES = {"neurons": "trees", "n_neurons": 20}
+PLAIN = {"neurons": Gaussian(1.0), "n_neurons": 64, "early_stopping": True}
+
+
+def numbers(rng, n):
+    X = rng.uniform(-2, 2, (n, 3))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] + rng.standard_normal(n)
+
+
+def classes(rng, n):
+    X = rng.standard_normal((n, 2))
+    return X, (X + rng.gumbel(size=(n, 2))).argmax(axis=1) + 2 * (X[:, 0] > 1)
+
+
+@pytest.mark.parametrize("options", [TREES, PLAIN], ids=["trees", "plain"])
+@pytest.mark.parametrize("n", [300, 1200])  # in folds, and a share
+def test_new_targets_are_inside_as_often_as_asked(options, n):
+    shares = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = numbers(rng, n)
+        model = DoublyStochasticRegressor(**options, random_state=seed, n_jobs=1).fit(X, y)
+        X, y = numbers(rng, 500)
+        low, high = model.predict_interval(X).T
+        shares.append(((low <= y) & (y <= high)).mean())
+    n_held_out = len(model.descent_.unseen.weight)
+    assert n_held_out == (n if n == 300 and options is TREES else n // 10)
+    error = np.std(shares) / len(shares) ** 0.5
+    most = 0.9 + 1 / (n_held_out + 1)
+    # With all rows, the model is a little better than it was at the held-out rows.
+    assert 0.9 - 4 * error < np.mean(shares) < most + 0.02 + 4 * error
+    assert error < 0.03
+
+
+@pytest.mark.parametrize("correction", [True, False])
+def test_held_out_rows_are_predicted_by_the_trial(correction, monkeypatch):
+    """The rows that are given for early stopping are never learned, so they show it directly."""
+    rng = np.random.default_rng(0)
+    X, y = numbers(rng, 400)
+    X_val, y_val = numbers(rng, 3000)
+    if not correction:
+        monkeypatch.setattr("trickless.solvers.descent.corrective.is_possible", lambda *_: False)
+    model = DoublyStochasticRegressor(**TREES, random_state=0)
+    unseen = model.fit(X, y, X_val=X_val, y_val=y_val).descent_.unseen
+    assert len(unseen.weight) == 2048
+    some = [np.flatnonzero(y_val == target)[0] for target in unseen.targets[:, 0]]
+    assert np.ptp(some) > 2900
+    np.testing.assert_allclose(unseen.decisions[:, 0], model.predict(X_val[some]), atol=1e-5)
+    low, high = model.predict_interval(X_val).T
+    assert abs(((low <= y_val) & (y_val <= high)).mean() - 0.9) < 0.02
+
+
+def test_weights_and_outputs_are_those_of_the_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = numbers(rng, 300)
+    weight, Y = rng.integers(1, 4, 300), np.column_stack([y, 100 * X[:, 2] + 5 * y])
+    model = DoublyStochasticRegressor(**TREES, random_state=0).fit(X, Y, weight)
+    found, unseen = model.predict_interval(X), model.descent_.unseen
+    assert found.shape == (300, 2, 2)
+    assert unseen.weight.mean() == pytest.approx(1)
+    which = [np.flatnonzero(Y[:, 0] == target)[0] for target in unseen.targets[:, 0]]
+    np.testing.assert_allclose(unseen.weight, weight[which] / weight.mean())
+    for output, width in enumerate(np.diff(found[0])[:, 0]):
+        far = np.abs(unseen.targets - unseen.decisions)[:, output]
+        share = unseen.weight[far <= width / 2 + 1e-6].sum() / (unseen.weight.sum() + 1)
+        below = unseen.weight[far < width / 2 - 1e-6].sum() / (unseen.weight.sum() + 1)
+        assert below < 0.9 <= share
+    trickless.save(model, tmp_path / "model", for_prediction=True)
+    again = trickless.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_interval(X), found)
+
+
+CLASSIFIERS = [
+    DoublyStochasticClassifier("trees", 30, random_state=0),
+    DoublyStochasticClassifier(**PLAIN, loss="hinge", random_state=0),
+    KitchenSinksClassifier(Gaussian(1.0), 50, random_state=0),
+    ShrinkingGradientClassifier(Gaussian(1.0), random_state=0),
+    NORMAClassifier(random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_sets_hold_the_true_class_as_often_as_asked(model, n_classes, tmp_path):
+    rng = np.random.default_rng(1)
+    X, y = classes(rng, 6000)
+    labels = np.array(["d", "b", "a", "c"])[y % n_classes]
+    model.fit(X[:1000], labels[:1000])
+    sets, true = model.predict_set(X[1000:]), labels[1000:]
+    assert sets.shape == (5000, n_classes)
+    assert sets.dtype == bool
+    hit = sets[np.arange(5000), np.searchsorted(model.classes_, true)].mean()
+    n_unseen = len(model._scores().weight)
+    error = (0.09 / n_unseen + 0.09 / 5000) ** 0.5
+    assert 0.9 - 4 * error < hit
+    assert hit < 0.93 + 4 * error or sets.sum(axis=1).mean() < 1.01
+    assert (sets.sum(axis=1) >= 1).all()
+    assert sets[np.arange(5000), np.searchsorted(model.classes_, model.predict(X[1000:]))].all()
+    wider = model.predict_set(X[1000:], 0.99)
+    assert (wider >= sets).all()
+    trickless.save(model, tmp_path / "model", for_prediction=True)
+    again = trickless.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_set(X[1000:]), sets)
+
+
+def test_sets_of_kitchen_sinks_come_from_rows_left_out():
+    X, y = classes(np.random.default_rng(0), 120)
+    model = KitchenSinksClassifier(Gaussian(1.0), 10, alpha=1e-3, random_state=0).fit(X, y)
+    rows = model.sums_.left_out(model._problem())
+    likely = model._probabilities(rows.decisions)
+    scores = scores_of_classes(likely)[np.arange(120), rows.targets.argmax(axis=1)]
+    far = np.sort(scores)[int(np.ceil(0.9 * 121)) - 1]
+    expected = scores_of_classes(model.predict_proba(X)) <= far
+    np.testing.assert_array_equal(model.predict_set(X), expected)
+
+
+def test_models_without_such_rows_say_what_to_do():
+    X, y = numbers(np.random.default_rng(0), 60)
+    model = DoublyStochasticRegressor(Gaussian(1.0), 16, random_state=0).fit(X, y)
+    message = r"kept no rows .* Remedy: fit with early_stopping=True, .*; or trickless.conformal"
+    with pytest.raises(ValueError, match=message):
+        model.predict_interval(X)
+    model.set_params(early_stopping=True).fit(X, y)
+    with pytest.raises(ValueError, match=r"9 rows, but the model has kept 6. Remedy: fit"):
+        model.predict_interval(X)
+    assert np.isfinite(model.predict_interval(X, 0.5)).all()
+    model.partial_fit(X, y)  # which learns from the rows that were held out
+    with pytest.raises(ValueError, match=message):
+        model.predict_interval(X, 0.5)
+    online = ShrinkingGradientRegressor(Gaussian(1.0), random_state=0).fit(X[:40], y[:40])
+    with pytest.raises(ValueError, match=r"kept no rows .* Remedy: trickless.conformal.Split"):
+        online.predict_interval(X)
+    conformal = SplitConformal(online).calibrate(X[40:], y[40:])
+    assert conformal.predict_interval(X).shape == (60, 2)
+    labels = np.column_stack([y > 0, X[:, 0] > 0]).astype(int)
+    sets = KitchenSinksClassifier(Gaussian(1.0), 16, random_state=0).fit(X, labels)
+    with pytest.raises(ValueError, match=r"2 labels for each row. Remedy: predict_proba"):
+        sets.predict_set(X)
+    log = KitchenSinksClassifier(Gaussian(1.0), 16, loss="log_loss", random_state=0)
+    with pytest.raises(ValueError, match=r"which sets of classes need. Remedy"):
+        log.fit(X, labels[:, 0]).predict_set(X)
+
+
+def test_models_of_tables_pass_intervals_and_sets_on():
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    X, y = numbers(rng, 200)
+    columns = [TableColumn(name, "number") for name in "abc"]
+    frame = pd.DataFrame(X, columns=list("abc")).assign(y=y, label=np.where(y > 0, "high", "low"))
+    learner = DoublyStochasticRegressor(Trees(), 10, random_state=0)
+    model = TableModel(learner, columns, "y").fit(frame)
+    found = model.predict_interval(frame, 0.8)
+    assert found.shape == (200, 2)
+    assert (found == model.predict_interval(frame, confidence=0.8, method="held-out")).all()
+    classifier = DoublyStochasticClassifier(Trees(), 10, random_state=0)
+    model = TableModel(classifier, columns, "label", classes=np.array(["high", "low"])).fit(frame)
+    assert model.predict_set(frame).shape == (200, 2)
