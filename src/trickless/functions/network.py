@@ -22,7 +22,7 @@ from trickless.arrays.stated import (
 )
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
 from trickless.errors import InvalidValueError
-from trickless.functions.activations import evaluate
+from trickless.functions.activations import activations, evaluate
 from trickless.functions.stream import Later, NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent
@@ -243,6 +243,24 @@ def map_rows_alike(
 
     jobs = worthwhile(n_jobs, n_rows * n_columns)
     map_blocks(block, [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)], jobs)
+
+
+def activate_alike(
+    use: Callable[[slice, Any], None],
+    stream: NeuronStream,
+    n_neurons: int,
+    X: Any,
+    n_columns: int,
+    n_jobs: int | None,
+) -> None:
+    """Call ``use(rows, Z)`` with the activations of blocks of rows, as ``map_rows_alike``."""
+    place = place_of(X)
+    pieces = partial(stream.pieces, 0, n_neurons, place)
+
+    def of_rows(rows: slice, some: Any) -> None:
+        use(rows, activations(stream.neurons, pieces, some, n_neurons, 1, None, place))
+
+    map_rows_alike(of_rows, X, n_columns, n_jobs, place)
 
 
 def check_source(name: str, source: Any, neurons: Neurons, n_neurons: int) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 from trickless.functions.stream import NeuronStream
 from trickless.neurons import Neurons
 from trickless.solvers.least_squares.evidence import log_evidence, slopes_of_evidence
+from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.ridge import solve
-from trickless.solvers.least_squares.sums import Problem, Sums
+from trickless.solvers.least_squares.sums import Sums
 
 #: Length scales are varied by this factor, up and down, for central differences. With activations
 #: in double precision, their error is about its square.

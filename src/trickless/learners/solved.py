@@ -18,9 +18,10 @@ from trickless.learners.base import Classifier
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.rules import check_parameters
 from trickless.solvers.calibration import Temperatures
+from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.ridge import Solution
 from trickless.solvers.least_squares.statistics import Statistics
-from trickless.solvers.least_squares.sums import Problem, Sums
+from trickless.solvers.least_squares.sums import Sums
 
 
 class SolvedLearner(NeuronLearner):

@@ -18,8 +18,8 @@ from trickless.learners.merging import check_mergeable
 from trickless.learners.neuron_learner import receive_rows
 from trickless.learners.training import training_copy
 from trickless.rules import check_parameters
+from trickless.solvers.least_squares.problem import check_alpha
 from trickless.solvers.least_squares.statistics import Statistics
-from trickless.solvers.least_squares.sums import check_alpha
 from trickless.solvers.losses import Loss
 from trickless.solvers.state import parts_of
 

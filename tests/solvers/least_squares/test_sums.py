@@ -6,7 +6,8 @@ import pytest
 import naive
 from trickless.functions.stream import NeuronStream
 from trickless.neurons import Gaussian
-from trickless.solvers.least_squares.sums import Problem, Sums, check_alpha
+from trickless.solvers.least_squares.problem import Problem, check_alpha
+from trickless.solvers.least_squares.sums import Sums
 
 N_ROWS, N_NEURONS = 90, 10
 X = np.random.default_rng(0).uniform(-1, 1, (N_ROWS, 2))

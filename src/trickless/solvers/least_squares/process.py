@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.places import place_of, to_host
-from trickless.functions.activations import activations, by_neuron_in_blocks
-from trickless.functions.network import Network, map_rows_alike
+from trickless.arrays.places import to_host
+from trickless.functions.activations import by_neuron_in_blocks
+from trickless.functions.network import Network, activate_alike
 from trickless.functions.stream import NeuronStream, Purpose, generator, in_precision
 from trickless.solvers.least_squares.certainty import Posterior
 from trickless.solvers.least_squares.noise import UnequalNoise
@@ -122,13 +121,5 @@ class Process(NamedTuple):
 
     def _each(self, X: Any, use: Callable[[slice, Any], None]) -> None:
         """Call ``use(rows, Z)`` with the activations of blocks of rows, which may be longer."""
-        place = place_of(X)
-        pieces = partial(self.stream.pieces, 0, self.n_neurons, place)
-
-        def of_rows(rows: slice, some: Any) -> None:
-            use(
-                rows,
-                activations(self.stream.neurons, pieces, some, self.n_neurons, 1, None, place),
-            )
-
-        map_rows_alike(of_rows, X, len(self.moments.z_mean), self.n_jobs, place)
+        size = len(self.moments.z_mean)
+        activate_alike(use, self.stream, self.n_neurons, X, size, self.n_jobs)

@@ -1,0 +1,163 @@
+"""What Kitchen Sinks keeps of the rows that it has learned, and what was computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
+from trickless.conformal.unseen import Scores, Unseen
+from trickless.errors import InvalidValueError
+from trickless.functions.activations import by_neuron_in_blocks, panels
+from trickless.functions.network import Network, check_alike
+from trickless.functions.stream import NeuronStream, in_precision
+from trickless.rules import MOST_THINGS
+from trickless.solvers.calibration import Temperatures, check_temperatures
+from trickless.solvers.least_squares.certainty import Certainty
+from trickless.solvers.least_squares.left_out import LeftOut
+from trickless.solvers.least_squares.noise import UnequalNoise
+from trickless.solvers.least_squares.problem import Problem
+from trickless.solvers.least_squares.ridge import Left, Solution
+from trickless.solvers.least_squares.row_sample import RowSample
+from trickless.solvers.least_squares.statistics import Moments, Statistics
+
+
+class Fitted(Stated):
+    """Drawn neurons, sums over the rows so far or a sample of them, and what follows from these.
+
+    The targets are taken relative to ``origin``, so that their variance is accurate. ``statistics``
+    are the sums over the rows so far. They are None if the model was solved in passes.
+    """
+
+    _solution: Solution | None
+    _network: Network | None
+    _temperatures: Temperatures | None = None  # in files of older versions
+    _certainty: Certainty | None = None
+    _unequal: UnequalNoise | None = None
+    _left_out: LeftOut | None = None
+    _unseen: Unseen | None = None
+    #: Scores of the true classes of rows that are left out, if they are known.
+    scores: Scores | None = None
+    #: Returns the solution for the rows so far.
+    solution: Callable[[Problem], Solution]
+
+    def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:
+        self.stream = stream
+        self.n_neurons = n_neurons
+        self.origin = origin
+        self.statistics: Statistics | None = None
+        self._sample: RowSample | None = None
+        self._forget()
+
+    def check_state(self) -> None:
+        check_is("stream", self.stream, NeuronStream)
+        check_count("n_neurons", self.n_neurons, 1, MOST_THINGS)
+        check_array("origin", self.origin, "f8", (None,))
+        size, network = (self.n_columns, len(self.origin)), self._network
+        if self.statistics is not None:
+            self._check_statistics(self.statistics)
+        self._check_sample(self._sample)
+        check_is("_network", network, Network | None)
+        if network is not None:
+            check_alike("neurons of _network", network.neurons, self.stream.neurons)
+            shape = self.n_neurons, network.neurons.width, size[1]
+            check_array("_network", network.coef, "f4 f8", shape)
+        check_temperatures("_temperatures", self._temperatures)
+        for name, kind, sizes in (
+            ("_solution", Solution, size),
+            ("_certainty", Certainty, size),
+            ("_unequal", UnequalNoise, size),
+            ("_left_out", LeftOut, size[1:]),
+            ("_unseen", Unseen, size[1:]),
+            ("scores", Scores, ()),
+        ):
+            part: Any = getattr(self, name)
+            check_is(name, part, kind | None)
+            if part is not None:
+                part.check(*sizes)
+
+    def _check_statistics(self, statistics: Statistics) -> None:
+        """Check that statistics are of these neurons and outputs."""
+        check_is("statistics", statistics, Statistics)
+        check_same("columns of statistics", len(statistics.z_sum), self.n_columns)
+        check_same("outputs of statistics", len(statistics.origin), len(self.origin))
+        self._check_sample(statistics.sample)
+
+    def _check_sample(self, sample: RowSample | None) -> None:
+        """Check that this is a sample of rows for these neurons and outputs."""
+        check_is("sample", sample, RowSample | None)
+        if sample is not None:
+            n_features = self.stream.neurons.n_features_in_
+            check_same("columns of sample", sample.X.shape[1], n_features)
+            check_same("outputs of sample", sample.targets.shape[1], len(self.origin))
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the activations."""
+        return self.n_neurons * self.stream.neurons.width
+
+    def function(self, problem: Problem) -> Network:
+        """Return the network of the solution."""
+        solution, network = self.solution(problem), self._network
+        if network is None:
+            coef = in_precision(
+                problem.owner, "coefficients", self.by_neuron(solution.coef), self.stream.dtype
+            )
+            network = Network(self.stream.neurons, self.stream, coef, solution.intercept)
+            self._network = network
+        network.n_jobs = problem.n_jobs
+        return network
+
+    def by_neuron(self, columns: np.ndarray) -> np.ndarray:
+        """Values of all columns, in an array of shape (n_neurons, width, ...)."""
+        return by_neuron_in_blocks(columns, self.stream.neurons.width)
+
+    def _forget(self) -> None:
+        """Drop the solution, so that the next call of ``solution`` computes it again."""
+        self._solution = self._network = self._temperatures = self._unequal = self.scores = None
+
+    def _moments(self, problem: Problem) -> Moments:
+        """Moments of the rows so far, about their means if there is an intercept."""
+        assert self.statistics is not None
+        return self.statistics.moments(problem.fit_intercept)
+
+    def _panels(self, X: Any, problem: Problem, **how: Any) -> Iterator[tuple[slice, Any]]:
+        return panels(self.stream, self.n_neurons, X, n_jobs=problem.n_jobs, **how)
+
+    @contextmanager
+    def _dependent_columns(self, problem: Problem) -> Iterator[None]:
+        try:
+            yield
+        except LinAlgError as error:
+            raise InvalidValueError(
+                f"{problem.owner}: alpha={problem.alpha!r} is too small for these activations: "
+                f"their {self.n_columns} columns are linearly dependent to working precision",
+                "a larger alpha, alpha='auto', or fewer neurons",
+            ) from error
+
+    def _each(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        copies: np.ndarray,
+        share: np.ndarray,
+        problem: Problem,
+    ) -> Iterator[Left]:
+        """Rows to leave out one by one, some at a time."""
+        for rows, Z in self._panels(X, problem):
+            yield Left(Z, targets[rows], copies[rows], share[rows])
+
+    def _sampled(self, problem: Problem) -> Iterator[Left]:
+        """Return the sample of the rows, to leave out one by one."""
+        if self._left_out is not None:  # in the order of the sample, unless all rows are kept
+            assert self._sample is not None
+            sample, share = self._sample, self._left_out.share
+        else:
+            assert self.statistics is not None and self.statistics.sample is not None
+            sample = self.statistics.sample
+            share = sample.weight / (sample.copies * self.statistics.weight)
+        return self._each(sample.X, sample.targets, sample.copies, share, problem)

@@ -1,0 +1,129 @@
+"""What Kitchen Sinks answers as a Gaussian process: its noise, deviations and likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Self
+
+import numpy as np
+
+from trickless.arrays.places import to_host
+from trickless.arrays.threads import linear_algebra
+from trickless.conformal.unseen import Scores
+from trickless.errors import InvalidValueError
+from trickless.solvers.calibration import Temperatures
+from trickless.solvers.least_squares.certainty import Certainty, noise_variance
+from trickless.solvers.least_squares.evidence import log_evidence
+from trickless.solvers.least_squares.left_out import leave_out
+from trickless.solvers.least_squares.noise import UnequalNoise
+from trickless.solvers.least_squares.problem import Problem
+from trickless.solvers.least_squares.process import Process
+from trickless.solvers.least_squares.ridge import Left
+from trickless.solvers.least_squares.unseen_answers import UnseenAnswers
+
+
+class GaussianAnswers(UnseenAnswers):
+    """Answers from the posterior of the function, and a copy that keeps what they need."""
+
+    @property
+    def has_deviations(self) -> bool:
+        """Whether standard deviations are available."""
+        return self.statistics is not None or self._certainty is not None
+
+    def without_statistics(
+        self,
+        problem: Problem,
+        temperatures: Temperatures | None = None,
+        scores: Scores | None = None,
+        deviations: bool = False,
+    ) -> Self:
+        """Return a copy that can predict but not learn, with standard deviations if available."""
+        light = type(self)(self.stream, self.n_neurons, self.origin)
+        light._solution, light._network = self.solution(problem), self.function(problem)
+        if deviations:
+            light._certainty, light._unequal = self._certainty, self._unequal
+        light._temperatures, light.scores = temperatures, scores
+        if deviations and self.statistics is not None and problem.weight_bound is None:
+            moments = self._moments(problem)
+            with suppress(ValueError):  # if too few rows are left to estimate the noise
+                light._certainty = Certainty.of(moments, self.noise(problem))
+                light._unequal = self.unequal_noise(problem)
+                light._left_out = self.left_out(problem)
+                light._sample = None if moments.rows is not None else self.statistics.sample
+        elif deviations and self.has_unseen and problem.weight_bound is None:
+            light._left_out, light._sample = self._left_out, self._sample
+            light._unseen = None if self.has_left_out else self.unseen(problem)
+            if light._unseen is not None:
+                light._sample = None
+        return light
+
+    def noise(self, problem: Problem) -> np.ndarray:
+        """Variance of the noise of each output, from the residuals."""
+        if self._certainty is not None:
+            return self._certainty.noise
+        moments, solution = self._moments(problem), self.solution(problem)
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+            if moments.weights_differ:
+                return self.left_out(problem).noise_variance()
+            alpha = solution.ridge / self.n_neurons
+            return noise_variance(problem.owner, moments, solution, alpha)
+
+    def unequal_noise(self, problem: Problem) -> UnequalNoise | None:
+        """Return how noise depends on the row, computed at the first call; None if it does not.
+
+        It is learned from the sample of rows, each left out in turn, or from all rows if they are
+        kept.
+        """
+        if problem.noise == "constant":
+            return None
+        if self._unequal is None and self._certainty is not None:
+            raise InvalidValueError(
+                f"{problem.owner}: compact() has left out the rows that noise={problem.noise!r} "
+                "is learned from",
+                "set noise before compact(), or noise='constant'",
+            )
+        if self._unequal is None:
+            moments, solution = self._moments(problem), self.solution(problem)
+            with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+                sample = () if moments.rows is not None else self._double_sample(problem)
+                rows = leave_out(moments, solution, sample, problem.n_jobs)
+                Z = moments.activations() if not sample else np.concatenate([r.Z for r in sample])
+                self._unequal = UnequalNoise.of(Z, rows, problem.n_jobs)
+        return self._unequal
+
+    def _double_sample(self, problem: Problem) -> list[Left]:
+        """Return the sample of rows together, in double precision on the host."""
+        sample = self._sampled(problem)
+        return [rows._replace(Z=to_host(rows.Z).astype(np.float64)) for rows in sample]
+
+    def process(self, problem: Problem) -> Process:
+        """Return the posterior of the function."""
+        known, solution = self._certainty, self.solution(problem)
+        moments = self._moments(problem) if known is None else known.moments()
+        noise, unequal = self.noise(problem), self.unequal_noise(problem)
+        size = self.n_neurons
+        return Process(self.stream, size, moments, solution, noise, unequal, problem.n_jobs)
+
+    @contextmanager
+    def certain(self, problem: Problem) -> Iterator[Process]:
+        """Give the posterior of the function, for work that may need many threads."""
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+            yield self.process(problem)
+
+    def deviations(self, X: Any, problem: Problem) -> np.ndarray:
+        """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
+        with self.certain(problem) as process:
+            return np.sqrt(process.noise_at(X) + process.variances(X))
+
+    def noise_at(self, X: Any, problem: Problem) -> np.ndarray:
+        """Variances of the noise at rows, shape (n_rows, n_outputs)."""
+        with self.certain(problem) as process:
+            return process.noise_at(X)
+
+    def log_evidence(self, problem: Problem) -> np.ndarray:
+        """Logarithm of the likelihood of each output's targets, shape (n_outputs,)."""
+        moments, solution = self._moments(problem), self.solution(problem)
+        noise = self.noise(problem)
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+            return log_evidence(moments, solution, noise, problem.n_jobs)

@@ -1,0 +1,118 @@
+"""What Kitchen Sinks answers from rows that it leaves out: temperatures, scores and intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.places import to_host
+from trickless.arrays.threads import linear_algebra
+from trickless.conformal.unseen import Unseen
+from trickless.functions.network import activate_alike
+from trickless.solvers.calibration import Temperatures, find_temperatures, in_shares
+from trickless.solvers.least_squares.fitted import Fitted
+from trickless.solvers.least_squares.influence import influence_of
+from trickless.solvers.least_squares.left_out import LeftOut, leave_out
+from trickless.solvers.least_squares.left_out_intervals import Rule
+from trickless.solvers.least_squares.problem import Problem
+
+#: The least value of 1 − h for an estimated leverage h.
+_LEAST_LEFT = 1e-3
+
+
+class UnseenAnswers(Fitted):
+    """Answers from a sample of the rows, as if they had not been learned."""
+
+    def temperatures(self, problem: Problem, each: bool) -> Temperatures:
+        """Return temperatures of probabilities from decision values, computed at the first call.
+
+        With ``each``, outputs are labels that a row may have, each by itself, rather than classes.
+        They are chosen by the decision values of a sample of rows, each left out in turn. After
+        passes over the rows, all rows count with the same leverage. With a ``weight_bound``, rows
+        are not left out.
+        """
+        temperatures = self._temperatures
+        if temperatures is None:
+            f, y, weight = self.unseen(problem)
+            if each:
+                f, y, weight = f.reshape(-1, 1), y.reshape(-1, 1), np.repeat(weight, f.shape[1])
+            else:
+                weight = in_shares(weight, y, self._mean_target())
+            self._temperatures = temperatures = find_temperatures(f, y, weight)
+        return temperatures
+
+    def unseen(self, problem: Problem) -> Unseen:
+        """Return rows of the sample with their decision values, as if they had not been learned.
+
+        They are left out one by one. After passes over the rows, all have the same leverage. With a
+        ``weight_bound``, they are not left out.
+        """
+        if self._unseen is not None:
+            return self._unseen
+        if self.has_left_out and problem.weight_bound is None:
+            return self.left_out(problem).unseen()
+        return self._with_one_leverage(problem)
+
+    @property
+    def has_unseen(self) -> bool:
+        """Whether there are rows that ``unseen`` can return."""
+        return self.has_left_out or self._unseen is not None or self._sample is not None
+
+    @property
+    def has_left_out(self) -> bool:
+        """Whether rows can be left out."""
+        return self.statistics is not None or self._left_out is not None
+
+    def left_out(self, problem: Problem) -> LeftOut:
+        """Return rows of the sample, left out one by one, or all rows while these are few."""
+        if self._left_out is not None:
+            return self._left_out
+        moments, solution = self._moments(problem), self.solution(problem)
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+            return leave_out(moments, solution, self._sampled(problem), problem.n_jobs)
+
+    def intervals(self, X: Any, problem: Problem, rule: Rule) -> np.ndarray:
+        """Return intervals of new targets at rows, (n_rows, n_outputs, 2), by leaving rows out."""
+        known, solution = self._certainty, self.solution(problem)
+        moments = self._moments(problem) if known is None else known.moments()
+        rows, network = self.left_out(problem), self.function(problem)
+        moments.share = rows.share
+        found = np.empty((X.shape[0], len(solution.ridge), 2))
+        size = self.n_columns + len(rows.share)
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+            f = to_host(network(X))
+            for ridge in np.unique(solution.ridge):
+                each = self._sampled(problem) if moments.rows is None else ()
+                influence = influence_of(moments, rows.share, ridge, each, problem.n_jobs)
+                same = np.flatnonzero(solution.ridge == ridge)
+
+                def of_rows(
+                    where: slice, Z: Any, influence: Any = influence, same: Any = same
+                ) -> None:
+                    of_old, of_new = (part[: len(f[where])] for part in influence(Z))
+                    for output in same:
+                        found[where, output] = rule(
+                            f[where, output], of_old, of_new, rows.of_output(output)
+                        )
+
+                activate_alike(of_rows, self.stream, self.n_neurons, X, size, problem.n_jobs)
+        return found
+
+    def _mean_target(self) -> np.ndarray:
+        """Return the mean target of all rows, which is the origin after passes over them."""
+        sums = self.statistics
+        return self.origin if sums is None else self.origin + sums.y_sum / sums.weight
+
+    def _with_one_leverage(self, problem: Problem) -> Unseen:
+        """Return a sample whose rows are left out as if they all had the mean leverage."""
+        sample = self._sample if self.statistics is None else self.statistics.sample
+        assert sample is not None
+        solution = self.solution(problem)
+        fitted = self.function(problem)(sample.X)
+        left = np.ones(len(solution.ridge))
+        if solution.leverage is not None:
+            left = np.maximum(1 - solution.leverage, _LEAST_LEFT)
+        weight = sample.weight * (sample.copies.sum() / sample.weight.sum())
+        decisions = sample.targets - (sample.targets - fitted) / left
+        return Unseen(decisions, np.asarray(sample.targets, np.float64), weight)
