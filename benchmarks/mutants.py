@@ -49,8 +49,9 @@ TESTS = {
         "learners/test_shrinking_gradient.py"
     ),
     "functions/stream.py": "functions/test_stream.py learners/test_doubly_stochastic.py",
-    "solvers/losses.py": (
-        "solvers/test_losses.py learners/test_doubly_stochastic.py learners/test_numerics.py"
+    **dict.fromkeys(
+        ("solvers/losses.py", "solvers/class_losses.py", "solvers/number_losses.py"),
+        "solvers/test_losses.py learners/test_doubly_stochastic.py learners/test_numerics.py",
     ),
     "learners/kitchen_sinks.py": (
         "learners/test_kitchen_sinks.py solvers/least_squares/test_conjugate_gradients.py "

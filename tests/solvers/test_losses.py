@@ -5,15 +5,12 @@ import pytest
 from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import expit
 
-from trickless.solvers.losses import (
-    EpsilonInsensitive,
+from trickless.solvers.class_losses import (
     Exponential,
     Hinge,
-    Huber,
     Logistic,
     SmoothHinge,
     Softmax,
-    Squared,
     SquaredHinge,
     logistic_dual,
 )
@@ -22,6 +19,7 @@ from trickless.solvers.named_losses import (
     REGRESSION_LOSSES,
     make_loss,
 )
+from trickless.solvers.number_losses import EpsilonInsensitive, Huber, Squared
 
 WITH_LINK = [Logistic(), Softmax(), Exponential()]
 SMOOTH = [Squared(), SquaredHinge(), Logistic(), Softmax(), Huber(0.3), SmoothHinge(0.5)]

@@ -7,18 +7,18 @@ column for two classes, one column a class otherwise. The names are scikit-learn
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import exp
 from typing import Any
 
 import numpy as np
-from scipy.special import entr, expit, huber, log_softmax, logit, softmax
 
-#: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
-_NEWTON, _ACCURACY = 40, 1e-13
 #: The least unit of targets; its inverse is finite.
 LEAST_UNIT = 1e-300
 #: Distance from the minimiser, in units, within which a parabola that touches a loss is no steeper.
 NEAR = 0.1
+
+#: Units of the outputs, (n_outputs,) or one for all; two arrays of the shape of decision values.
+Unit = np.ndarray | float
+Pair = tuple[np.ndarray, np.ndarray]
 
 
 def unit_of(spread: np.ndarray) -> np.ndarray:
@@ -67,9 +67,7 @@ class Loss(ABC):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Derivative with respect to f: shape (n_rows, n_outputs)."""
 
-    def bend(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def bend(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
         """Two arrays whose sums over rows have the curvature along the slopes as their ratio.
 
         ``unit`` is the scale of each output.
@@ -81,9 +79,7 @@ class Loss(ABC):
         slope = np.abs(self.derivative(f, y))
         return slope**2, slope * self.distance(f, y)
 
-    def newton(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
         """Slopes −l′(f) and curvatures for Newton steps, both of the shape of f.
 
         By default the curvature belongs to the parabola that touches the loss at f and has its
@@ -188,302 +184,3 @@ class DualLoss(Loss):
         if a dual variable grows by 1. Returns the b that maximises −l*(−b) − f (b − a) −
         (q/2) (b − a)².
         """
-
-
-class Squared(DualLoss):
-    """½ (f − y)²; its minimiser at ±1 targets is 2p − 1."""
-
-    bounded_slope = False
-    for_numbers = True
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return 0.5 * ((f - y) ** 2).sum(axis=1)
-
-    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return f - y
-
-    def newton(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        return y - f, np.ones_like(f)
-
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return a * a / 2 - a * y
-
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        return (y - f + q * a) / (1 + q)
-
-
-class EpsilonInsensitive(DualLoss):
-    """max(0, |f − y| − ε), the loss of support vector regression."""
-
-    piecewise_linear = True
-    smooth = False
-    for_numbers = True
-
-    def __init__(self, epsilon: float = 0.1) -> None:
-        self.epsilon = epsilon
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.maximum(np.abs(f - y) - self.epsilon, 0).sum(axis=1)
-
-    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.sign(f - y) * (np.abs(f - y) > self.epsilon)
-
-    def newton(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        off, near = np.abs(f - y), NEAR * unit
-        below, above = (np.maximum(np.abs(off + e), near) for e in (self.epsilon, -self.epsilon))
-        return -self.derivative(f, y), 0.5 / below + 0.5 / above
-
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return self.epsilon * np.abs(a) - a * y
-
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        free = y - f + q * a
-        return np.sign(free) * np.clip((np.abs(free) - self.epsilon) / q, 0, 1)
-
-
-class Huber(DualLoss):
-    """½ (f − y)² up to |f − y| = ε, and linear beyond: little moved by outliers."""
-
-    for_numbers = True
-
-    def __init__(self, epsilon: float = 0.1) -> None:
-        self.epsilon = epsilon
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return huber(self.epsilon, f - y).sum(axis=1)
-
-    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.clip(f - y, -self.epsilon, self.epsilon)
-
-    def newton(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        short = y - f
-        beyond = np.maximum(np.abs(short), self.epsilon)
-        return np.clip(short, -self.epsilon, self.epsilon), self.epsilon / beyond
-
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return a * a / 2 - a * y
-
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        return np.clip((y - f + q * a) / (1 + q), -self.epsilon, self.epsilon)
-
-
-class Hinge(DualLoss):
-    """max(0, 1 − y f), the loss of support vector machines."""
-
-    smooth = False
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.maximum(1 - y * f, 0).sum(axis=1)
-
-    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -y * (y * f < 1)
-
-    def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.abs(1 - y * f)
-
-    def smoothed(self, width: float) -> Loss:
-        return SmoothHinge(width)
-
-    def newton(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        short = 1 - y * f
-        return y * (short > 0), 0.5 / np.maximum(np.abs(short), NEAR * unit)
-
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -a * y
-
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        return y * np.clip((1 - y * f + q * y * a) / q, 0, 1)
-
-
-class SmoothHinge(Loss):
-    """The hinge with its corner smoothed by a parabola of a width, at most width/2 below it."""
-
-    def __init__(self, width: float) -> None:
-        self.width = width
-        self.curvature = 1 / width
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        short = 1 - y * f  # of the margin
-        near = np.clip(short, 0, self.width)
-        return (near**2 / (2 * self.width) + np.maximum(short - self.width, 0)).sum(axis=1)
-
-    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -y * np.clip((1 - y * f) / self.width, 0, 1)
-
-    def typical_curvature(self, at_constant: np.ndarray) -> np.ndarray:
-        return np.ones_like(at_constant)  # over distances of 1, whatever the width is
-
-    def corner(self, f: np.ndarray, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        # By Fenchel's inequality, with the conjugate y · slope of the hinge.
-        return (np.maximum(1 - y * f, 0) + slope * (y - f)).sum(axis=1)
-
-
-class SquaredHinge(DualLoss):
-    """max(0, 1 − y f)²; its minimiser is 2p − 1."""
-
-    curvature = 2.0
-    bounded_slope = False
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return (np.maximum(1 - y * f, 0) ** 2).sum(axis=1)
-
-    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -2 * y * np.maximum(1 - y * f, 0)
-
-    def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.abs(1 - y * f)
-
-    def newton(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        short = np.maximum(1 - y * f, 0)
-        return 2 * y * short, 2.0 * (short > 0)
-
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return a * a / 4 - a * y
-
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        return y * np.maximum((1 - y * f + q * y * a) / (0.5 + q), 0)
-
-
-class Logistic(DualLoss):
-    """log(1 + exp(−y f)); its minimiser is log(p / (1 − p))."""
-
-    curvature = 0.25
-    has_link = True
-    bending = 1.0
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.logaddexp(0, -y * f).sum(axis=1)
-
-    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -y * expit(-y * f)
-
-    def bend(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        p = expit(-y * f)
-        return p**3 * (1 - p), p**2
-
-    def newton(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        p = expit(-y * f)
-        return y * p, p * (1 - p)
-
-    def _positive(self, f: np.ndarray) -> np.ndarray:
-        return expit(f)
-
-    def start(self, shares: np.ndarray) -> np.ndarray:
-        return logit(shares)
-
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -entr(a * y) - entr(1 - a * y)
-
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        pairs = zip((y * a).tolist(), (y * f).tolist(), strict=True)
-        return y * np.array([logistic_dual(share, margin, q) for share, margin in pairs])
-
-
-def logistic_dual(share: float, margin: float, q: float) -> float:
-    """Root s in (0, 1) of logit(s) + margin + q (s − share) = 0.
-
-    It is found by Newton's method for z = logit(s). If a step would leave the interval that has the
-    root, or is more than half of the step before, the interval is halved instead.
-    """
-    low, high = -margin - q * (1 - share), -margin + q * share
-    z, before = (low + high) / 2, high - low
-    for _ in range(_NEWTON):
-        s = _sigmoid(z)
-        value = z + margin + q * (s - share)
-        if abs(value) <= _ACCURACY * (1 + q):
-            break
-        low, high = (low, z) if value > 0 else (z, high)
-        step = value / (1 + q * s * (1 - s))
-        if not low < z - step < high or abs(step) > before / 2:
-            step = z - (low + high) / 2
-        z, before = z - step, abs(step)
-    return s
-
-
-def _sigmoid(z: float) -> float:
-    small = exp(-abs(z))
-    return 1 / (1 + small) if z > 0 else small / (1 + small)
-
-
-#: Margins beyond which the exponential loss is straight. No minimiser has a row that wrong.
-_STRAIGHT = 30.0
-
-
-class Exponential(Loss):
-    """exp(−y f), the loss of AdaBoost; its minimiser is half of log(p / (1 − p)).
-
-    Its curvature has no bound. It is 1 at f = 0. Where −y f is above 30, the loss continues as a
-    straight line, so a step that is too long has a finite loss, from which a shorter step is found.
-    """
-
-    has_link = True
-    bending = 1.0
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        wrong = -y * f
-        bent = np.minimum(wrong, _STRAIGHT)
-        return (np.exp(bent) * (1 + wrong - bent)).sum(axis=1)
-
-    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -y * np.exp(np.minimum(-y * f, _STRAIGHT))
-
-    def newton(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        slope = np.exp(np.minimum(-y * f, _STRAIGHT))
-        return y * slope, slope
-
-    def _positive(self, f: np.ndarray) -> np.ndarray:
-        return expit(2 * f)
-
-
-class Softmax(Loss):
-    """−log softmax(f) at the one class whose target is +1."""
-
-    curvature = 0.5
-    has_link = True
-    coupled = True
-    bending = 1.0
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -(log_softmax(f, axis=1) * (y > 0)).sum(axis=1)
-
-    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return softmax(f, axis=1) - (y > 0)
-
-    def bend(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        p = softmax(f, axis=1)
-        square = (p - (y > 0)) ** 2
-        return p * (1 - p) * square, square
-
-    def newton(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        # The diagonal of the curvature, times k / (k - 1), as the outputs have one sum too many.
-        by_output = np.ascontiguousarray(f.T)  # few outputs are best summed side by side
-        share = np.exp(by_output - by_output.max(axis=0))
-        share /= share.sum(axis=0)
-        p, k = share.T, f.shape[1]
-        return (y > 0) - p, p * (1 - p) * (k / (k - 1))
-
-    def probability(self, f: np.ndarray) -> np.ndarray:
-        return softmax(f, axis=1)
-
-    def start(self, shares: np.ndarray) -> np.ndarray:
-        return np.log(shares) - np.log(shares).mean()

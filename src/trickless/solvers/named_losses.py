@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from trickless.errors import InvalidValueError
+from trickless.solvers.class_losses import Exponential, Hinge, Logistic, Softmax, SquaredHinge
 from trickless.solvers.cox import Cox
 from trickless.solvers.log_link import LogLink
-from trickless.solvers.losses import (
-    EpsilonInsensitive,
-    Exponential,
-    Hinge,
-    Huber,
-    Logistic,
-    Loss,
-    Softmax,
-    Squared,
-    SquaredHinge,
-)
+from trickless.solvers.losses import Loss
+from trickless.solvers.number_losses import EpsilonInsensitive, Huber, Squared
 from trickless.solvers.pinball import Pinball, Quantile
 
 #: Losses of numbers with a convex conjugate, and those for classes.

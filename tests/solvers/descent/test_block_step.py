@@ -7,11 +7,12 @@ from scipy import linalg
 from cases import inputs
 from trickless.functions.stream import NeuronStream
 from trickless.neurons import Gaussian
+from trickless.solvers.class_losses import Logistic
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.step_sizes import Steps
 from trickless.solvers.descent.steps.block import Block, searched
-from trickless.solvers.losses import Logistic, Squared
+from trickless.solvers.number_losses import Squared
 
 SIZES = {"batch_size": 60, "neurons_per_step": 5, "n_neurons": 50}
 

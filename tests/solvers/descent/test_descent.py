@@ -16,7 +16,7 @@ from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.descent.steps.block import Block
 from trickless.solvers.descent.steps.newton import Newton
 from trickless.solvers.descent.steps.plain import Plain
-from trickless.solvers.losses import Squared
+from trickless.solvers.number_losses import Squared
 
 ALPHA = 0.5
 X = inputs(48, 3)

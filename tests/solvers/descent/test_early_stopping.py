@@ -7,12 +7,13 @@ from cases import inputs
 from stopping import stops_at
 from trickless.functions.stream import NeuronStream
 from trickless.neurons import Trees
+from trickless.solvers.class_losses import Logistic, Softmax
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.early_stopping import HeldOut, Looks, mean_and_error
 from trickless.solvers.descent.options import Candidates, DescentOptions, EarlyStopping
 from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.descent.steps.newton import Newton
-from trickless.solvers.losses import Logistic, Softmax, Squared
+from trickless.solvers.number_losses import Squared
 
 X = inputs(48, 3)
 Y = np.stack([np.sin(2 * X[:, 0]), X[:, 1]], axis=1)

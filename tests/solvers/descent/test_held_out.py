@@ -6,12 +6,13 @@ import pytest
 from cases import inputs
 from trickless.functions.stream import NeuronStream
 from trickless.neurons import Trees
+from trickless.solvers.class_losses import Logistic
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.held_out import folds, split
 from trickless.solvers.descent.options import Candidates, DescentOptions, EarlyStopping
 from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.descent.steps.newton import Newton
-from trickless.solvers.losses import Logistic, Squared
+from trickless.solvers.number_losses import Squared
 
 
 class Errors:

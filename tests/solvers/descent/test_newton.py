@@ -11,26 +11,18 @@ import naive
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.functions.stream import NeuronStream
 from trickless.neurons import Trees
+from trickless.solvers.class_losses import Exponential, Hinge, Logistic, Softmax, SquaredHinge
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.slopes import Units, in_units, safe_share, units_of
 from trickless.solvers.descent.steps.leaves import Leaves, leaf_coefficients
 from trickless.solvers.descent.steps.newton import Newton
-from trickless.solvers.losses import (
-    EpsilonInsensitive,
-    Exponential,
-    Hinge,
-    Huber,
-    Logistic,
-    Softmax,
-    Squared,
-    SquaredHinge,
-)
 from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
     make_loss,
 )
+from trickless.solvers.number_losses import EpsilonInsensitive, Huber, Squared
 
 TWICE = [Squared(), Logistic(), Softmax(), Exponential(), SquaredHinge()]
 LOSSES = [*TWICE, Huber(0.3), EpsilonInsensitive(0.3), Hinge()]

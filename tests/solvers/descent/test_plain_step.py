@@ -7,10 +7,11 @@ import naive
 from cases import inputs
 from trickless.functions.stream import NeuronStream
 from trickless.neurons import Gaussian
+from trickless.solvers.class_losses import Logistic
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.steps.plain import Plain
-from trickless.solvers.losses import EpsilonInsensitive, Logistic, Squared
+from trickless.solvers.number_losses import EpsilonInsensitive, Squared
 
 STEP = Plain("Owner", Squared(), 1, batch_size=30, neurons_per_step=4, n_neurons=40)
 

@@ -13,7 +13,7 @@ from trickless.solvers.descent.step_sizes import (
     largest_eigenvalue,
     stable_step,
 )
-from trickless.solvers.losses import EpsilonInsensitive, Squared
+from trickless.solvers.number_losses import EpsilonInsensitive, Squared
 
 SPREAD = np.array([2.0, 0.5])
 

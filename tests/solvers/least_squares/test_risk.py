@@ -7,18 +7,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 from trickless import KitchenSinksClassifier
 from trickless.neurons import Gaussian
-from trickless.solvers.least_squares.box import excess_within
-from trickless.solvers.least_squares.risk import _WIDTHS, minimise
-from trickless.solvers.least_squares.statistics import Statistics
-from trickless.solvers.losses import (
+from trickless.solvers.class_losses import (
     Exponential,
     Hinge,
     Logistic,
     SmoothHinge,
     Softmax,
-    Squared,
     SquaredHinge,
 )
+from trickless.solvers.least_squares.box import excess_within
+from trickless.solvers.least_squares.risk import _WIDTHS, minimise
+from trickless.solvers.least_squares.statistics import Statistics
+from trickless.solvers.number_losses import Squared
 
 
 def problem(n=90, k=8, outputs=1, seed=0):

@@ -36,7 +36,7 @@ from trickless.solvers.calibration import (
     note_rows,
     recent_temperatures,
 )
-from trickless.solvers.losses import Squared
+from trickless.solvers.number_losses import Squared
 from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.rounds.coefficients import Coefficients
 from trickless.solvers.rounds.schedules import Schedule

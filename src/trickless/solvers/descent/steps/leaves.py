@@ -52,11 +52,6 @@ class Leaves(NamedTuple):
         """Rows, and columns that the activations would have."""
         return self.numbers.shape[1], self.width * len(self.numbers)
 
-    def of_tree(self, number: int) -> Leaves:
-        """Return the leaves of one tree."""
-        some = slice(number, number + 1)
-        return Leaves(self.numbers[some], self.width, self.n_leaves[some])
-
     def sums(self, values: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Return sums of ``values`` (n_values, n_rows) by leaf: (width, n_trees, n_values)."""
         parts = []

@@ -1,0 +1,85 @@
+"""Losses of numbers that have a convex conjugate."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import huber
+
+from trickless.solvers.losses import NEAR, DualLoss, Pair, Unit
+
+
+class Squared(DualLoss):
+    """½ (f − y)²; its minimiser at ±1 targets is 2p − 1."""
+
+    bounded_slope = False
+    for_numbers = True
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return 0.5 * ((f - y) ** 2).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return f - y
+
+    def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
+        return y - f, np.ones_like(f)
+
+    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return a * a / 2 - a * y
+
+    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
+        return (y - f + q * a) / (1 + q)
+
+
+class EpsilonInsensitive(DualLoss):
+    """max(0, |f − y| − ε), the loss of support vector regression."""
+
+    piecewise_linear = True
+    smooth = False
+    for_numbers = True
+
+    def __init__(self, epsilon: float = 0.1) -> None:
+        self.epsilon = epsilon
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.maximum(np.abs(f - y) - self.epsilon, 0).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.sign(f - y) * (np.abs(f - y) > self.epsilon)
+
+    def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
+        off, near = np.abs(f - y), NEAR * unit
+        below, above = (np.maximum(np.abs(off + e), near) for e in (self.epsilon, -self.epsilon))
+        return -self.derivative(f, y), 0.5 / below + 0.5 / above
+
+    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return self.epsilon * np.abs(a) - a * y
+
+    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
+        free = y - f + q * a
+        return np.sign(free) * np.clip((np.abs(free) - self.epsilon) / q, 0, 1)
+
+
+class Huber(DualLoss):
+    """½ (f − y)² up to |f − y| = ε, and linear beyond: little moved by outliers."""
+
+    for_numbers = True
+
+    def __init__(self, epsilon: float = 0.1) -> None:
+        self.epsilon = epsilon
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return huber(self.epsilon, f - y).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.clip(f - y, -self.epsilon, self.epsilon)
+
+    def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
+        short = y - f
+        beyond = np.maximum(np.abs(short), self.epsilon)
+        return np.clip(short, -self.epsilon, self.epsilon), self.epsilon / beyond
+
+    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return a * a / 2 - a * y
+
+    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
+        return np.clip((y - f + q * a) / (1 + q), -self.epsilon, self.epsilon)
