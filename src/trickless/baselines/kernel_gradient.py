@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
-from trickless.learners.base import Classifier, partial_fit_labels, store
+from trickless.learners.base import store
+from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.kernel_learner import KernelLearner
 from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, OnlineRegressor
 from trickless.rules import choice, either, positive

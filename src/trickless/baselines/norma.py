@@ -18,14 +18,10 @@ from trickless.conformal.unseen import Unseen
 from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import (
-    Classifier,
-    Regressor,
-    partial_fit_labels,
-    partial_fit_numbers,
-    store,
-)
+from trickless.learners.base import store
+from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.kernel_learner import KernelLearner
+from trickless.learners.regressor import Regressor, partial_fit_numbers
 from trickless.learners.training import training_copy
 from trickless.rules import (
     anything,

@@ -14,7 +14,8 @@ from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import documented
 from trickless.functions.exact_kernel import KernelRows
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import Classifier, store
+from trickless.learners.base import store
+from trickless.learners.classifier import Classifier
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
 from trickless.learners.training import training_copy
 from trickless.rules import CLASS_WEIGHT, check_parameters, count, integer

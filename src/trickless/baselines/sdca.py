@@ -13,8 +13,10 @@ import numpy as np
 
 from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import documented
-from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.base import store
+from trickless.learners.classifier import Classifier
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
+from trickless.learners.regressor import Regressor
 from trickless.learners.training import training_copy
 from trickless.rules import (
     CLASS_WEIGHT,

@@ -13,7 +13,7 @@ from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.given import as_targets
 from trickless.intake.labels import balanced, distinct, one_form, positions, together
 from trickless.intake.weights import check_weights
-from trickless.learners.base import Classifier
+from trickless.learners.classifier import Classifier
 
 
 @singledispatch

@@ -11,10 +11,7 @@ from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from trickless.arrays.places import HOST, place_of, to_device_of, to_host
@@ -28,22 +25,18 @@ from trickless.arrays.stated import (
 )
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
-from trickless.conformal.levels import check_confidence
 from trickless.conformal.unseen import Scores, Unseen
-from trickless.errors import MissingAttributeError
 from trickless.functions.stream import as_seed, check_seed
-from trickless.intake.batches import Targets, numbers_for, with_matrix
+from trickless.intake.batches import Targets, with_matrix
 from trickless.intake.given import as_targets
-from trickless.intake.labels import Labels, LabelSets, check_some_weight, spelled_as_classes
+from trickless.intake.labels import Labels, LabelSets, check_some_weight
 from trickless.intake.rows import Batch, Matrix, Rows
-from trickless.intake.survival import as_times
-from trickless.intake.targets import Numbers, Quantiles, check_scale
+from trickless.intake.targets import Numbers
 from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
 from trickless.learners.fixed import check_fixed
-from trickless.learners.intervals import intervals_by_errors, scores_of_rows, sets_of_classes
-from trickless.learners.quantiles import explained, quantiles_of
+from trickless.learners.intervals import scores_of_rows
 from trickless.rules import (
     DTYPE,
     MOST_THINGS,
@@ -52,11 +45,9 @@ from trickless.rules import (
     boolean,
     check_parameters,
     check_value,
-    choice,
     plain,
-    with_remedies,
 )
-from trickless.solvers.calibration import Temperatures, probabilities, tempered
+from trickless.solvers.calibration import Temperatures
 from trickless.solvers.losses import Loss
 from trickless.solvers.named_losses import make_loss
 
@@ -311,323 +302,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         return Phase(self, total, unit, phase)
 
 
-class Regressor(RegressorMixin, Learner):
-    """A learner of numbers, one column or several."""
-
-    _numeric = True
-    _interval_methods: ClassVar[Rule] = choice(
-        "auto", "held-out", remedy="method='auto' uses the errors at rows that were not learned"
-    )
-
-    def _new_targets(self, y: np.ndarray, classes: Any) -> Numbers:
-        levels, owner = quantiles_of(self), type(self).__name__
-        if levels is not None:
-            return Quantiles(owner, y, self.dtype, len(levels))
-        loss, power = self._of_loss("loss", "squared_error"), self._of_loss("tweedie_power", 1.5)
-        return numbers_for(loss, power, owner, y, self.dtype)
-
-    def _read_targets(self, y: Any) -> Any:
-        return as_times(y) if self._of_loss("loss", "squared_error") == "cox" else y
-
-    @in_one_state
-    def predict(self, X: Any) -> Any:
-        """Predict targets.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        float64 array of shape (n_rows,) or (n_rows, n_outputs), as y in ``fit``
-            Predicted targets, in the library and on the device of X.
-        """
-        decisions = self._decide(X)
-        return self.targets_.shaped(self.targets_.values(decisions))
-
-    @in_one_state
-    def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "auto") -> Any:
-        """Predict intervals that hold new targets with a probability of ``confidence``.
-
-        They are the predictions plus and minus a quantile of the errors at rows that the model had
-        not learned from when it predicted them. They need a learner that holds rows out. For other
-        learners, use :class:`trickless.conformal.SplitConformal` with rows of yours.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
-        confidence : float, default=0.9
-            The probability that a target is in its interval, for each output by itself. It is an
-            average over rows, which must come from the same source as the training rows.
-        method : {"auto", "held-out"}, default="auto"
-            There is one method, which "auto" uses.
-
-        Returns
-        -------
-        float64 array of shape (n_rows, 2) or (n_rows, n_outputs, 2)
-            Lower and upper ends, in the library and on the device of X.
-
-        Raises
-        ------
-        ValueError
-            If the model has no rows that it has not learned from, or too few for the confidence.
-        """
-        check_is_fitted(self)
-        check_confidence(type(self).__name__, confidence)
-        check_value(type(self).__name__, "method", method, self._interval_methods)
-        return self._intervals(X, confidence, method)
-
-    def _intervals(self, X: Any, confidence: float, method: str) -> Any:
-        return intervals_by_errors(self, X, confidence)
-
-    @in_one_state
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination R²: 1 is perfect, the mean of y has 0.
-
-        For ``loss="quantile"`` and "absolute_error" it is D², the share of the pinball loss of a
-        constant that is explained: 1 is perfect, and the quantile of y has 0. Of several quantiles
-        it is the mean. See :func:`sklearn.metrics.d2_pinball_score`.
-
-        For losses with a log link it is D², the share of the deviance that is explained, and for
-        ``loss="cox"`` Harrell's concordance index, where 0.5 is chance.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Test data.
-        y : array of shape (n_rows,) or (n_rows, n_outputs)
-            Target values.
-        sample_weight : array of shape (n_rows,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-        """
-        check_is_fitted(self)
-        owner = type(self).__name__
-        with with_remedies(owner):
-            y = self._scored(y)
-            sample_weight = _scored_by(owner, y, sample_weight)
-            if place_of(y) is HOST:
-                check_scale(owner, np.asarray(y, dtype=np.float64), np.dtype(np.float64))
-            return explained(self, y, self.predict(X), sample_weight)
-
-    @property
-    def n_outputs_(self) -> int:
-        """Number of columns of y."""
-        return self.targets_.n_outputs
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-
-def _has_link(estimator: Any) -> bool:
-    if not estimator._loss(1).has_link and not estimator._calibrates():
-        raise MissingAttributeError(
-            f"loss={estimator.loss!r} does not determine probabilities, so there is no "
-            "predict_proba",
-            "use loss='log_loss', or wrap the model in sklearn.calibration.CalibratedClassifierCV",
-        )
-    return True
-
-
-class Classifier(ClassifierMixin, Learner):
-    """A learner of labels, of two or more classes.
-
-    Parameters
-    ----------
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply ``sample_weight``. In a dictionary
-        {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
-        same total weight.
-
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        The labels.
-    """
-
-    _numeric = False
-
-    @property
-    def _takes_sets(self) -> bool:
-        """Whether a row may have several labels."""
-        return False
-
-    def _new_targets(self, y: np.ndarray, classes: Any) -> Labels | LabelSets:
-        owner = type(self).__name__
-        if y.ndim == 1:
-            return Labels(owner, y, classes)
-        sets = LabelSets(owner, y)
-        sets.check_classes(classes)
-        return sets
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = tags.target_tags.multi_output = self._takes_sets
-        return tags
-
-    @property
-    def classes_(self) -> np.ndarray:
-        """The labels, shape (n_classes,)."""
-        return self.targets_.classes
-
-    @in_one_state
-    def decision_function(self, X: Any) -> Any:
-        """Compute decision values. A larger value means more confidence in a class.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        float64 array of shape (n_rows,) for two classes (positive for the second), or
-        (n_rows, n_classes)
-            Values in the library and on the device of X.
-        """
-        decisions = self._decide(X)
-        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
-
-    @in_one_state
-    def predict(self, X: Any) -> Any:
-        """Predict labels.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        array of shape (n_rows,), or (n_rows, n_labels) if y had this shape in ``fit``
-            Predicted labels. If y in ``fit`` was an array of another library, such as torch, the
-            labels are in the library of X, and on its device. Otherwise they are a NumPy array.
-        """
-        decisions = self._decide(X)
-        labels = self.targets_.labels(to_host(decisions))
-        return to_device_of(decisions, labels) if self.rows_.labels_beside_rows else labels
-
-    @in_one_state
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy: the share of rows whose label is predicted correctly.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Test data.
-        y : array of shape (n_rows,)
-            Class labels.
-        sample_weight : array of shape (n_rows,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-        """
-        check_is_fitted(self)
-        owner = type(self).__name__
-        with with_remedies(owner):
-            y = self._scored(y)
-            if isinstance(y, np.ndarray):
-                y = spelled_as_classes(self.classes_, y)
-            return super().score(X, y, _scored_by(owner, y, sample_weight))
-
-    @available_if(_has_link)
-    @in_one_state
-    def predict_proba(self, X: Any) -> Any:
-        """Predict probabilities of the classes.
-
-        For online learners, and for the squared loss of Kitchen Sinks, they are
-        ``softmax(decision / T)``. The temperature T is chosen by decision values of rows that the
-        model has not learned [1]_. Kitchen Sinks leaves out up to 2,048 rows in turn. Online
-        learners use the last 4,096 rows before they learn them, or the later half of fewer rows.
-        For two classes there is a temperature for each sign of the decision value, with which
-        probabilities average to the rate of the class. The most probable class is always the
-        predicted class. For other learners, the logistic, softmax and exponential losses determine
-        probabilities, and other losses have no ``predict_proba``.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        float64 array of shape (n_rows, n_classes), in the order of ``classes_``
-            Probabilities, in the library and on the device of X. With several labels for each row,
-            the probability of each label.
-
-        References
-        ----------
-        .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On calibration of modern neural
-           networks", ICML 2017.
-        """
-        decisions = self._decide(X)
-        return to_device_of(decisions, self._probabilities(to_host(decisions)))
-
-    def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
-        """Return probabilities of the classes from decision values."""
-        temperatures = self._temperatures()
-        if temperatures is not None and isinstance(self.targets_, LabelSets):
-            return np.asarray(expit(tempered(decisions, temperatures)))
-        if temperatures is not None:
-            return probabilities(decisions, temperatures)
-        return self._loss(decisions.shape[1]).probability(decisions)
-
-    @in_one_state
-    def predict_set(self, X: Any, confidence: float = 0.9) -> Any:
-        """Predict sets of classes that hold the true class with a probability of ``confidence``.
-
-        A set holds the most likely classes, as many as are needed [1]_. How many follows from rows
-        that the model had not learned from when it predicted them: Kitchen Sinks leaves out up to
-        2,048 rows in turn, Doubly Stochastic holds rows out for early stopping, and online learners
-        use the last rows before they learn them. Rows count by their weights, and by the weights of
-        their classes. For other learners, use :class:`trickless.conformal.SplitConformal` with rows
-        of yours.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
-        confidence : float, default=0.9
-            The probability that the true class is in its set. It is an average over rows, which
-            must come from the same source as the training rows. Sets are never empty, so they hold
-            the true class more often if the most likely class alone does.
-
-        Returns
-        -------
-        bool array of shape (n_rows, n_classes)
-            Which classes are in the set of each row, in the order of ``classes_``.
-
-        Raises
-        ------
-        ValueError
-            If the model has no rows that it has not learned from, or too few for the confidence.
-
-        References
-        ----------
-        .. [1] Y. Romano, M. Sesia and E. J. Candès, "Classification with valid and adaptive
-           coverage", NeurIPS 2020, without the random numbers.
-        """
-        check_is_fitted(self)
-        check_confidence(type(self).__name__, confidence)
-        return sets_of_classes(self, X, confidence)
-
-    def _likely(self, decisions: np.ndarray) -> np.ndarray:
-        """Return probabilities for sets of classes; without a link, by the softmax function."""
-        if self._loss(1).has_link or self._calibrates():
-            return self._probabilities(decisions)
-        return probabilities(decisions, (1.0, 1.0))
-
-
-def _scored_by(owner: str, y: Any, sample_weight: Any) -> Any:
+def scored_by(owner: str, y: Any, sample_weight: Any) -> Any:
     """Validated weights of rows that are scored; arrays of other libraries are unchanged."""
     if sample_weight is None or place_of(sample_weight) is not HOST:
         return sample_weight
@@ -639,39 +314,3 @@ def store(learner: Learner, arguments: dict[str, Any]) -> None:
     for name, value in arguments.items():
         if name not in ("self", "__class__"):
             setattr(learner, name, value)
-
-
-def partial_fit_numbers(self: Any, X: Any, y: Any) -> Any:
-    """Continue to learn from more rows, in the order given.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
-        Training data.
-    y : array of shape (n_rows,) or (n_rows, n_outputs)
-        Target values.
-
-    Returns
-    -------
-    self
-    """
-    return self._partial_fit(X, y)
-
-
-def partial_fit_labels(self: Any, X: Any, y: Any, classes: Any = None) -> Any:
-    """Continue to learn from more rows, in the order given.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
-        Training data.
-    y : array of shape (n_rows,)
-        Class labels.
-    classes : array of shape (n_classes,), optional
-        All labels that may occur, for the first call. Default: the labels of the first batch.
-
-    Returns
-    -------
-    self
-    """
-    return self._partial_fit(X, y, classes=classes)

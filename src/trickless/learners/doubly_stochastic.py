@@ -19,8 +19,9 @@ from trickless.conformal.unseen import Unseen
 from trickless.docstrings import documented
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
-from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.base import store
 from trickless.learners.callbacks import watch_rows
+from trickless.learners.classifier import Classifier
 from trickless.learners.descents import (
     RULES,
     begin_descent,
@@ -37,14 +38,14 @@ from trickless.learners.descents import (
     warn_of_known_rows,
     watch_held_out,
 )
-from trickless.learners.hazards import HazardMixin, keep_baseline
+from trickless.learners.hazards import keep_baseline
+from trickless.learners.many_losses import OF_LOSSES, ManyLosses
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
-from trickless.learners.quantiles import QUANTILE
+from trickless.learners.regressor import Regressor
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
-    TWEEDIE_POWER,
     check_parameters,
     choice,
     non_negative,
@@ -447,7 +448,7 @@ class _DoublyStochastic(NeuronLearner):
 
 
 @documented
-class DoublyStochasticRegressor(HazardMixin, Regressor, _DoublyStochastic):
+class DoublyStochasticRegressor(ManyLosses, Regressor, _DoublyStochastic):
     r"""Regression with Doubly Stochastic Gradients.
 
     Minimises :math:`E[l(f(x), y)] + \frac{\alpha}{2} \|f\|^2` over functions f of infinitely many
@@ -473,18 +474,14 @@ class DoublyStochasticRegressor(HazardMixin, Regressor, _DoublyStochastic):
         event), and ``predict`` returns f, which is larger for earlier events. The risk set of a row
         holds the rows of its batch, or of the held-out rows for their score, so "cox" needs
         ``fit``.
+
+        With a log link, Newton steps use the curvature of the loss, and for "cox" the diagonal of
+        the Hessian. No step moves f in a leaf further than log(1 + |s|), where s is the whole
+        Newton step, so that the exponential does not run away. Plain steps allow for four times the
+        curvature at the start.
     epsilon : float, default=0.1
         The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
         The default suits targets with a standard deviation of about 1.
-    tweedie_power : float, default=1.5
-        The power p of ``loss="tweedie"``, above 1 and below 2. The variance of a target is taken
-        to be in proportion to the p-th power of its mean. 1 would be "poisson", and 2 "gamma".
-    quantile : float or sequence of float, default=0.5
-        For ``loss="quantile"``: the share of the targets below the prediction. With an increasing
-        sequence, all quantiles are learned in one fit, with the same neurons. ``predict`` then
-        returns a column for each quantile, in increasing order. They never cross, because the
-        values of a row are sorted, which never increases their pinball loss (Chernozhukov,
-        Fernández-Val and Galichon, Econometrica 78(3), 2010). y must be one column then.
 
     Attributes
     ----------
@@ -494,17 +491,6 @@ class DoublyStochasticRegressor(HazardMixin, Regressor, _DoublyStochastic):
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and their mean squared error before the step. The error is
         summed over the outputs. It is 0 for "cox".
-
-    Notes
-    -----
-    Counts that were observed for different exposures, such as days, are learned as rates:
-    ``fit(X, count / exposure, sample_weight=exposure)``. For "poisson" this is the same likelihood
-    as that of the counts with log(exposure) as an offset. The expected count of a row is
-    ``exposure * predict(X)``. With a log link, ``network_(X)`` is the logarithm of the mean.
-
-    Newton steps use the curvature of the loss, and for "cox" the diagonal of the Hessian. No
-    step moves f in a leaf further than log(1 + |s|), where s is the whole Newton step, so that the
-    exponential does not run away. Plain steps allow for four times the curvature at the start.
 
     Examples
     --------
@@ -527,19 +513,14 @@ class DoublyStochasticRegressor(HazardMixin, Regressor, _DoublyStochastic):
     True
     """
 
-    # In files of older versions.
-    quantile: Quantile = 0.5
-    tweedie_power: float = 1.5
-
     _fixed = ("quantile", "tweedie_power", *_DoublyStochastic._fixed)
     _rules = _DoublyStochastic._rules | {
+        **OF_LOSSES,
         "loss": choice(
             *(*REGRESSION_LOSSES, *QUANTILE_LOSSES, *LINK_LOSSES),
             remedy=f"{FOR_MEANS}; {FOR_MORE_NUMBERS}",
         ),
-        "quantile": QUANTILE,
         "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
-        "tweedie_power": TWEEDIE_POWER,
     }
 
     def __init__(

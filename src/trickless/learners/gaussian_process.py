@@ -16,6 +16,8 @@ from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.intake.weights import check_weights
 from trickless.learners.likelihood import Likelihood
+from trickless.learners.regressor import Regressor
+from trickless.learners.solved import SolvedLearner
 from trickless.learners.streams import check_deviations, check_statistics
 from trickless.rules import check_value, count
 from trickless.solvers.least_squares.process import Process
@@ -23,27 +25,66 @@ from trickless.solvers.least_squares.process import Process
 _N_SAMPLES = count("n_samples=1 draws one function")
 
 
-class GaussianProcess:
+class GaussianProcess(Regressor, SolvedLearner):
     """What a learner of least squares answers as a Gaussian process.
 
     The prior of the function is the kernel of the drawn neurons times ``noise_variance_ / (n
     alpha_)``. A constant has a flat prior, if there is one. Here n is the effective number of rows.
     """
 
-    alpha: float | str
-    weight_bound: float | None
-    n_jobs: int | None
-    neurons_: Any
-    sums_: Any
-    targets_: Any
-    rows_: Any
-
     @contextmanager
     def _process(self, what: str) -> Iterator[Process]:
         """Give the posterior, which ``what`` needs; an error says why there is none."""
         check_process(self, what)
-        with self.sums_.certain(self._problem()) as process:  # type: ignore[attr-defined]
+        with self.sums_.certain(self._problem()) as process:
             yield process
+
+    @in_one_state
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Predict targets, and their standard deviations or covariances.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
+        return_std : bool, default=False
+            Whether to return standard deviations as well. They need the direct solver, and no
+            ``weight_bound``.
+        return_cov : bool, default=False
+            Whether to return covariances instead of standard deviations. They need the same, and
+            memory for a number for each pair of rows.
+
+        Returns
+        -------
+        y : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
+        std : array of the same shape, if ``return_std``
+            Standard deviation of a new target. The model is read as a Gaussian process whose
+            posterior mean is the solution. Its kernel is the kernel of the drawn neurons times
+            ``noise_variance_ / (n alpha_)``. The kernel of the drawn neurons approaches the exact
+            kernel of the family as ``n_neurons`` grows.
+        cov : array of shape (n_rows, n_rows) or (n_rows, n_rows, n_outputs), if ``return_cov``
+            Covariance of new targets at the rows, one at each. Its diagonal is ``std ** 2``.
+            Without the noise's variance on the diagonal, it is the covariance of the function.
+        """
+        owner = type(self).__name__
+        if return_std and return_cov:
+            raise InvalidValueError(
+                f"{owner}: return_std=True does not go with return_cov=True",
+                "return_cov=True, whose diagonal is the square of the standard deviations",
+            )
+        mean = super().predict(X)
+        if not return_std and not return_cov:
+            return mean
+        X = self._rows_to_predict(X)
+        if return_std:
+            check_process(self, "return_std=True")
+            deviations = self.sums_.deviations(X, self._problem())
+            return mean, self.targets_.shaped(to_device_of(X, deviations))
+        with self._process("return_cov=True") as process:
+            covariance = process.covariance(X)
+            covariance[np.diag_indices(len(covariance))] += process.noise_at(X)
+        covariance = covariance[:, :, 0] if self.targets_.is_vector else covariance
+        return mean, to_device_of(X, covariance)
 
     @in_one_state
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Any:
@@ -91,7 +132,7 @@ class GaussianProcess:
         """
         check_is_fitted(self)
         check_value(type(self).__name__, "n_samples", n_samples, _N_SAMPLES)
-        X = self._rows_to_predict(X)  # type: ignore[attr-defined]
+        X = self._rows_to_predict(X)
         with self._process("sample_y") as process:
             network = process.samples(type(self).__name__, n_samples, as_seed(random_state))
         with linear_algebra(self.n_jobs):
@@ -107,7 +148,7 @@ class GaussianProcess:
         """Variance of the noise: residual sum of squares / residual degrees of freedom."""
         check_is_fitted(self)
         check_deviations(self)
-        return self._each_output(self.sums_.noise(self._problem()))  # type: ignore[attr-defined]
+        return self._each_output(self.sums_.noise(self._problem()))
 
     @property
     @in_one_state
@@ -121,7 +162,7 @@ class GaussianProcess:
         check_is_fitted(self)
         check_statistics(self)
         check_process(self, "log_marginal_likelihood_")
-        likelihood = self.sums_.log_evidence(self._problem())  # type: ignore[attr-defined]
+        likelihood = self.sums_.log_evidence(self._problem())
         if not np.isfinite(likelihood).all():
             raise InvalidValueError(
                 f"{type(self).__name__}: noise_variance_={self.noise_variance_!r}, so the targets "
@@ -137,12 +178,12 @@ class GaussianProcess:
 
         There are no length scales if the family has no ``length_scale_``.
         """
-        alpha, noise = np.ravel(self.alpha_), np.ravel(self.noise_variance_)  # type: ignore[attr-defined]
+        alpha, noise = np.ravel(self.alpha_), np.ravel(self.noise_variance_)
         scales = np.ravel(getattr(self.neurons_, "length_scale_", []))
         positive = np.concatenate([scales, alpha, noise])
         if not (positive > 0).all():
             raise InvalidValueError(
-                f"{type(self).__name__}: alpha_={self.alpha_!r} and noise_variance_="  # type: ignore[attr-defined]
+                f"{type(self).__name__}: alpha_={self.alpha_!r} and noise_variance_="
                 f"{self.noise_variance_!r}, but only numbers above 0 have logarithms",
                 "alpha='evidence', and targets that vary",
             )
@@ -215,13 +256,13 @@ class GaussianProcess:
                 f"{type(self).__name__}: theta={theta!r}, but it must be {n} finite numbers",
                 "theta_ plus changes, such as model.theta_ + 0.1",
             )
-        X = self._rows_to_predict(X)  # type: ignore[attr-defined]
+        X = self._rows_to_predict(X)
         X = X.astype(np.float64) if place_of(X) is HOST else to_host(X).astype(np.float64)
         targets = self.targets_.matrix(np.asarray(to_host(y)))
         weight = None
         if sample_weight is not None:
             weight = check_weights(type(self).__name__, sample_weight, len(targets))
-        problem = self._problem()._replace(alpha="evidence")  # type: ignore[attr-defined]
+        problem = self._problem()._replace(alpha="evidence")
         rows = X, targets, weight, problem
         likelihood = Likelihood(self.neurons_, self.sums_.stream, self.sums_.n_neurons, *rows)
         with linear_algebra(self.n_jobs):

@@ -21,19 +21,16 @@ from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
-from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.base import store
+from trickless.learners.classifier import Classifier
 from trickless.learners.gaussian_process import GaussianProcess, check_process
-from trickless.learners.hazards import HazardMixin, keep_baseline
-from trickless.learners.intervals import (
-    intervals_by_deviations,
-    intervals_by_errors,
-    intervals_by_leaving_out,
-)
+from trickless.learners.hazards import keep_baseline
+from trickless.learners.left_out_intervals import LeftOutIntervals
+from trickless.learners.many_losses import OF_LOSSES, ManyLosses
 from trickless.learners.neuron_learner import begin_stream, choose_neurons
-from trickless.learners.quantiles import QUANTILE
+from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
 from trickless.learners.streams import (
-    check_left_out,
     check_response,
     learn_batch,
     learn_stream,
@@ -43,7 +40,6 @@ from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
-    TWEEDIE_POWER,
     anything,
     boolean,
     check_parameters,
@@ -322,7 +318,9 @@ class _KitchenSinks(SolvedLearner):
 
 
 @documented
-class KitchenSinksRegressor(GaussianProcess, HazardMixin, Regressor, _KitchenSinks):
+class KitchenSinksRegressor(
+    LeftOutIntervals, GaussianProcess, ManyLosses, Regressor, _KitchenSinks
+):
     r"""Regression with Random Kitchen Sinks: ridge regression on random neurons.
 
     Draws K neurons and minimises
@@ -359,15 +357,6 @@ class KitchenSinksRegressor(GaussianProcess, HazardMixin, Regressor, _KitchenSin
         For the last two items, ``alpha="auto"`` and "loo" are chosen for the working response at
         the solution, which is repeated until alpha stays [2]_. For "cox", the response belongs to
         Poisson's loss with the same baseline hazard [3]_.
-    tweedie_power : float, default=1.5
-        The power p of ``loss="tweedie"``, above 1 and below 2. The variance of a target is taken
-        to be in proportion to the p-th power of its mean. 1 would be "poisson", and 2 "gamma".
-    quantile : float or sequence of float, default=0.5
-        For ``loss="quantile"``: the share of the targets below the prediction. With an increasing
-        sequence, all quantiles are learned in one fit, with the same neurons. ``predict`` then
-        returns a column for each quantile, in increasing order. They never cross, because the
-        values of a row are sorted, which never increases their pinball loss (Chernozhukov,
-        Fernández-Val and Galichon, Econometrica 78(3), 2010). y must be one column then.
     error_bars : bool, default=False
         Whether predictions must have standard deviations. True uses the direct solver for any
         number of columns. With ``weight_bound`` or ``solver="iterative"``, this raises an error.
@@ -386,13 +375,6 @@ class KitchenSinksRegressor(GaussianProcess, HazardMixin, Regressor, _KitchenSin
     log_marginal_likelihood_ : float, or array of shape (n_outputs,)
         Logarithm of the likelihood of the training targets, with the coefficients integrated out,
         at ``alpha_`` and ``noise_variance_``.
-
-    Notes
-    -----
-    Counts that were observed for different exposures, such as days, are learned as rates:
-    ``fit(X, count / exposure, sample_weight=exposure)``. For "poisson" this is the same likelihood
-    as that of the counts with log(exposure) as an offset. The expected count of a row is
-    ``exposure * predict(X)``. With a log link, ``network_(X)`` is the logarithm of the mean.
 
     References
     ----------
@@ -413,24 +395,17 @@ class KitchenSinksRegressor(GaussianProcess, HazardMixin, Regressor, _KitchenSin
     (442, 3)
     """
 
-    # In files of older versions.
-    quantile: Quantile = 0.5
-    tweedie_power: float = 1.5
     _fixed = ("loss", "quantile", "tweedie_power", *_KitchenSinks._fixed)
     _rules = _KitchenSinks._rules | {
+        **OF_LOSSES,
         "loss": choice(
             *("squared_error", *QUANTILE_LOSSES, *LINK_LOSSES),
             remedy=f"{FOR_MEANS}; {FOR_MORE_NUMBERS}",
         ),
-        "quantile": QUANTILE,
-        "tweedie_power": TWEEDIE_POWER,
         "noise": choice(
             "constant", "heteroscedastic", remedy="noise='constant' is the same everywhere"
         ),
     }
-    _interval_methods = choice(
-        "auto", "jackknife+", "full", "gaussian", remedy="method='auto' leaves rows out one by one"
-    )
 
     def __init__(
         self,
@@ -456,134 +431,6 @@ class KitchenSinksRegressor(GaussianProcess, HazardMixin, Regressor, _KitchenSin
         cache_bytes: int = 2**28,
     ) -> None:
         store(self, locals())
-
-    @in_one_state
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
-        """Predict targets, and their standard deviations or covariances.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
-        return_std : bool, default=False
-            Whether to return standard deviations as well. They need the direct solver, and no
-            ``weight_bound``.
-        return_cov : bool, default=False
-            Whether to return covariances instead of standard deviations. They need the same, and
-            memory for a number for each pair of rows.
-
-        Returns
-        -------
-        y : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
-        std : array of the same shape, if ``return_std``
-            Standard deviation of a new target. The model is read as a Gaussian process whose
-            posterior mean is the solution. Its kernel is the kernel of the drawn neurons times
-            ``noise_variance_ / (n alpha_)``. The kernel of the drawn neurons approaches the exact
-            kernel of the family as ``n_neurons`` grows.
-        cov : array of shape (n_rows, n_rows) or (n_rows, n_rows, n_outputs), if ``return_cov``
-            Covariance of new targets at the rows, one at each. Its diagonal is ``std ** 2``.
-            Without the noise's variance on the diagonal, it is the covariance of the function.
-        """
-        owner = type(self).__name__
-        if return_std and return_cov:
-            raise InvalidValueError(
-                f"{owner}: return_std=True does not go with return_cov=True",
-                "return_cov=True, whose diagonal is the square of the standard deviations",
-            )
-        mean = super().predict(X)
-        if not return_std and not return_cov:
-            return mean
-        X = self._rows_to_predict(X)
-        if return_std:
-            check_process(self, "return_std=True")
-            deviations = self.sums_.deviations(X, self._problem())
-            return mean, self.targets_.shaped(to_device_of(X, deviations))
-        with self._process("return_cov=True") as process:
-            covariance = process.covariance(X)
-            covariance[np.diag_indices(len(covariance))] += process.noise_at(X)
-        covariance = covariance[:, :, 0] if self.targets_.is_vector else covariance
-        return mean, to_device_of(X, covariance)
-
-    @in_one_state
-    def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "auto") -> Any:
-        """Predict intervals that hold new targets with a probability of ``confidence``.
-
-        Up to 2,048 rows are left out one by one, without a refit. Rows count by their weights.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
-        confidence : float, default=0.9
-            The probability that a target is in its interval, for each output by itself. It is an
-            average over rows, which must come from the same source as the training rows.
-        method : {"auto", "jackknife+", "full", "gaussian"}, default="auto"
-            How the intervals are made.
-
-            - "jackknife+" [1]_ adds the errors at the rows to the predictions without them, and
-              takes quantiles. For given parameters, the probability is at least
-              2 ``confidence`` − 1, and in practice close to ``confidence``.
-            - "full" [2]_ asks of each possible target whether the new row would be among the rows
-              with the largest errors, if it had been learned with this target. For given
-              parameters, the probability is at least ``confidence``.
-            - "gaussian" adds and subtracts standard deviations, as if errors were normal. Intervals
-              are wider away from the training rows. Nothing is proved for other errors.
-            - "auto" is "jackknife+". After passes over the rows, and without sums, it takes a
-              quantile of the errors that all rows would have with the mean leverage.
-
-        Returns
-        -------
-        float64 array of shape (n_rows, 2) or (n_rows, n_outputs, 2)
-            Lower and upper ends, in the library and on the device of X.
-
-        Raises
-        ------
-        ValueError
-            If there are too few rows for the confidence, or if the model cannot leave rows out.
-
-        Notes
-        -----
-        Alpha and the length scale are chosen by the same rows, so that errors at these rows are a
-        little too small. In simulations with Friedman's function, 90 % intervals then held 88.9 %
-        of new targets for 50 rows and 89.4 % for 200, or 88.7 % with learned relevance. Quantiles
-        are therefore taken one rank further for the choice of alpha, and another one for learned
-        relevance. A rank adds about 1 / (n + 1) to the probability, so this hardly matters for many
-        rows. It is too little for learned relevance of 50 rows or fewer.
-
-        References
-        ----------
-        .. [1] R. Foygel Barber et al., "Predictive inference with the jackknife+", Annals of
-           Statistics 49(1), 2021.
-        .. [2] I. Nouretdinov, T. Melluish and V. Vovk, "Ridge regression confidence machine", ICML
-           2001, with the errors of E. Burnaev and V. Vovk, "Efficiency of conformalized ridge
-           regression", COLT 2014.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from trickless import KitchenSinksRegressor
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> model = KitchenSinksRegressor(n_neurons=200, random_state=0).fit(X[:300], y[:300])
-        >>> low, high = model.predict_interval(X[300:]).T
-        >>> bool(((low <= y[300:]) & (y[300:] <= high)).mean() > 0.8)
-        True
-        """
-        return super().predict_interval(X, confidence, method)
-
-    def _intervals(self, X: Any, confidence: float, method: str) -> Any:
-        if method != "gaussian" and self.weight_bound is not None:
-            raise InvalidValueError(
-                f"{type(self).__name__}: weight_bound={self.weight_bound!r} does not go with "
-                "predict_interval, because no row can be left out without a refit",
-                "weight_bound=None, or trickless.conformal.SplitConformal with rows of yours",
-            )
-        if method == "gaussian":
-            return intervals_by_deviations(self, X, confidence)
-        passes = self.sums_.has_unseen and not self.sums_.has_left_out
-        if not self._calibrates() or (method == "auto" and passes):
-            return intervals_by_errors(self, X, confidence)
-        check_left_out(self)
-        return intervals_by_leaving_out(self, X, confidence, method)
 
     def fit_stream(
         self,

@@ -16,7 +16,8 @@ from trickless.arrays.states import in_one_state
 from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.certificate import check_probability
-from trickless.learners.base import Classifier, partial_fit_labels, store
+from trickless.learners.base import store
+from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.online import Y_RANGE, OnlineLearner, OnlineRegressor, schedule_of
 from trickless.rules import anything, either, integer, is_none, positive
 from trickless.solvers.rounds.estimates import Noisy

@@ -16,7 +16,9 @@ from trickless.conformal.unseen import Unseen
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.stream import Purpose, generator
 from trickless.intake.targets import Range
-from trickless.learners.base import Classifier, Learner, Regressor, partial_fit_numbers
+from trickless.learners.base import Learner
+from trickless.learners.classifier import Classifier
+from trickless.learners.regressor import Regressor, partial_fit_numbers
 from trickless.learners.training import training_copy
 from trickless.rules import (
     anything,

@@ -20,7 +20,8 @@ from trickless.functions.certificate import check_probability
 from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import Classifier, partial_fit_labels, store
+from trickless.learners.base import store
+from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, see_later_rows
 from trickless.learners.online import (
     COMPRESSION,

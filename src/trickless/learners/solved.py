@@ -14,7 +14,7 @@ from trickless.errors import MissingAttributeError
 from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
 from trickless.intake.rows import Batch
-from trickless.learners.base import Classifier
+from trickless.learners.classifier import Classifier
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.rules import check_parameters
 from trickless.solvers.calibration import Temperatures

@@ -1,0 +1,106 @@
+"""Intervals of regressors that leave out rows one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trickless.arrays.states import in_one_state
+from trickless.errors import InvalidValueError
+from trickless.learners.intervals import (
+    intervals_by_deviations,
+    intervals_by_errors,
+    intervals_by_leaving_out,
+)
+from trickless.learners.regressor import Regressor
+from trickless.learners.solved import SolvedLearner
+from trickless.learners.streams import check_left_out
+from trickless.rules import choice
+
+
+class LeftOutIntervals(Regressor, SolvedLearner):
+    """Intervals by leaving rows out of least squares."""
+
+    _interval_methods = choice(
+        "auto", "jackknife+", "full", "gaussian", remedy="method='auto' leaves rows out one by one"
+    )
+
+    @in_one_state
+    def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "auto") -> Any:
+        """Predict intervals that hold new targets with a probability of ``confidence``.
+
+        Up to 2,048 rows are left out one by one, without a refit. Rows count by their weights.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
+        confidence : float, default=0.9
+            The probability that a target is in its interval, for each output by itself. It is an
+            average over rows, which must come from the same source as the training rows.
+        method : {"auto", "jackknife+", "full", "gaussian"}, default="auto"
+            How the intervals are made.
+
+            - "jackknife+" [1]_ adds the errors at the rows to the predictions without them, and
+              takes quantiles. For given parameters, the probability is at least
+              2 ``confidence`` − 1, and in practice close to ``confidence``.
+            - "full" [2]_ asks of each possible target whether the new row would be among the rows
+              with the largest errors, if it had been learned with this target. For given
+              parameters, the probability is at least ``confidence``.
+            - "gaussian" adds and subtracts standard deviations, as if errors were normal. Intervals
+              are wider away from the training rows. Nothing is proved for other errors.
+            - "auto" is "jackknife+". After passes over the rows, and without sums, it takes a
+              quantile of the errors that all rows would have with the mean leverage.
+
+        Returns
+        -------
+        float64 array of shape (n_rows, 2) or (n_rows, n_outputs, 2)
+            Lower and upper ends, in the library and on the device of X.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows for the confidence, or if the model cannot leave rows out.
+
+        Notes
+        -----
+        Alpha and the length scale are chosen by the same rows, so that errors at these rows are a
+        little too small. In simulations with Friedman's function, 90 % intervals then held 88.9 %
+        of new targets for 50 rows and 89.4 % for 200, or 88.7 % with learned relevance. Quantiles
+        are therefore taken one rank further for the choice of alpha, and another one for learned
+        relevance. A rank adds about 1 / (n + 1) to the probability, so this hardly matters for many
+        rows. It is too little for learned relevance of 50 rows or fewer.
+
+        References
+        ----------
+        .. [1] R. Foygel Barber et al., "Predictive inference with the jackknife+", Annals of
+           Statistics 49(1), 2021.
+        .. [2] I. Nouretdinov, T. Melluish and V. Vovk, "Ridge regression confidence machine", ICML
+           2001, with the errors of E. Burnaev and V. Vovk, "Efficiency of conformalized ridge
+           regression", COLT 2014.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from trickless import KitchenSinksRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = KitchenSinksRegressor(n_neurons=200, random_state=0).fit(X[:300], y[:300])
+        >>> low, high = model.predict_interval(X[300:]).T
+        >>> bool(((low <= y[300:]) & (y[300:] <= high)).mean() > 0.8)
+        True
+        """
+        return super().predict_interval(X, confidence, method)
+
+    def _intervals(self, X: Any, confidence: float, method: str) -> Any:
+        if method != "gaussian" and self.weight_bound is not None:
+            raise InvalidValueError(
+                f"{type(self).__name__}: weight_bound={self.weight_bound!r} does not go with "
+                "predict_interval, because no row can be left out without a refit",
+                "weight_bound=None, or trickless.conformal.SplitConformal with rows of yours",
+            )
+        if method == "gaussian":
+            return intervals_by_deviations(self, X, confidence)
+        passes = self.sums_.has_unseen and not self.sums_.has_left_out
+        if not self._calibrates() or (method == "auto" and passes):
+            return intervals_by_errors(self, X, confidence)
+        check_left_out(self)
+        return intervals_by_leaving_out(self, X, confidence, method)

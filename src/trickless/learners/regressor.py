@@ -1,0 +1,158 @@
+"""What every learner of numbers answers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from trickless.arrays.places import HOST, place_of
+from trickless.arrays.states import in_one_state
+from trickless.conformal.levels import check_confidence
+from trickless.intake.batches import numbers_for
+from trickless.intake.survival import as_times
+from trickless.intake.targets import Numbers, Quantiles, check_scale
+from trickless.learners.base import Learner, scored_by
+from trickless.learners.intervals import intervals_by_errors
+from trickless.learners.quantiles import explained, quantiles_of
+from trickless.rules import (
+    Rule,
+    check_value,
+    choice,
+    with_remedies,
+)
+
+
+class Regressor(RegressorMixin, Learner):
+    """A learner of numbers, one column or several."""
+
+    _numeric = True
+    _interval_methods: ClassVar[Rule] = choice(
+        "auto", "held-out", remedy="method='auto' uses the errors at rows that were not learned"
+    )
+
+    def _new_targets(self, y: np.ndarray, classes: Any) -> Numbers:
+        levels, owner = quantiles_of(self), type(self).__name__
+        if levels is not None:
+            return Quantiles(owner, y, self.dtype, len(levels))
+        loss, power = self._of_loss("loss", "squared_error"), self._of_loss("tweedie_power", 1.5)
+        return numbers_for(loss, power, owner, y, self.dtype)
+
+    def _read_targets(self, y: Any) -> Any:
+        return as_times(y) if self._of_loss("loss", "squared_error") == "cox" else y
+
+    @in_one_state
+    def predict(self, X: Any) -> Any:
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        float64 array of shape (n_rows,) or (n_rows, n_outputs), as y in ``fit``
+            Predicted targets, in the library and on the device of X.
+        """
+        decisions = self._decide(X)
+        return self.targets_.shaped(self.targets_.values(decisions))
+
+    @in_one_state
+    def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "auto") -> Any:
+        """Predict intervals that hold new targets with a probability of ``confidence``.
+
+        They are the predictions plus and minus a quantile of the errors at rows that the model had
+        not learned from when it predicted them. They need a learner that holds rows out. For other
+        learners, use :class:`trickless.conformal.SplitConformal` with rows of yours.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
+        confidence : float, default=0.9
+            The probability that a target is in its interval, for each output by itself. It is an
+            average over rows, which must come from the same source as the training rows.
+        method : {"auto", "held-out"}, default="auto"
+            There is one method, which "auto" uses.
+
+        Returns
+        -------
+        float64 array of shape (n_rows, 2) or (n_rows, n_outputs, 2)
+            Lower and upper ends, in the library and on the device of X.
+
+        Raises
+        ------
+        ValueError
+            If the model has no rows that it has not learned from, or too few for the confidence.
+        """
+        check_is_fitted(self)
+        check_confidence(type(self).__name__, confidence)
+        check_value(type(self).__name__, "method", method, self._interval_methods)
+        return self._intervals(X, confidence, method)
+
+    def _intervals(self, X: Any, confidence: float, method: str) -> Any:
+        return intervals_by_errors(self, X, confidence)
+
+    @in_one_state
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination R²: 1 is perfect, the mean of y has 0.
+
+        For ``loss="quantile"`` and "absolute_error" it is D², the share of the pinball loss of a
+        constant that is explained: 1 is perfect, and the quantile of y has 0. Of several quantiles
+        it is the mean. See :func:`sklearn.metrics.d2_pinball_score`.
+
+        For losses with a log link it is D², the share of the deviance that is explained, and for
+        ``loss="cox"`` Harrell's concordance index, where 0.5 is chance.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Test data.
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+            Target values.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        owner = type(self).__name__
+        with with_remedies(owner):
+            y = self._scored(y)
+            sample_weight = scored_by(owner, y, sample_weight)
+            if place_of(y) is HOST:
+                check_scale(owner, np.asarray(y, dtype=np.float64), np.dtype(np.float64))
+            return explained(self, y, self.predict(X), sample_weight)
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of columns of y."""
+        return self.targets_.n_outputs
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def partial_fit_numbers(self: Any, X: Any, y: Any) -> Any:
+    """Continue to learn from more rows, in the order given.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_rows, n_features)
+        Training data.
+    y : array of shape (n_rows,) or (n_rows, n_outputs)
+        Target values.
+
+    Returns
+    -------
+    self
+    """
+    return self._partial_fit(X, y)
