@@ -9,19 +9,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.learners.base import store
-from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.kernel_learner import KernelLearner
-from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, OnlineRegressor
+from trickless.learners.online import (
+    COMPRESSION,
+    Y_RANGE,
+    OnlineClassifier,
+    OnlineLearner,
+    OnlineRegressor,
+    SupportLearner,
+)
 from trickless.rules import choice, either, positive
 from trickless.solvers.rounds.estimates import Exact
 
 
-class _KernelGradient(OnlineLearner, KernelLearner):
+class _KernelGradient(SupportLearner, KernelLearner):
     r"""Algorithm 1 with the exact kernel.
 
     Parameters
@@ -48,8 +53,6 @@ class _KernelGradient(OnlineLearner, KernelLearner):
 
     Attributes
     ----------
-    dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients α_i, for targets in [-1, 1].
     kernel_bound_ : float
         The largest k(x, x).
     regret_ : array of shape (n, 2)
@@ -109,18 +112,6 @@ class _KernelGradient(OnlineLearner, KernelLearner):
     def estimates_(self) -> Exact:
         """The values that rounds use: the expansion itself, with the current parameters."""
         return Exact(self.kernel_, self.kernel_bound_)
-
-    @property
-    def support_vectors_(self) -> Any:
-        """Support points, shape (t, n_features)."""
-        check_is_fitted(self)
-        return self.rounds_.rows
-
-    @property
-    def dual_coef_(self) -> np.ndarray:
-        """Coefficients that predict, shape (t, n_outputs)."""
-        check_is_fitted(self)
-        return self.rounds_.alpha(self.average)
 
 
 def _check_bound(owner: str, diagonal: np.ndarray, bound: float) -> None:
@@ -194,16 +185,11 @@ class KernelGradientRegressor(OnlineRegressor, _KernelGradient):
 
 
 @documented
-class KernelGradientClassifier(Classifier, _KernelGradient):
+class KernelGradientClassifier(OnlineClassifier, _KernelGradient):
     """Online classification with an exact kernel.
 
     Learns each class against the rest, by the squared loss of targets ±1. The rounds are the same
     as in :class:`ShrinkingGradientClassifier`, with exact predictions instead of estimates.
-
-    Attributes
-    ----------
-    online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch, and the share misclassified before they were learned.
 
     References
     ----------
@@ -219,5 +205,3 @@ class KernelGradientClassifier(Classifier, _KernelGradient):
     >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.85)
     True
     """
-
-    partial_fit = partial_fit_labels

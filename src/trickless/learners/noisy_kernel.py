@@ -17,14 +17,20 @@ from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.certificate import check_probability
 from trickless.learners.base import store
-from trickless.learners.classifier import Classifier, partial_fit_labels
-from trickless.learners.online import Y_RANGE, OnlineLearner, OnlineRegressor, schedule_of
+from trickless.learners.online import (
+    Y_RANGE,
+    OnlineClassifier,
+    OnlineLearner,
+    OnlineRegressor,
+    SupportLearner,
+    schedule_of,
+)
 from trickless.rules import anything, either, integer, is_none, positive
 from trickless.solvers.rounds.estimates import Noisy
 from trickless.theory import hoeffding_radius
 
 
-class _NoisyKernel(OnlineLearner):
+class _NoisyKernel(SupportLearner):
     r"""Algorithm 1 with unbiased estimates of the kernel.
 
     Parameters
@@ -66,10 +72,6 @@ class _NoisyKernel(OnlineLearner):
 
     Attributes
     ----------
-    support_vectors_ : array or CSR matrix of shape (t, n_features)
-        The support points x_i.
-    dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients α_i, for targets in [-1, 1].
     kernel_bound_ : float
         The largest k(x, x).
     noise_variance_ : float
@@ -151,18 +153,6 @@ class _NoisyKernel(OnlineLearner):
         """The largest k(x, x)."""
         check_is_fitted(self)
         return float(self.kernel_bound)
-
-    @property
-    def support_vectors_(self) -> Any:
-        """Support points, shape (t, n_features)."""
-        check_is_fitted(self)
-        return self.rounds_.rows
-
-    @property
-    def dual_coef_(self) -> np.ndarray:
-        """Coefficients that predict, shape (t, n_outputs)."""
-        check_is_fitted(self)
-        return self.rounds_.alpha(self.average)
 
     @in_one_state
     def certify(self, confidence: float = 0.95) -> np.ndarray:
@@ -275,16 +265,11 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
 
 
 @documented
-class NoisyKernelClassifier(Classifier, _NoisyKernel):
+class NoisyKernelClassifier(OnlineClassifier, _NoisyKernel):
     """Online classification with a kernel that is observed with noise.
 
     Learns each class against the rest, by the squared loss of targets ±1. It uses a function that
     returns unbiased noisy estimates of k(x, x'). See :class:`NoisyKernelRegressor`.
-
-    Attributes
-    ----------
-    online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch, and the share misclassified before they were learned.
 
     Examples
     --------
@@ -298,5 +283,3 @@ class NoisyKernelClassifier(Classifier, _NoisyKernel):
     >>> bool(model.score(X[1000:], y[1000:]) > 0.8)
     True
     """
-
-    partial_fit = partial_fit_labels

@@ -17,7 +17,7 @@ from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.stream import Purpose, generator
 from trickless.intake.targets import Range
 from trickless.learners.base import Learner
-from trickless.learners.classifier import Classifier
+from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.regressor import Regressor, partial_fit_numbers
 from trickless.learners.training import training_copy
 from trickless.rules import (
@@ -225,6 +225,30 @@ class OnlineLearner(Learner):
         return regret_bound(self.rounds_, self.estimates_.kernel, schedule_of(self))
 
 
+class SupportLearner(OnlineLearner):
+    """A learner that predicts by kernel values with its support points.
+
+    Attributes
+    ----------
+    support_vectors_ : array or CSR matrix of shape (t, n_features)
+        The support points x_i.
+    dual_coef_ : array of shape (t, n_outputs)
+        Their coefficients α_i, for targets in [-1, 1].
+    """
+
+    @property
+    def support_vectors_(self) -> Any:
+        """Support points, shape (t, n_features)."""
+        check_is_fitted(self)
+        return self.rounds_.rows
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients that predict, shape (t, n_outputs)."""
+        check_is_fitted(self)
+        return self.rounds_.alpha(self.average)
+
+
 class OnlineRegressor(Regressor):
     """A regressor whose targets are mapped to [-1, 1], from a range that holds all of them.
 
@@ -255,6 +279,18 @@ class OnlineRegressor(Regressor):
         return self.targets_.low, self.targets_.high
 
     partial_fit = partial_fit_numbers
+
+
+class OnlineClassifier(Classifier):
+    """A classifier that learns each class against the rest, with targets ±1.
+
+    Attributes
+    ----------
+    online_error_ : array of shape (n_batches, 2)
+        Number of rows of each batch, and the share misclassified before they were learned.
+    """
+
+    partial_fit = partial_fit_labels
 
 
 def is_model(learner: OnlineLearner) -> bool:

@@ -30,12 +30,12 @@ QUANTILE: Rule = either(
 
 def quantiles_of(learner: Any) -> list[float] | None:
     """Return the quantiles of a learner of several, and otherwise None."""
-    quantile = _quantile(learner)
+    quantile, loss = learner._of_loss("quantile", 0.5), learner._of_loss("loss", "squared_error")
     several = np.ndim(quantile) > 0
-    if learner_loss(learner) != "quantile" and (several or quantile != 0.5):
+    if loss != "quantile" and (several or quantile != 0.5):
         raise InvalidValueError(
-            f"{type(learner).__name__}: quantile={quantile!r} with "
-            f"loss={learner_loss(learner)!r}, which does not predict quantiles",
+            f"{type(learner).__name__}: quantile={quantile!r} with loss={loss!r}, which does not "
+            "predict quantiles",
             "loss='quantile', or leave quantile out",
         )
     return np.asarray(quantile, dtype=float).tolist() if several else None
@@ -43,26 +43,16 @@ def quantiles_of(learner: Any) -> list[float] | None:
 
 def levels_of(learner: Any) -> list[float] | None:
     """Return the quantiles of a learner of one or several, and None for other losses."""
-    if learner_loss(learner) != "quantile":
+    if learner._of_loss("loss", "squared_error") != "quantile":
         return None
-    return np.atleast_1d(np.asarray(_quantile(learner), dtype=float)).tolist()
-
-
-def _quantile(learner: Any) -> Any:
-    return getattr(learner, "fixed_", {}).get("quantile", getattr(learner, "quantile", 0.5))
-
-
-def learner_loss(learner: Any) -> str:
-    """Return the loss that a learner was fitted for, or that it will be fitted for."""
-    fixed = getattr(learner, "fixed_", {})
-    return str(fixed.get("loss", getattr(learner, "loss", "squared_error")))
+    return np.atleast_1d(np.asarray(learner._of_loss("quantile", 0.5), dtype=float)).tolist()
 
 
 def explained(learner: Any, y: Any, predicted: Any, sample_weight: Any = None) -> float:
     """Return R², D² or the like of predictions, as the mean over outputs or quantiles."""
     from sklearn.metrics import d2_pinball_score  # late, since it takes a while to import
 
-    if learner_loss(learner) not in QUANTILE_LOSSES:
+    if learner._of_loss("loss", "squared_error") not in QUANTILE_LOSSES:
         return float(learner.targets_.score(y, predicted, sample_weight))
     y, predicted, weight = (
         None if v is None else to_host(v) for v in (y, predicted, sample_weight)

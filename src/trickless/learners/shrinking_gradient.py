@@ -21,11 +21,11 @@ from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.base import store
-from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, see_later_rows
 from trickless.learners.online import (
     COMPRESSION,
     Y_RANGE,
+    OnlineClassifier,
     OnlineLearner,
     OnlineRegressor,
     schedule_of,
@@ -371,7 +371,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
 
 
 @documented
-class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
+class ShrinkingGradientClassifier(OnlineClassifier, _ShrinkingGradient):
     r"""Online classification with Shrinking Gradient.
 
     Learns each class against the rest, by the squared loss of targets ±1. All classes share the
@@ -383,11 +383,6 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     ----------
     average : bool, default=True
         Whether to predict with the average of f over the rounds. If False, the last f predicts.
-
-    Attributes
-    ----------
-    online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch, and the share misclassified before they were learned.
 
     Examples
     --------
@@ -446,5 +441,3 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
         if value.shape[1] == 1:
             value, error = value[:, 0], error[:, 0]
         return (value, error) if return_standard_error else value
-
-    partial_fit = partial_fit_labels

@@ -96,7 +96,7 @@ class SolvedLearner(NeuronLearner):
         return sums.scores
 
     def _calibrates(self) -> bool:
-        return getattr(self, "fixed_", {}).get("loss", self.loss) == "squared_error"
+        return self._of_loss("loss", "squared_error") == "squared_error"
 
     def _temperatures(self) -> Temperatures | None:
         if not self._calibrates():
