@@ -61,7 +61,8 @@ def test_it_is_a_regression_of_log_squares(n, weighted):
     scale = share @ (rest * errors / np.exp([alone(logs, chosen, i) for i in range(n)]))
     fitted, new = (features(model, some) @ coef + intercept for some in (X, NEW))
     expected = scale * np.exp(np.clip(new, fitted.min(), fitted.max()))
-    got = model.sums_.noise_at(NEW, model._problem())
+    with model.sums_.certain(model._problem()) as process:
+        got = process.noise_at(NEW)
     np.testing.assert_allclose(got, expected, rtol=1e-6)
     _, std = model.predict(NEW, return_std=True)
     _, cov = model.predict(NEW, return_cov=True)
@@ -92,7 +93,8 @@ def test_unequal_noise_is_found():
 
 def test_equal_noise_stays_nearly_equal():
     model = model_of().fit(*data(1500, deviation=lambda X: 0.3))
-    variance = model.sums_.noise_at(data(500, 1)[0], model._problem())
+    with model.sums_.certain(model._problem()) as process:
+        variance = process.noise_at(data(500, 1)[0])
     # 1,500 squares of normal numbers have logarithms of variance 4.9.
     assert np.log(variance / 0.09).std() < 5 * np.sqrt(4.9 / 1500)
     assert abs(np.log(variance / 0.09).mean()) < 5 * np.sqrt(2 / 1500)

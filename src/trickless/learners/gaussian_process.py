@@ -32,13 +32,6 @@ class GaussianProcess(Regressor, SolvedLearner):
     alpha_)``. A constant has a flat prior, if there is one. Here n is the effective number of rows.
     """
 
-    @contextmanager
-    def _process(self, what: str) -> Iterator[Process]:
-        """Give the posterior, which ``what`` needs; an error says why there is none."""
-        check_process(self, what)
-        with self.sums_.certain(self._problem()) as process:
-            yield process
-
     @in_one_state
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Predict targets, and their standard deviations or covariances.
@@ -77,10 +70,10 @@ class GaussianProcess(Regressor, SolvedLearner):
             return mean
         X = self._rows_to_predict(X)
         if return_std:
-            check_process(self, "return_std=True")
-            deviations = self.sums_.deviations(X, self._problem())
+            with process_of(self, "return_std=True") as process:
+                deviations = process.deviations(X)
             return mean, self.targets_.shaped(to_device_of(X, deviations))
-        with self._process("return_cov=True") as process:
+        with process_of(self, "return_cov=True") as process:
             covariance = process.covariance(X)
             covariance[np.diag_indices(len(covariance))] += process.noise_at(X)
         covariance = covariance[:, :, 0] if self.targets_.is_vector else covariance
@@ -133,7 +126,7 @@ class GaussianProcess(Regressor, SolvedLearner):
         check_is_fitted(self)
         check_value(type(self).__name__, "n_samples", n_samples, _N_SAMPLES)
         X = self._rows_to_predict(X)
-        with self._process("sample_y") as process:
+        with process_of(self, "sample_y") as process:
             network = process.samples(type(self).__name__, n_samples, as_seed(random_state))
         with linear_algebra(self.n_jobs):
             values = network(X)
@@ -272,6 +265,14 @@ class GaussianProcess(Regressor, SolvedLearner):
     def _each_output(self, values: np.ndarray) -> Any:
         """Return a number, or an array if there are several outputs."""
         return float(values[0]) if self.targets_.is_vector else values
+
+
+@contextmanager
+def process_of(learner: SolvedLearner, what: str) -> Iterator[Process]:
+    """Give the posterior of a model, which ``what`` needs; an error says why there is none."""
+    check_process(learner, what)
+    with learner.sums_.certain(learner._problem()) as process:
+        yield process
 
 
 def check_process(learner: Any, what: str) -> None:

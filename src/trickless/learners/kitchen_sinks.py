@@ -23,7 +23,7 @@ from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
-from trickless.learners.gaussian_process import GaussianProcess, check_process
+from trickless.learners.gaussian_process import GaussianProcess, process_of
 from trickless.learners.hazards import keep_baseline
 from trickless.learners.left_out_intervals import LeftOutIntervals
 from trickless.learners.many_losses import OF_LOSSES, ManyLosses
@@ -586,9 +586,8 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         values = super().decision_function(X)
         if not return_std:
             return values
-        check_process(self, "return_std=True")
         X = self._rows_to_predict(X)
-        with self.sums_.certain(self._problem()) as process:
+        with process_of(self, "return_std=True") as process:
             deviations = to_device_of(X, np.sqrt(process.variances(X)))
         return values, deviations[:, 0] if deviations.shape[1] == 1 else deviations
 

@@ -113,10 +113,12 @@ def test_deviations_are_those_of_the_gaussian_posterior():
     hat = (1 + np.einsum("ij,jk,ik->i", centred, inverse, centred)) / N_ROWS
     residual = Y - Z @ solution.coef - solution.intercept
     np.testing.assert_allclose(noise, (residual**2).sum(axis=0) / (N_ROWS - hat.sum()), rtol=1e-8)
-    deviations = sums.deviations(X, asked())
+    with sums.certain(asked()) as process:
+        deviations = process.deviations(X)
     np.testing.assert_allclose(deviations**2, np.outer(1 + hat, noise), rtol=1e-8)
     light = sums.without_statistics(asked(), deviations=True)
-    np.testing.assert_allclose(light.deviations(X, asked()), deviations, rtol=1e-12)
+    with light.certain(asked()) as process:
+        np.testing.assert_allclose(process.deviations(X), deviations, rtol=1e-12)
     assert not sums.without_statistics(asked()).has_deviations
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -97,29 +97,15 @@ class GaussianAnswers(UnseenAnswers):
         sample = self._sampled(problem)
         return [rows._replace(Z=to_host(rows.Z).astype(np.float64)) for rows in sample]
 
-    def process(self, problem: Problem) -> Process:
-        """Return the posterior of the function."""
-        known, solution = self._certainty, self.solution(problem)
-        moments = self._moments(problem) if known is None else known.moments()
-        noise, unequal = self.noise(problem), self.unequal_noise(problem)
-        size = self.n_neurons
-        return Process(self.stream, size, moments, solution, noise, unequal, problem.n_jobs)
-
     @contextmanager
     def certain(self, problem: Problem) -> Iterator[Process]:
         """Give the posterior of the function, for work that may need many threads."""
+        known, size = self._certainty, self.n_neurons
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
-            yield self.process(problem)
-
-    def deviations(self, X: Any, problem: Problem) -> np.ndarray:
-        """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
-        with self.certain(problem) as process:
-            return np.sqrt(process.noise_at(X) + process.variances(X))
-
-    def noise_at(self, X: Any, problem: Problem) -> np.ndarray:
-        """Variances of the noise at rows, shape (n_rows, n_outputs)."""
-        with self.certain(problem) as process:
-            return process.noise_at(X)
+            solution = self.solution(problem)
+            moments = self._moments(problem) if known is None else known.moments()
+            noise, unequal = self.noise(problem), self.unequal_noise(problem)
+            yield Process(self.stream, size, moments, solution, noise, unequal, problem.n_jobs)
 
     def log_evidence(self, problem: Problem) -> np.ndarray:
         """Logarithm of the likelihood of each output's targets, shape (n_outputs,)."""

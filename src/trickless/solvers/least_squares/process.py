@@ -70,6 +70,10 @@ class Process(NamedTuple):
             self._each(X, keep)
         return self.noise * variances
 
+    def deviations(self, X: Any) -> np.ndarray:
+        """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
+        return np.sqrt(self.noise_at(X) + self.variances(X))
+
     def covariance(self, X: Any) -> np.ndarray:
         """Covariance of the function between rows, shape (n_rows, n_rows, n_outputs)."""
         n, size = X.shape[0], len(self.moments.z_mean)
