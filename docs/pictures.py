@@ -1,4 +1,4 @@
-"""Draw the pictures of ``docs/explanation/idea.md``: ``.venv/bin/python docs/pictures.py``.
+"""Draw the pictures of ``idea.md`` and ``error-bars.md``: ``.venv/bin/python docs/pictures.py``.
 
 They are written to ``docs/_static``, and are the same from run to run.
 """
@@ -13,13 +13,16 @@ mpl.use("agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import make_blobs
 
 from trickless import (
     DoublyStochasticRegressor,
+    KitchenSinksClassifier,
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
     estimate_kernel,
 )
+from trickless.conformal import AdaptiveInterval
 from trickless.neurons import Gaussian, Stumps
 
 FOLDER = Path(__file__).parent / "_static"
@@ -114,13 +117,72 @@ def learners():
     return figure
 
 
+def uncertainty():
+    """One panel for each kind of answer."""
+    figure, axes = plt.subplots(2, 3, figsize=(7.2, 4.8))
+    family, rng = Gaussian(length_scale=0.8), np.random.default_rng(0)
+    once = {"n_neurons": 100, "random_state": 0, "n_jobs": 1}
+    X = rng.uniform(-3, 3, (600, 1))
+    y = np.sin(2 * X[:, 0]) + (0.1 + 0.25 * (X[:, 0] + 3) / 2) * rng.standard_normal(600)
+    x = POINTS[:, 0]
+
+    def band(axis, ends, title):
+        axis.plot(X, y, ".", color="0.8", markersize=2, rasterized=True)
+        axis.fill_between(x, *np.transpose(ends), alpha=0.35, linewidth=0)
+        axis.set(title=title, ylim=(-3.5, 3.5))
+
+    plain = KitchenSinksRegressor(family, **once).fit(X, y)
+    band(axes[0, 0], plain.predict_interval(POINTS, 0.9), "rows left out")
+    trees = DoublyStochasticRegressor(
+        "trees", 300, loss="quantile", quantile=[0.05, 0.95], random_state=0, n_jobs=1
+    )
+    band(axes[0, 1], trees.fit(X, y).predict_interval(POINTS, 0.9), "quantiles of trees")
+    unequal = KitchenSinksRegressor(family, noise="heteroscedastic", **once).fit(X, y)
+    mean, std = unequal.predict(POINTS, return_std=True)
+    band(axes[0, 2], np.stack([mean - 1.64 * std, mean + 1.64 * std], axis=1), "unequal noise")
+    few = np.abs(X[:60, 0]) > 1
+    gap = KitchenSinksRegressor(family, **once).fit(X[:60][few], y[:60][few])
+    axes[1, 0].plot(x, gap.sample_y(POINTS, 8), linewidth=1)
+    axes[1, 0].plot(X[:60][few], y[:60][few], "k.", markersize=3)
+    axes[1, 0].set(title="samples of the posterior", ylim=(-3.5, 3.5))
+    A, b = make_blobs(300, centers=[[-2, 0], [2, 0], [0, 3]], cluster_std=1.2, random_state=0)
+    classifier = KitchenSinksClassifier(Gaussian(2.0), **once).fit(A, b)
+    side = np.linspace(-5, 6, 120)
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    sizes = classifier.predict_set(grid, 0.9).sum(axis=1).reshape(120, 120)
+    axes[1, 1].contourf(side, side, sizes, [0.5, 1.5, 2.5, 3.5], cmap="Blues", alpha=0.6)
+    axes[1, 1].scatter(*A.T, c=b, s=3, cmap="viridis", rasterized=True)
+    axes[1, 1].set(title="sets of 1, 2 or 3 classes", xticks=[], yticks=[])
+    stream, widths, rows = (
+        AdaptiveInterval(KitchenSinksRegressor(family, **once), window=300),
+        [],
+        [],
+    )
+    for i in range(150):
+        noise = (0.2 if i < 75 else 0.6) * rng.standard_normal(20)
+        some = rng.uniform(-3, 3, (20, 1))
+        if i > 5:
+            rows.append(20 * i)
+            widths.append(np.mean(np.diff(stream.predict_interval(some), axis=1)))
+        stream.partial_fit(some, np.sin(2 * some[:, 0]) + noise)
+    axes[1, 2].plot(rows, widths)
+    axes[1, 2].set(title="a stream that changes", xlabel="rows", ylim=(0, None))
+    return figure
+
+
 def main():
     """Write the pictures."""
     plt.style.use("trickless.style")
     plt.rcParams["svg.hashsalt"] = "trickless"
-    for name, draw in (("neurons", neurons), ("kernel", kernel), ("learners", learners)):
+    pictures = {
+        "idea-neurons": neurons,
+        "idea-kernel": kernel,
+        "idea-learners": learners,
+        "uncertainty": uncertainty,
+    }
+    for name, draw in pictures.items():
         figure = draw()
-        figure.savefig(FOLDER / f"idea-{name}.svg", metadata={"Date": None})
+        figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
         plt.close(figure)
 
 

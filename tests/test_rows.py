@@ -20,7 +20,11 @@ from trickless import (
 )
 from trickless.functions.stream import draw
 from trickless.neurons import Gaussian
-from trickless.solvers.named_losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
+from trickless.solvers.named_losses import (
+    CLASSIFICATION_LOSSES,
+    QUANTILE_LOSSES,
+    REGRESSION_LOSSES,
+)
 
 EVERY = LEARNERS + KERNEL_LEARNERS
 every_learner = pytest.mark.parametrize("learner", EVERY, ids=name_of)
@@ -238,7 +242,13 @@ def every_loss():
     """Each learner with each of its losses, in double precision where it has a choice."""
     for learner in EVERY:
         params = learner.get_params()
-        losses = REGRESSION_LOSSES if is_regressor(learner) else CLASSIFICATION_LOSSES
+        losses = (
+            (*REGRESSION_LOSSES, *QUANTILE_LOSSES)
+            if is_regressor(learner)
+            else CLASSIFICATION_LOSSES
+        )
+        if "loss" in params:  # those that the learner has
+            losses = [loss for loss in losses if learner._rules["loss"].accepts(loss)]
         for loss in losses if "loss" in params else ("",):
             options = {"loss": loss} if loss else {}
             if "dtype" in params:

@@ -32,8 +32,8 @@ def width_table():
     return by_method(lambda run: f"{run['width']:.2f}")
 
 
-def score_table():
-    return by_method(lambda run: f"{run['score']:.2f}")
+def crps_table():
+    return by_method(lambda run: f"{run['crps']:.3f}")
 
 
 def seconds_table():
@@ -43,6 +43,6 @@ def seconds_table():
 TABLES = {
     "interval-coverage": coverage_table,
     "interval-width": width_table,
-    "interval-score": score_table,
+    "interval-crps": crps_table,
     "interval-seconds": seconds_table,
 }

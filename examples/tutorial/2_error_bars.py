@@ -1,10 +1,10 @@
 """
-2. Error bars
-=============
+2. Intervals
+============
 
-A prediction is more useful if you know how far it can be off. Kitchen Sinks returns a standard
-deviation with each prediction. You plot it along one feature, and then check it on patients whom
-the model has not seen.
+A prediction is more useful if you know how far it can be off. Kitchen Sinks predicts an interval
+for each row. You plot it along one feature, and then check it on patients whom the model has not
+seen.
 """
 
 # %%
@@ -15,8 +15,8 @@ the model has not seen.
 # after a year. At first we use a single feature, the body mass index, so that a picture can show
 # everything.
 #
-# All you add is ``return_std=True``. It returns two arrays: the predictions, and the standard
-# deviation of a new target around each prediction.
+# ``predict_interval`` returns the lower and the upper end for each row. Nine of ten new targets
+# should be inside, if you ask for a ``confidence`` of 0.9.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,13 +31,12 @@ bmi = X[["bmi"]].to_numpy()
 
 model = KitchenSinksRegressor(random_state=0).fit(bmi, y)
 grid = np.linspace(10, 55, 300)[:, None]
-mean, std = model.predict(grid, return_std=True)
+low, high = model.predict_interval(grid, confidence=0.9).T
 
 fig, ax = plt.subplots()
 ax.plot(bmi, y, ".", color="0.6", label="patients")
-low, high = mean - 2 * std, mean + 2 * std
-ax.fill_between(grid[:, 0], low, high, alpha=0.25, linewidth=0, label="mean ± 2 std")
-ax.plot(grid, mean, label="mean")
+ax.fill_between(grid[:, 0], low, high, alpha=0.25, linewidth=0, label="90 % interval")
+ax.plot(grid, model.predict(grid), label="prediction")
 ax.set(xlabel="body mass index", ylabel="progression of the disease", xlim=(10, 55))
 ax.legend(loc="upper left")
 plt.show()
@@ -46,10 +45,14 @@ plt.show()
 # Read the band
 # -------------
 #
-# The standard deviation has two parts. The first part is noise: patients with the same index differ
-# from each other. The model estimates it from the residuals. The second part is what the model does
-# not know. It is small where there are many patients and grows where there are none, so the band is
-# widest at both ends of the picture.
+# The interval is made of the errors at the patients that the model has learned from, each left out
+# in turn. It assumes nothing about the errors but that new patients are like these. It is about
+# equally wide everywhere.
+#
+# The standard deviation of a new target, which ``return_std=True`` returns, answers another
+# question. It is the sum of two parts. The first part is noise: patients with the same index differ
+# from each other. The second part is what the model does not know. It is small where there are many
+# patients and grows where there are none.
 
 print(f"standard deviation of the noise: {np.sqrt(model.noise_variance_):.0f}")
 for index in (25, 50):

@@ -35,6 +35,29 @@ def test_a_value_is_in_bin_one_plus_the_number_of_thresholds_below_it(dtype):
         np.testing.assert_array_equal(found[:, j], expected)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_few_rows_have_the_bins_of_many(dtype):
+    rng = np.random.default_rng(0)
+    rows = np.column_stack(
+        [
+            rng.standard_normal(700),
+            np.zeros(700),
+            rng.integers(0, 5, 700),
+            rng.exponential(size=700),
+            rng.integers(0, 300, 700),
+        ]
+    ).astype(dtype)
+    rows[::9, :4] = np.nan
+    bins = Bins(rows, np.array([0, 0, 7, 0, 302]))
+    many = bins(rows)
+    for n in (1, 2, 8):
+        few = np.concatenate([bins(rows[i : i + n]) for i in range(0, 56, n)])
+        np.testing.assert_array_equal(few, many[:56])
+        assert few.dtype == np.uint8
+    size = len(pickle.dumps(bins))
+    assert size == len(pickle.dumps(Bins(rows, np.array([0, 0, 7, 0, 302]))))  # nothing is stored
+
+
 def test_few_values_have_a_bin_each_and_many_share_bins_that_are_equally_full():
     for n in (1, 2, 100, 255):
         bins, rows = numbers(np.repeat(np.arange(n) ** 2.0, 3))

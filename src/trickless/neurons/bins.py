@@ -13,6 +13,9 @@ from trickless.arrays.threads import map_blocks
 from trickless.arrays.weighted import ROUNDING, cap
 from trickless.neurons.levels import MISSING, MOST_BINS, bins_of_codes
 
+#: Rows that are mapped with all columns at once, because each column takes longer than its values.
+_FEW_ROWS = 8
+
 
 class Bins(Stated):
     """Bins of the columns of a table.
@@ -76,6 +79,7 @@ class Bins(Stated):
     def with_features(self, other: Bins) -> Bins:
         """Return bins of more features, columns of numbers, after these."""
         bins, n = copy(self), self.n_features
+        vars(bins).pop("_kept", None)
         bins.thresholds = self.thresholds[:n] + other.thresholds + self.thresholds[n:]
         bins.of_code = self.of_code[:n] + other.of_code + self.of_code[n:]
         bins.counts = np.concatenate([self.counts[:n], other.counts, self.counts[n:]])
@@ -121,6 +125,8 @@ class Bins(Stated):
             xp = namespace(X)
             columns = [self._column(X[:, k], j, xp) for j, k in enumerate(features)]
             return xp.stack(columns, axis=1)
+        if X.shape[0] <= _FEW_ROWS:
+            return self._of_few(X)
         bins = np.empty((len(features), X.shape[0]), dtype=np.uint8)
 
         def fill(some: slice) -> None:
@@ -132,6 +138,37 @@ class Bins(Stated):
         some = [slice(j, min(j + columns_at_once, len(features))) for j in starts]
         map_blocks(fill, some, n_jobs if X.size >= 2**18 else 1)
         return bins.T
+
+    def _of_few(self, X: np.ndarray) -> np.ndarray:
+        """Map a few rows to bins, all columns of numbers at once."""
+        cuts, of_cut, starts, numbers, codes = self._together(X.dtype)
+        bins = np.empty((len(self.counts), len(X)), dtype=np.uint8)
+        if len(numbers):
+            x = X[:, self.features[numbers]]
+            found = 1 + np.add.reduceat(cuts < x[:, of_cut], starts, axis=1, dtype=np.int64)
+            bins[numbers] = np.where(np.isnan(x), MISSING, found).T
+        for j in codes:
+            bins[j] = self._column(np.ascontiguousarray(X[:, self.features[j]]), j, np)
+        return bins.T
+
+    def _together(self, dtype: np.dtype) -> tuple[Any, ...]:
+        """Return all thresholds side by side, each column's with an infinite one at the end.
+
+        Also the column of each, where columns start, and which columns are of numbers or not.
+        """
+        kept: dict[str, tuple[Any, ...]] = self.__dict__.setdefault("_kept", {})
+        if dtype.str not in kept:
+            is_number = np.array([codes is None for codes in self.of_code], dtype=bool)
+            numbers = np.flatnonzero(is_number)
+            each = [np.append(self.thresholds[j], np.inf).astype(dtype) for j in numbers]
+            lengths = np.array([len(cuts) for cuts in each], dtype=int)
+            cuts = np.concatenate(each) if each else np.empty(0, dtype)
+            of_cut, starts = np.repeat(np.arange(len(each)), lengths), np.cumsum(lengths) - lengths
+            kept[dtype.str] = cuts, of_cut, starts, numbers, np.flatnonzero(~is_number).tolist()
+        return kept[dtype.str]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_kept"}
 
     def of_new(self, j: int) -> int:
         """Return the bin of a column's new categories, or of missing values if it has none."""

@@ -14,6 +14,8 @@ lack. A gap in a new row then counts as the median of the column, for cuts and s
 from __future__ import annotations
 
 from copy import copy
+from functools import reduce
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -84,13 +86,15 @@ class LinearLeaves(Stated):
 
         Each column is there once. Cuts that send all rows to the left do not count.
         """
-        cut, sets = weights[0][:, :FIRST], weights[-1][:, :FIRST]
-        has_values = np.asarray(self.steps.any(axis=1))
-        columns = np.where(sets.any(axis=2) & has_values[cut], cut, -1)
-        for i in range(1, columns.shape[1]):
-            again = (columns[:, :i] == columns[:, i, None]).any(axis=1)
-            columns[again, i] = -1
-        n_inputs = self.n_inputs(columns.shape[1])
+        cut, sets = weights[0][:, :FIRST], np.ascontiguousarray(weights[-1][:, :FIRST])
+        has_values = np.asarray(self.steps.view(np.int64).any(axis=1))
+        parts = np.moveaxis(sets.view(np.int64), 2, 0)  # one after the other: few are quick so
+        columns = np.where((reduce(np.bitwise_or, parts) != 0) & has_values[cut], cut, -1)
+        for i, j in combinations(range(columns.shape[1]), 2):
+            columns[columns[:, i] == columns[:, j], j] = -1
+        n_inputs = min(FIRST, columns.shape[1], int(has_values.sum()))
+        if (columns[:, :n_inputs] >= 0).all():
+            return columns[:, :n_inputs]
         order = np.argsort(columns < 0, axis=1, kind="stable")[:, :n_inputs]
         return np.take_along_axis(columns, order, axis=1)
 
@@ -105,9 +109,9 @@ class LinearLeaves(Stated):
     def of_few(self, bins: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return (1, z) of all trees at a few rows (n_features, n_rows): (n, 1 + n_inputs, ...)."""
         inputs = np.ones((len(columns), 1 + columns.shape[1], bins.shape[1]))
-        known = np.maximum(columns, 0)
-        inputs[:, 1:] = self.steps[known[..., None], bins[known]] / _STEPS
-        inputs[:, 1:][columns < 0] = 0.0
+        values = self.steps[np.arange(len(bins))[:, None], bins] / _STEPS
+        values = np.concatenate([values, np.zeros((1, bins.shape[1]))])  # of -1, the last
+        inputs[:, 1:] = values[columns]
         return inputs
 
     def everywhere(self, xp: Any, bins: Any, weights: Weights, dtype: Any) -> Any:
