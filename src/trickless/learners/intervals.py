@@ -109,6 +109,8 @@ def _nothing_unseen(learner: Any, what: str) -> InvalidValueError:
     remedy = _SPLIT
     if "early_stopping" in learner.get_params():
         remedy = f"fit with early_stopping=True, which holds rows out; or {remedy}"
+    if getattr(learner, "weight_bound", None) is not None:
+        remedy = f"weight_bound=None, with which rows can be left out; or {_SPLIT}"
     return InvalidValueError(
         f"{owner}: the model has kept no rows that it has not learned from, which {what} need",
         remedy,
