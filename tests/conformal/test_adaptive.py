@@ -135,3 +135,7 @@ def test_too_few_rows_are_refused():
         AdaptiveInterval(Zero(), confidence=0.99, window=50).partial_fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"confidence=2, but"):
         AdaptiveInterval(Zero(), confidence=2).partial_fit(X, X[:, 0])
+    stream.partial_fit(X, X[:, 0]).set_params(confidence=0.5)
+    for again in (lambda: stream.predict_interval(X), lambda: stream.partial_fit(X, X[:, 0])):
+        with pytest.raises(ValueError, match=r"confidence=0.5, but .* confidence=0.9 so far. Reme"):
+            again()

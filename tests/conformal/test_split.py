@@ -180,6 +180,16 @@ def test_what_does_not_fit_together_is_refused():
         SplitConformal(Line()).calibrate(X, y[:19])
 
 
+def test_rows_that_are_refused_leave_the_errors_of_earlier_ones():
+    X, y = rows(np.random.default_rng(0), 50)
+    conformal = SplitConformal(Line()).calibrate(X, y)
+    ends = conformal.predict_interval(X)
+    for options in ({"sample_weight": -y}, {"groups": [1]}):
+        with pytest.raises(ValueError, match=r"SplitConformal"):
+            conformal.calibrate(X, 100 * y, **options)
+    np.testing.assert_array_equal(conformal.predict_interval(X), ends)
+
+
 @pytest.mark.parametrize("model", [Line(), Line([0.05, 0.95])])
 def test_targets_in_a_column_are_those_in_a_vector(model):
     X, y = rows(np.random.default_rng(0), 50)

@@ -106,6 +106,7 @@ class AdaptiveInterval(BaseEstimator):
                 f"needs the errors of at least {least:,} rows",
                 f"window={least} or more",
             )
+        self._check_same_confidence()
         predicted = self._before(X)
         errors = None if predicted is None else absolute_errors("AdaptiveInterval", y, predicted)
         self.model.partial_fit(X, y, **options)
@@ -146,6 +147,7 @@ class AdaptiveInterval(BaseEstimator):
             If too few rows were predicted before they were learned.
         """
         check_has(self, "errors_", "partial_fit(X, y) with several batches")
+        self._check_same_confidence()
         check_enough(
             "AdaptiveInterval",
             "partial_fit has predicted",
@@ -173,6 +175,16 @@ class AdaptiveInterval(BaseEstimator):
             )
         return self.inside_ / self.n_seen_
 
+    def _check_same_confidence(self) -> None:
+        """Raise an error if the levels have followed another confidence."""
+        before = getattr(self, "_followed", self.confidence)
+        if before != self.confidence:
+            raise InvalidValueError(
+                f"AdaptiveInterval: confidence={self.confidence!r}, but the levels have followed "
+                f"confidence={before!r} so far",
+                f"AdaptiveInterval(model, confidence={self.confidence!r}) with the same model",
+            )
+
     def _before(self, X: Any) -> np.ndarray | None:
         """Return predictions of a batch that the model has not learned; None if it cannot yet."""
         try:
@@ -193,7 +205,7 @@ class AdaptiveInterval(BaseEstimator):
         if not hasattr(self, "errors_"):
             shape = len(_STEPS), errors.shape[1]
             self.errors_ = np.empty((0, errors.shape[1]))
-            self._alphas = np.full(shape, 1 - self.confidence)
+            self._alphas, self._followed = np.full(shape, 1 - self.confidence), self.confidence
             self._shares = np.full(shape, 1 / len(_STEPS))
             self.inside_, self.n_seen_ = np.zeros(errors.shape[1]), 0
         old = np.sort(self.errors_, axis=0)

@@ -95,23 +95,24 @@ class SplitConformal(BaseEstimator):
         """
         check_value("SplitConformal", "scale", self.scale, _SCALE)
         y = np.asarray(y)
+        ends = None
         if hasattr(self.model, "classes_"):
-            self.scores_, self.ends_ = self._of_classes(X, y)[:, None], None
+            scores = self._of_classes(X, y)[:, None]
         else:
             mean, spread = self._predicted(X)
-            self.ends_, of_quantiles = None, mean.ndim == 2 and mean.shape[1] > 1
-            if of_quantiles and y.size == len(y) == len(mean):
-                self.ends_, self.scores_ = mean, y.astype(np.float64).reshape(-1, 1)
+            if mean.ndim == 2 and mean.shape[1] > 1 and y.size == len(y) == len(mean):
+                ends, scores = mean, y.astype(np.float64).reshape(-1, 1)
             else:
                 errors = absolute_errors("SplitConformal", y, mean)
-                self.scores_ = errors / spread.reshape(-1, errors.shape[1] if spread.ndim else 1)
-        if not np.isfinite(self.scores_).all():
+                scores = errors / spread.reshape(-1, errors.shape[1] if spread.ndim else 1)
+        if not (np.isfinite(scores).all() and (ends is None or np.isfinite(ends).all())):
             raise InvalidValueError(
                 "SplitConformal: y or the predictions hold numbers that are not finite",
                 "leave these rows out",
             )
-        self.sample_weight_ = _ratios(sample_weight, len(y))
-        self.groups_ = None if groups is None else _groups(groups, len(y))
+        weight = _ratios(sample_weight, len(y))
+        groups = None if groups is None else _groups(groups, len(y))
+        self.scores_, self.ends_, self.sample_weight_, self.groups_ = scores, ends, weight, groups
         return self
 
     def predict(self, X: Any) -> Any:
