@@ -83,6 +83,25 @@ def test_one_step_is_the_adaptive_inference_of_gibbs_and_candes(monkeypatch):
             assert stream.levels_[0] == pytest.approx(1 - level, abs=1e-9)
 
 
+@pytest.mark.parametrize("batch", [1, 20, 400])
+def test_the_promise_is_about_the_intervals_that_were_given(batch):
+    """All rows of a batch have the level of its start, while the noise changes."""
+    hits, stream = run(np.exp(np.sin(np.arange(16_000) / 1000)), batch=batch)
+    assert abs(hits.mean() - 0.9) < 0.02
+    seen = np.ravel(hits)[-stream.n_seen_ :]
+    start = stream.inside_[0] - seen.sum()  # of the rows before ``run`` counts
+    assert 0 <= start <= stream.n_seen_ - seen.size
+    assert np.isfinite(stream.predict_interval(np.zeros((1, 1)))).all()
+
+
+def test_targets_in_a_column_are_those_in_a_vector():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    streams = [AdaptiveInterval(Zero()).partial_fit(X, y) for y in (X[:, 0], X[:, :1])]
+    np.testing.assert_array_equal(*(stream.predict_interval(X) for stream in streams))
+    with pytest.raises(ValueError, match=r"y has the shape \(40, 3\), but the model predicts"):
+        streams[0].partial_fit(X, X)
+
+
 def test_models_learn_as_they_would_alone():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 2))
@@ -112,5 +131,11 @@ def test_too_few_rows_are_refused():
         _ = stream.coverage_
     with pytest.raises(ValueError, match=r"window=3, but it must be an integer of at least 10"):
         AdaptiveInterval(Zero(), window=3).partial_fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"window=50, .* at least 99 rows. Remedy: window=99"):
+        AdaptiveInterval(Zero(), confidence=0.99, window=50).partial_fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"confidence=2, but"):
         AdaptiveInterval(Zero(), confidence=2).partial_fit(X, X[:, 0])
+    stream.partial_fit(X, X[:, 0]).set_params(confidence=0.5)
+    for again in (lambda: stream.predict_interval(X), lambda: stream.partial_fit(X, X[:, 0])):
+        with pytest.raises(ValueError, match=r"confidence=0.5, but .* confidence=0.9 so far. Reme"):
+            again()

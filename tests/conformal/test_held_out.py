@@ -159,6 +159,9 @@ def test_models_without_such_rows_say_what_to_do():
     log = KitchenSinksClassifier(Gaussian(1.0), 16, loss="log_loss", random_state=0)
     with pytest.raises(ValueError, match=r"which sets of classes need. Remedy"):
         log.fit(X, labels[:, 0]).predict_set(X)
+    bounded = KitchenSinksClassifier(Gaussian(1.0), 16, weight_bound=9.0, random_state=0)
+    with pytest.raises(ValueError, match=r"kept no rows .* Remedy: weight_bound=None"):
+        bounded.fit(X, labels[:, 0]).predict_set(X)
 
 
 def test_models_of_tables_pass_intervals_and_sets_on():

@@ -147,6 +147,10 @@ def test_passes_over_the_rows_give_intervals_from_the_mean_leverage():
     np.testing.assert_array_equal(model.compact().predict_interval(X_new), found)
     with pytest.raises(ValueError, match=r"jackknife\+ need.*Remedy: error_bars=True"):
         model.predict_interval(X_new, method="jackknife+")
+    model.set_params(alpha=1e-4).fit(X, y)
+    for given in (model, model.compact()):
+        with pytest.raises(ValueError, match=r"alpha=0.0001, which does not .* Remedy: error_bars"):
+            given.predict_interval(X_new)
 
 
 @pytest.mark.parametrize(

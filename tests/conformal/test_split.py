@@ -163,3 +163,35 @@ def test_what_does_not_fit_together_is_refused():
     model = LogisticRegression().fit(X, y > 0.5)
     with pytest.raises(ValueError, match=r"which is not a class of the model"):
         SplitConformal(model).calibrate(X, np.full(20, 7))
+    with pytest.raises(ValueError, match=r"LogisticRegression is a classifier. Remedy: predict_se"):
+        SplitConformal(model).calibrate(X, y > 0.5).predict_interval(X)
+    with pytest.raises(ValueError, match=r"Line is a regressor. Remedy: predict_interval"):
+        SplitConformal(Line()).calibrate(X, y).predict_set(X)
+    for missing in (np.nan, None):
+        groups = np.array([1.0, missing] * 10, dtype=object)
+        with pytest.raises(ValueError, match=r"groups has a missing value \(row 1\)"):
+            SplitConformal(Line()).calibrate(X, y, groups=groups)
+        conformal = SplitConformal(Line()).calibrate(X, y, groups=np.ones(20))
+        with pytest.raises(ValueError, match=r"groups has a missing value \(row 1\)"):
+            conformal.predict_interval(X, groups=groups)
+    with pytest.raises(ValueError, match=r"y has the shape \(20, 2\), but the model predicts"):
+        SplitConformal(Line()).calibrate(X, np.stack([y, y], axis=1))
+    with pytest.raises(ValueError, match=r"y has the shape \(19,\), but the model predicts"):
+        SplitConformal(Line()).calibrate(X, y[:19])
+
+
+def test_rows_that_are_refused_leave_the_errors_of_earlier_ones():
+    X, y = rows(np.random.default_rng(0), 50)
+    conformal = SplitConformal(Line()).calibrate(X, y)
+    ends = conformal.predict_interval(X)
+    for options in ({"sample_weight": -y}, {"groups": [1]}):
+        with pytest.raises(ValueError, match=r"SplitConformal"):
+            conformal.calibrate(X, 100 * y, **options)
+    np.testing.assert_array_equal(conformal.predict_interval(X), ends)
+
+
+@pytest.mark.parametrize("model", [Line(), Line([0.05, 0.95])])
+def test_targets_in_a_column_are_those_in_a_vector(model):
+    X, y = rows(np.random.default_rng(0), 50)
+    ends = [SplitConformal(model).calibrate(X, t).predict_interval(X) for t in (y, y[:, None])]
+    np.testing.assert_array_equal(*ends)

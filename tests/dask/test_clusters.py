@@ -196,6 +196,16 @@ SOLVED = {
 }
 
 
+def assert_same_unseen(model, local):
+    """Assert that rows that were held out are the same, in any order."""
+    ours, theirs = (
+        np.column_stack([*each.decisions.T, *each.targets.T, each.weight])
+        for each in (model.descent_.unseen, local.descent_.unseen)
+    )
+    ours, theirs = (rows[np.lexsort(np.round(rows, 5).T)] for rows in (ours, theirs))
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=5e-6)
+
+
 @pytest.mark.parametrize("n", [N, 1800])  # in folds, and held out once
 @pytest.mark.parametrize("name", SOLVED)
 def test_the_corrective_solve_is_that_of_a_local_fit(name, n, monkeypatch):
@@ -216,6 +226,7 @@ def test_the_corrective_solve_is_that_of_a_local_fit(name, n, monkeypatch):
     local = clone(model).fit(X, y, weight)
     assert_same_trees(fit(model, cut(X), cut(y), cut(weight)), local)
     assert solved == [True]
+    assert_same_unseen(model, local)
 
 
 @pytest.mark.parametrize("other_client", [1, 3], indirect=True)
@@ -277,8 +288,25 @@ def test_neurons_are_chosen_by_the_sample_of_a_local_fit():
 
 def test_cluster_fits_may_stop_early():
     X, y, _ = data()
-    model = fit(clone(MODELS["Doubly Stochastic, stopped early"]), cut(X), cut(y))
+    options = {"warm_start": True, "random_state": 0}
+    model = fit(
+        clone(MODELS["Doubly Stochastic, stopped early"]).set_params(**options), cut(X), cut(y)
+    )
     assert len(model.neuron_coef_) < 640
+    local = clone(model).fit(X, y)
+    assert_same_unseen(model, local)
+    low, high = model.predict_interval(X).T
+    assert (low < high).all()
+    fit(model.set_params(early_stopping=False), cut(X), cut(y))
+    with pytest.raises(ValueError, match=r"has kept no rows that it has not learned from"):
+        model.predict_interval(X)
+
+
+def test_held_out_rows_of_a_loss_without_a_solve_are_kept():
+    X, y, weight = data(n=1800)
+    model = trees(loss="absolute_error")
+    local = clone(model).fit(X, y, weight)
+    assert_same_unseen(fit(model, cut(X), cut(y), cut(weight)), local)
 
 
 @pytest.mark.parametrize("model", [sinks(), descent()], ids=["sinks", "descent"])

@@ -141,3 +141,19 @@ def test_what_is_not_a_list_of_neurons_is_refused():
     given = Given.of(DoublyStochasticRegressor("trees", 5, random_state=0).fit(table, y))
     with pytest.raises(ValueError, match="codes of categories"):
         KitchenSinksRegressor(given).fit(table.assign(kind=["a", "b"] * 350), y)
+
+
+def test_intervals_and_sets_warn_that_the_same_rows_may_have_chosen_the_neurons():
+    """They may: rows that chose the leaves are nearer to the function than new rows."""
+    given, half = Given.of(boosted(n_neurons=60)), y > 0
+    regressor = KitchenSinksRegressor(given, alpha=1e-4, random_state=0).fit(X, y)
+    new = np.random.default_rng(1).standard_normal((2000, 5))
+    target = np.sin(2 * new[:, 0]) + new[:, 1] * new[:, 2]
+    target += 0.3 * np.random.default_rng(2).standard_normal(2000)
+    for method in ("jackknife+", "full"):
+        with pytest.warns(UserWarning, match=r"If these rows chose them, .* Remedy: .*SplitConf"):
+            low, high = regressor.predict_interval(new, method=method).T
+        assert ((low <= target) & (target <= high)).mean() < 0.85
+    classifier = KitchenSinksClassifier(given, alpha=1e-4, random_state=0).fit(X, half)
+    with pytest.warns(UserWarning, match=r"If these rows chose them"):
+        classifier.predict_set(new)

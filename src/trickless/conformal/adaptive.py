@@ -6,6 +6,10 @@ Over many rows the share outside is then α, whatever the stream does. A small �
 stream and a large one after a change, so several run side by side, and count by how well they did
 lately [2]_.
 
+All rows of a batch have intervals of one level, since its targets become known together. After it,
+the level moves once for all rows, by at most the largest γ times α − mean err. For batches of equal
+size, the share outside is then still α over many batches.
+
 References
 ----------
 .. [1] I. Gibbs and E. J. Candès, "Adaptive conformal inference under distribution shift", NeurIPS
@@ -22,6 +26,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from trickless.conformal.intervals import absolute_errors
 from trickless.conformal.levels import check_confidence, check_enough, check_has, rows_needed
 from trickless.errors import InvalidValueError
 from trickless.rules import check_value, integer
@@ -37,7 +42,8 @@ class AdaptiveInterval(BaseEstimator):
     Each batch is predicted before it is learned. Errors of the last ``window`` rows give the
     intervals, and their level follows the share of targets that were outside. Over a long stream,
     that share is 1 − ``confidence``, without any assumption about the rows. At a single time it may
-    be more, above all just after a change.
+    be more, above all just after a change. The level follows changes within some batches, so pass
+    small ones.
 
     Parameters
     ----------
@@ -47,7 +53,8 @@ class AdaptiveInterval(BaseEstimator):
     confidence : float, default=0.9
         The share of targets that the intervals hold.
     window : int, default=1000
-        How many rows to keep the errors of, at least 10.
+        How many rows to keep the errors of, at least 10, and at least
+        ``confidence`` / (1 − ``confidence``).
 
     Attributes
     ----------
@@ -55,7 +62,8 @@ class AdaptiveInterval(BaseEstimator):
         The levels of the next intervals, which are above ``confidence`` if earlier ones held too
         few targets.
     coverage_ : array of shape (n_outputs,)
-        The share of targets that were inside, of the rows that had an interval.
+        The share of targets that were inside the intervals of ``predict_interval`` before their
+        batch was learned, of the rows that had an interval.
 
     Examples
     --------
@@ -92,11 +100,18 @@ class AdaptiveInterval(BaseEstimator):
         """
         check_confidence("AdaptiveInterval", self.confidence)
         check_value("AdaptiveInterval", "window", self.window, _WINDOW)
+        if self.window < (least := rows_needed(self.confidence)):
+            raise InvalidValueError(
+                f"AdaptiveInterval: window={self.window!r}, but confidence={self.confidence!r} "
+                f"needs the errors of at least {least:,} rows",
+                f"window={least} or more",
+            )
+        self._check_same_confidence()
         predicted = self._before(X)
+        errors = None if predicted is None else absolute_errors("AdaptiveInterval", y, predicted)
         self.model.partial_fit(X, y, **options)
-        if predicted is not None and len(predicted):
-            errors = np.abs(np.asarray(y, dtype=np.float64) - predicted)
-            self._see(errors.reshape(len(predicted), -1))
+        if errors is not None and len(errors):
+            self._see(errors)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -132,6 +147,7 @@ class AdaptiveInterval(BaseEstimator):
             If too few rows were predicted before they were learned.
         """
         check_has(self, "errors_", "partial_fit(X, y) with several batches")
+        self._check_same_confidence()
         check_enough(
             "AdaptiveInterval",
             "partial_fit has predicted",
@@ -159,6 +175,16 @@ class AdaptiveInterval(BaseEstimator):
             )
         return self.inside_ / self.n_seen_
 
+    def _check_same_confidence(self) -> None:
+        """Raise an error if the levels have followed another confidence."""
+        before = getattr(self, "_followed", self.confidence)
+        if before != self.confidence:
+            raise InvalidValueError(
+                f"AdaptiveInterval: confidence={self.confidence!r}, but the levels have followed "
+                f"confidence={before!r} so far",
+                f"AdaptiveInterval(model, confidence={self.confidence!r}) with the same model",
+            )
+
     def _before(self, X: Any) -> np.ndarray | None:
         """Return predictions of a batch that the model has not learned; None if it cannot yet."""
         try:
@@ -179,28 +205,29 @@ class AdaptiveInterval(BaseEstimator):
         if not hasattr(self, "errors_"):
             shape = len(_STEPS), errors.shape[1]
             self.errors_ = np.empty((0, errors.shape[1]))
-            self._alphas = np.full(shape, 1 - self.confidence)
+            self._alphas, self._followed = np.full(shape, 1 - self.confidence), self.confidence
             self._shares = np.full(shape, 1 / len(_STEPS))
             self.inside_, self.n_seen_ = np.zeros(errors.shape[1]), 0
         old = np.sort(self.errors_, axis=0)
         if (n := len(old)) >= rows_needed(self.confidence):
             above = [n - np.searchsorted(c, e) for c, e in zip(old.T, errors.T, strict=True)]
-            for beta in (np.transpose(above) + 1) / (n + 1):
-                self._move(beta)
+            self._move((np.transpose(above) + 1) / (n + 1))
         self.errors_ = np.concatenate([self.errors_, errors])[-self.window :]
 
-    def _move(self, beta: np.ndarray) -> None:
-        """Move the levels after a row that was outside at levels α from ``beta`` on."""
-        alpha, k = 1 - self.confidence, len(_STEPS)
-        self.inside_ = self.inside_ + ((self._shares * self._alphas).sum(axis=0) < beta)
-        self.n_seen_ += 1
-        apart = beta - self._alphas
-        loss = alpha * apart - np.minimum(apart, 0)
+    def _move(self, betas: np.ndarray) -> None:
+        """Move the levels after a batch whose rows were outside at levels α from ``betas`` on."""
+        alpha, k, n_rows = 1 - self.confidence, len(_STEPS), len(betas)
+        self.inside_ = self.inside_ + (1 - self.levels_ < betas).sum(axis=0)
+        self.n_seen_ += n_rows
         square = (1 - alpha) ** 2 * alpha**3 + alpha**2 * (1 - alpha) ** 3
         rate = np.sqrt(3 / _ROWS * (np.log(k * _ROWS) + 2) / square)
-        weight = self._shares * np.exp(-rate * (loss - loss.min(axis=0)))
-        weight /= weight.sum(axis=0)
         mixed = 1 / (2 * _ROWS)
-        self._shares = (1 - mixed) * weight + mixed / k
-        outside = self._alphas >= beta
-        self._alphas = self._alphas + _STEPS[:, None] * (alpha - outside)  # eq. 2 of [1]
+        for beta in betas:
+            apart = beta - self._alphas
+            loss = alpha * apart - np.minimum(apart, 0)
+            weight = self._shares * np.exp(-rate * (loss - loss.min(axis=0)))
+            weight /= weight.sum(axis=0)
+            self._shares = (1 - mixed) * weight + mixed / k
+        outside = (self._alphas >= betas[:, None]).mean(axis=0)
+        steps = np.minimum(n_rows * _STEPS, _STEPS.max())[:, None]
+        self._alphas = self._alphas + steps * (alpha - outside)  # eq. 2 of [1]

@@ -14,7 +14,11 @@ References
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from trickless.errors import InvalidValueError
 
 
 def distances(ends: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -37,3 +41,15 @@ def widened(ends: np.ndarray, far: np.ndarray | float) -> np.ndarray:
     wider = np.concatenate([ends[..., :1] - far, ends[..., 1:] + far], axis=-1)
     middle = ends.mean(axis=-1, keepdims=True)
     return np.where(wider[..., :1] > wider[..., 1:], middle, wider)
+
+
+def absolute_errors(owner: str, y: Any, predicted: np.ndarray) -> np.ndarray:
+    """Return how far targets are from predictions, (n_rows, n_outputs)."""
+    targets = np.asarray(y, dtype=np.float64)
+    if len(targets) != len(predicted) or targets.size != predicted.size:
+        raise InvalidValueError(
+            f"{owner}: y has the shape {targets.shape}, but the model predicts the shape "
+            f"{predicted.shape}",
+            "a target for each row and output of the model",
+        )
+    return np.abs(targets - predicted.reshape(targets.shape)).reshape(len(targets), -1)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from trickless.conformal.intervals import distances, widened
+from trickless.arrays.missing import missing
+from trickless.conformal.intervals import absolute_errors, distances, widened
 from trickless.conformal.levels import check_confidence, check_enough, check_has
 from trickless.conformal.quantiles import shifted_quantiles, upper_quantiles
 from trickless.conformal.sets import scores_of_classes
@@ -94,22 +95,24 @@ class SplitConformal(BaseEstimator):
         """
         check_value("SplitConformal", "scale", self.scale, _SCALE)
         y = np.asarray(y)
+        ends = None
         if hasattr(self.model, "classes_"):
-            self.scores_, self.ends_ = self._of_classes(X, y)[:, None], None
+            scores = self._of_classes(X, y)[:, None]
         else:
             mean, spread = self._predicted(X)
-            if mean.ndim == 2 and y.ndim == 1:
-                self.ends_, self.scores_ = mean, y.astype(np.float64)[:, None]
+            if mean.ndim == 2 and mean.shape[1] > 1 and y.size == len(y) == len(mean):
+                ends, scores = mean, y.astype(np.float64).reshape(-1, 1)
             else:
-                self.ends_ = None
-                self.scores_ = (np.abs(y - mean) / spread).reshape(len(y), -1)
-        if not np.isfinite(self.scores_).all():
+                errors = absolute_errors("SplitConformal", y, mean)
+                scores = errors / spread.reshape(-1, errors.shape[1] if spread.ndim else 1)
+        if not (np.isfinite(scores).all() and (ends is None or np.isfinite(ends).all())):
             raise InvalidValueError(
                 "SplitConformal: y or the predictions hold numbers that are not finite",
                 "leave these rows out",
             )
-        self.sample_weight_ = _ratios(sample_weight, len(y))
-        self.groups_ = None if groups is None else _one_each("groups", groups, len(y))
+        weight = _ratios(sample_weight, len(y))
+        groups = None if groups is None else _groups(groups, len(y))
+        self.scores_, self.ends_, self.sample_weight_, self.groups_ = scores, ends, weight, groups
         return self
 
     def predict(self, X: Any) -> Any:
@@ -152,6 +155,7 @@ class SplitConformal(BaseEstimator):
         """
         check_has(self, "scores_", "calibrate(X, y)")
         check_confidence("SplitConformal", confidence)
+        self._check_kind(False)
         mean, spread = self._predicted(X)
         scores, ends = self.scores_, np.stack([mean, mean], axis=-1)
         if self.ends_ is not None:
@@ -182,9 +186,20 @@ class SplitConformal(BaseEstimator):
         """
         check_has(self, "scores_", "calibrate(X, y)")
         check_confidence("SplitConformal", confidence)
+        self._check_kind(True)
         scores = scores_of_classes(np.asarray(self.model.predict_proba(X)))
         far = self._bounds(self.scores_, len(scores), confidence, sample_weight, groups)
         return scores <= far
+
+    def _check_kind(self, of_classes: bool) -> None:
+        """Raise an error for sets of numbers, and for intervals of classes."""
+        if hasattr(self.model, "classes_") != of_classes:
+            kind, use = (
+                ("regressor", "predict_interval") if of_classes else ("classifier", "predict_set")
+            )
+            raise InvalidValueError(
+                f"SplitConformal: model={type(self.model).__name__} is a {kind}", use
+            )
 
     def _predicted(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions, and what their errors are divided by."""
@@ -235,7 +250,7 @@ class SplitConformal(BaseEstimator):
         if self.groups_ is None:
             parts = [("calibrate had", slice(None), slice(None))]
         else:
-            groups = _one_each("groups", groups, n_new)
+            groups = _groups(groups, n_new)
             parts = [
                 (f"group {group} had", self.groups_ == group, groups == group)
                 for group in np.unique(groups)
@@ -261,6 +276,16 @@ def _one_each(name: str, values: Any, n_rows: int) -> np.ndarray:
             f"one number of {name} for each row",
         )
     return values
+
+
+def _groups(groups: Any, n_rows: int) -> np.ndarray:
+    groups = _one_each("groups", groups, n_rows)
+    if (where := missing(groups)).any():
+        raise InvalidValueError(
+            f"SplitConformal: groups has a missing value (row {int(where.argmax())})",
+            "a group of its own for such rows, such as 'unknown'",
+        )
+    return groups
 
 
 def _ratios(sample_weight: Any, n_rows: int) -> np.ndarray | None:

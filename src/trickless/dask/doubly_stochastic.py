@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import dask
 import numpy as np
 
+from trickless.arrays.places import to_host
+from trickless.conformal.unseen import MOST
 from trickless.dask.corrective import Learned
 from trickless.dask.fitting import fit, labels
 from trickless.dask.parts import Taken, with_known_labels
@@ -49,7 +51,7 @@ from trickless.neurons.trees import most_rows
 from trickless.neurons.turns import takes_turns
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.candidates import compared
-from trickless.solvers.descent.corrective import choose, correct
+from trickless.solvers.descent.corrective import correct, judge
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.divergence import warn_if_lost
 from trickless.solvers.descent.early_stopping import HeldOut, Looks
@@ -173,21 +175,28 @@ def _descend(
     model: Any, rows: Pieces, counted: Counted, client: Any, options: DescentOptions
 ) -> None:
     descent, stopping, n_rows = model.descent_, options.stopping, len(counted.kept)
+    descent.unseen = None  # a warm start learns from the rows that were held out before
     fit = _Fit(model, rows, counted, options, client)
+    sides = _sides(descent, counted, options)
     if stopping is None or not options.step.keeps_best:
-        fit.run(descent, *_sides(descent, counted, options))
+        fit.run(descent, *sides)
+        if sides[0] is not None:
+            descent.unseen = _held_out(descent, model, rows, counted, sides[0]).unseen()
     else:
         if stopping.n_folds > 1:  # few rows
             everything = _fit_rows(model, rows, counted, np.arange(n_rows))
             found = by_folds(descent, everything, options)
         else:
             trial = descent.copy()
-            workers, looks = fit.run(trial, *_sides(descent, counted, options))
-            assert looks is not None
+            workers, looks = fit.run(trial, *sides)
+            assert looks is not None and sides[0] is not None
             found = found_by(trial, descent, looks)
             keep_best(trial, looks)
             judged = Learned(trial, workers, looks.best()[1])
-            found = found._replace(correction=choose([judged], options))
+            correction, apart = judge([judged], options)
+            if apart is None:
+                apart = _held_out(trial, model, rows, counted, sides[0])
+            found = found._replace(correction=correction, unseen=apart.unseen())
             del workers, judged  # and the rows and states of the trial
         workers, _ = fit.run(descent, None, np.arange(n_rows), found)
         if found.correction is not None:
@@ -204,6 +213,16 @@ def _sides(
     if options.stopping is None:
         return None, np.arange(len(counted.kept))
     return split(descent, counted.targets, options)
+
+
+def _held_out(
+    descent: Descent, model: Any, rows: Pieces, counted: Counted, held_out: np.ndarray
+) -> HeldOut:
+    """Return the held-out rows, some if there are many, with the values of a descent."""
+    some = np.sort(held_out[:: max(1, len(held_out) // MOST)])
+    X, targets, weight, *_ = _fit_rows(model, rows, counted, some)
+    f = to_host(descent.function(model.n_jobs)(X))
+    return HeldOut(f, np.zeros_like(f), targets, weight)
 
 
 class _Fit(NamedTuple):

@@ -14,6 +14,7 @@ from trickless.conformal.sets import scores_of_classes
 from trickless.conformal.unseen import Scores, Unseen, relative
 from trickless.errors import InvalidValueError
 from trickless.intake.labels import LabelSets
+from trickless.rules import warn
 from trickless.selection.relevance import learned_relevance
 from trickless.solvers.least_squares.left_out_intervals import FullConformal, JackknifePlus
 
@@ -26,6 +27,7 @@ def intervals_by_errors(learner: Any, X: Any, confidence: float) -> Any:
     rows, targets = learner._unseen(), learner.targets_
     if rows is None:
         raise _nothing_unseen(learner, "intervals")
+    _warn_of_given(learner)
     decisions = learner._decide(X)
     _check_enough(learner, rows.weight, confidence)
     errors = targets.distances(rows.decisions, rows.targets).T
@@ -37,6 +39,7 @@ def intervals_by_leaving_out(learner: Any, X: Any, confidence: float, method: st
     """Return intervals of a learner whose sums can leave out rows one by one."""
     sums, problem = learner.sums_, learner._problem()
     X = learner._rows_to_predict(X)
+    _warn_of_given(learner)
     _check_enough(learner, sums.left_out(problem).copies, confidence)
     rule = FullConformal if method == "full" else JackknifePlus
     found = sums.intervals(X, problem, rule(confidence, choices_of(learner)))
@@ -71,11 +74,22 @@ def sets_of_classes(learner: Any, X: Any, confidence: float) -> Any:
     scores = learner._scores()
     if scores is None:
         raise _nothing_unseen(learner, "sets of classes")
+    _warn_of_given(learner)
     decisions = learner._decide(X)
     _check_enough(learner, scores.weight, confidence)
     far = upper_quantiles(scores.values, confidence, relative(scores.weight))
     of_new = scores_of_classes(learner._likely(to_host(decisions)))
     return to_device_of(decisions, of_new <= far)
+
+
+def _warn_of_given(learner: Any) -> None:
+    """Warn that rows which chose the neurons know them, so that errors there are too small."""
+    if getattr(getattr(learner, "neurons_", None), "n_given", None) is not None:
+        warn(
+            f"{type(learner).__name__}: the neurons were given. If these rows chose them, the "
+            "errors at rows that are left out are too small, and so are intervals and sets. "
+            f"Remedy: {_SPLIT} that chose neither neurons nor coefficients."
+        )
 
 
 def scores_of_rows(rows: Unseen, likely: np.ndarray) -> Scores:
@@ -95,6 +109,8 @@ def _nothing_unseen(learner: Any, what: str) -> InvalidValueError:
     remedy = _SPLIT
     if "early_stopping" in learner.get_params():
         remedy = f"fit with early_stopping=True, which holds rows out; or {remedy}"
+    if getattr(learner, "weight_bound", None) is not None:
+        remedy = f"weight_bound=None, with which rows can be left out; or {_SPLIT}"
     return InvalidValueError(
         f"{owner}: the model has kept no rows that it has not learned from, which {what} need",
         remedy,

@@ -85,7 +85,7 @@ class SolvedLearner(NeuronLearner):
         )
 
     def _unseen(self) -> Unseen | None:
-        if not self._calibrates() or not self.sums_.has_unseen:
+        if not self._calibrates() or not self.sums_.has_unseen or self.weight_bound is not None:
             return None
         return self.sums_.unseen(self._problem())
 

@@ -155,6 +155,18 @@ def check_left_out(learner: Any) -> None:
         check_statistics(learner)
 
 
+def check_leverage(learner: Any) -> None:
+    """Raise an error if a model of passes only has errors at rows that it has learned from."""
+    if learner._solution().leverage is None:
+        raise InvalidValueError(
+            f"{type(learner).__name__}: the model was solved in passes over the rows for alpha="
+            f"{learner.alpha!r}, which does not tell how much its errors at these rows are too "
+            "small for predict_interval",
+            "error_bars=True, alpha='auto', or trickless.conformal.SplitConformal with rows of "
+            "yours",
+        )
+
+
 def check_statistics(learner: Any) -> None:
     """Raise an error if a model has, or will have, no sums over the rows."""
     fitted = learner.__sklearn_is_fitted__()

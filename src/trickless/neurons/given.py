@@ -27,7 +27,10 @@ class Given(Composed):
 
     If the same rows chose the neurons, cross-validation on them is too optimistic, and
     ``alpha="auto"`` is too small where targets are noisy. Then choose the neurons by some of the
-    rows and solve by others, or compare values of alpha on rows that are held out.
+    rows and solve by others, or compare values of alpha on rows that are held out. For the same
+    reason, ``predict_interval`` and ``predict_set`` then hold too few targets, and standard
+    deviations are too small. They need rows that chose neither neurons nor coefficients, by
+    :class:`trickless.conformal.SplitConformal`.
 
     Parameters
     ----------

@@ -35,12 +35,6 @@ _NEARER = 0.25
 #: The median of the absolute values of normal noise, and √(q (1 − q)) over the density of it at its
 #: quantile q, both in units of its deviation. The latter is 0.63 at ½ and 0.46 at 0.05.
 _MEDIAN, _NOISE = 0.6745, 0.5
-#: Steps on blocks look at the curvature this much nearer to the targets, as a share of ``NEAR``:
-#: where the noise is unequal, most rows are much nearer to f than a typical row.
-_NEARER = 0.25
-#: The curvature of the risk times the mean absolute residual: about 0.5 / 1.25 for normal noise,
-#: whose mean absolute value is σ / 1.25.
-_CURVED = 0.4
 
 
 class Pinball(Loss):

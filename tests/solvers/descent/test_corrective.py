@@ -20,7 +20,6 @@ from trickless.solvers.descent.corrective import (
     LeafMatrix,
     System,
     SystemRows,
-    choose,
     correct,
     is_possible,
     judge,
@@ -160,7 +159,7 @@ def test_the_choice_is_the_surest_gain_beyond_two_standard_errors(kind, noise):
                 best, expected, last = sure, Correction(ridge, k), k
         if k - last >= 3:
             break
-    assert choose([JudgedHere(network, apart, batches, options)], options) == expected
+    assert judge([JudgedHere(network, apart, batches, options)], options)[0] == expected
     assert (expected is not None) == (noise == 0.05)
 
 
@@ -177,7 +176,7 @@ def test_decay_and_mixtures_allow_no_solve():
         assert is_possible(model.descent_, options_of(model)) == possible
         if not possible:
             judged = JudgedHere(model.descent_, None, [], options_of(model))
-            assert choose([judged], options_of(model)) is None
+            assert judge([judged], options_of(model))[0] is None
 
 
 def fitted(n=1200, noise=0.05, seed=0, **options):

@@ -263,15 +263,12 @@ class JudgedHere:
         return LeafMatrix(self.network, [self._apart], self._options)
 
 
-def choose(judged: Sequence[Judged], options: DescentOptions) -> Correction | None:
-    """Choose λ and the number of iterations by held-out rows, or None if no solve is better."""
-    return judge(judged, options)[0]
-
-
 def judge(
     judged: Sequence[Judged], options: DescentOptions
 ) -> tuple[Correction | None, HeldOut | None]:
-    """Return the same choice, and the held-out rows with it; None for both if none is possible.
+    """Choose λ and the number of iterations by held-out rows, or None if no solve is better.
+
+    Return the held-out rows with this choice as well; None for both if no solve is possible.
 
     There is a ``Judged`` for each fold, and their held-out rows decide together.
     """
