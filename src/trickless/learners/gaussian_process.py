@@ -238,7 +238,8 @@ def check_process(learner: Any, what: str) -> None:
     loss = learner.fixed_.get("loss", "squared_error")
     if loss != "squared_error":
         raise InvalidValueError(
-            f"{type(learner).__name__}: loss={loss!r} does not go with {what}",
+            f"{type(learner).__name__}: loss={loss!r} gives no standard deviations and no "
+            f"posterior, which {what} needs",
             "loss='squared_error'",
         )
     check_deviations(learner)
