@@ -116,6 +116,23 @@ def test_gamma_follows_the_unit_of_y():
     np.testing.assert_allclose(other, 1024 * one, rtol=1e-5)
 
 
+@pytest.mark.parametrize("loss", ["poisson", "tweedie"])
+@pytest.mark.parametrize("how", ["kitchen sinks", "blocks", "plain"])
+def test_means_follow_the_unit_of_y(loss, how):
+    rng, X, f = waves(600)
+    y = positive(loss, rng, f)
+    model = KitchenSinksRegressor(Gaussian(1.0), 50, dtype="float64", tol=1e-7)
+    if how != "kitchen sinks":
+        model = DoublyStochasticRegressor(Gaussian(1.0), 200, dtype="float64")
+        model.set_params(preconditioner=None if how == "plain" else "block", early_stopping=False)
+    model.set_params(loss=loss, random_state=0)
+    one = model.fit(X, y).predict(X)
+    assert np.ptp(np.log(one)) > 0.2
+    for unit in (2.0**-30, 2.0**20):  # rates of rare events, and amounts of money
+        other = model.fit(X, unit * y).predict(X)
+        np.testing.assert_allclose(other, unit * one, rtol=1e-4)
+
+
 def test_structured_events_are_columns_of_times_and_events():
     X, y, _ = survival(300)
     fields = np.zeros(300, dtype=[("event", bool), ("time", float)])

@@ -191,14 +191,15 @@ def minimise(
     coefficients ``begin``. If none of these is at the bound, the problem is first solved without
     it. That solution is used if it keeps the bound.
     """
-    unit = loss.unit(targets, weight)
-    risk = Risk(blocks, targets / unit, weight, ridge * unit, moments)
-    begin = np.zeros(risk.shape) if begin is None else begin / unit
-    most = None if bound is None else bound / np.broadcast_to(unit, risk.shape[1])
+    unit = loss.units(targets, weight, moments.n_constants)
+    in_units = ridge * (unit.f * (unit.f / unit.value))
+    risk = Risk(blocks, targets / unit.target, weight, in_units, moments)
+    begin = np.zeros(risk.shape) if begin is None else begin / unit.f
+    most = None if bound is None else bound / np.broadcast_to(unit.f, risk.shape[1])
     solution, trouble = _minimise(risk, loss, most, begin, max_iter, tol)
     if trouble:
         warn(f"{owner}: {trouble}", ConvergenceWarning)
-    coef, intercept = solution.coef * unit, solution.intercept * unit
+    coef, intercept = solution.coef * unit.f, solution.intercept * unit.f + unit.level
     return solution._replace(coef=coef, intercept=intercept, ridge=ridge)
 
 
