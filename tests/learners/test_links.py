@@ -266,6 +266,17 @@ def test_alpha_is_nearly_the_best_on_other_rows(loss):
     assert model.cv_values_.shape == (1, len(model.cv_alphas_))
 
 
+def test_rare_events_are_not_learned_by_heart():
+    gains = []
+    for seed in range(6):
+        rng, X, f = waves(4500, seed)
+        y = rng.poisson(0.02 * np.exp(f)).astype(float)
+        model = kitchen("poisson", neurons=Gaussian(length_scale=1.0)).set_params(n_neurons=50)
+        gains.append(model.fit(X[:1500], y[:1500]).score(X[1500:], y[1500:]))
+    # There are about 60 events for 100 columns. With a far smaller alpha, D² is about -0.5.
+    assert np.mean(gains) > 2 * np.std(gains) / np.sqrt(5) - 0.1
+
+
 def test_kitchen_sinks_on_rates_is_kitchen_sinks_on_counts():
     rng, X, f = waves(300)
     exposure = rng.integers(1, 4, size=300)
