@@ -28,7 +28,6 @@ import numpy as np
 
 from trickless.solvers.log_link import Exponentiated, larger
 
-
 #: The least hazard of a risk set, relative to the largest of a row. Its inverse square is finite.
 _VANISHING = 1e-140
 
