@@ -244,6 +244,10 @@ def test_what_has_no_posterior_says_why(tmp_path):
         model.predict(X, return_std=True, return_cov=True)
     with pytest.raises(ValueError, match=r"n_samples=0.*Remedy"):
         model.sample_y(X, 0)
+    with pytest.raises(ValueError, match=r"inconsistent numbers.*Remedy: one target"):
+        model.log_marginal_likelihood(X, Y[:10])
+    with pytest.raises(ValueError, match=r"y contains NaN.*Remedy"):
+        model.log_marginal_likelihood(X, np.full_like(Y, np.nan))
     with pytest.raises(ValueError, match=r"compact\(\) has left out.*Remedy"):
         _ = model.compact().log_marginal_likelihood_
     with pytest.raises(ValueError, match=r"alpha='evidence'.*Remedy"):
@@ -253,3 +257,17 @@ def test_what_has_no_posterior_says_why(tmp_path):
     trickless.save(model, tmp_path / "model", for_prediction=True)
     again = trickless.load(tmp_path / "model")
     np.testing.assert_array_equal(again.sample_y(NEW, 2), model.sample_y(NEW, 2))
+
+
+@pytest.mark.parametrize("n", [1, 5, 200])
+@pytest.mark.parametrize("how", [{"alpha": "evidence"}, {"noise": "heteroscedastic"}])
+def test_targets_that_do_not_vary(n, how, tmp_path):
+    X, Y = data(200)
+    Y[:, 0] = 2.0
+    model = KitchenSinksRegressor(Gaussian(1.0), 20, random_state=0, **how).fit(X[:n], Y[:n])
+    np.testing.assert_allclose(model.predict(NEW)[:, 0], 2.0)
+    if n == 1:
+        return
+    assert (model.predict(NEW, return_std=True)[1][:, 0] == 0).all()
+    trickless.save(model, tmp_path / "model")
+    assert (trickless.load(tmp_path / "model").predict(NEW, return_std=True)[1][:, 0] == 0).all()

@@ -116,6 +116,23 @@ def test_gamma_follows_the_unit_of_y():
     np.testing.assert_allclose(other, 1024 * one, rtol=1e-5)
 
 
+@pytest.mark.parametrize("loss", ["poisson", "tweedie"])
+@pytest.mark.parametrize("how", ["kitchen sinks", "blocks", "plain"])
+def test_means_follow_the_unit_of_y(loss, how):
+    rng, X, f = waves(600)
+    y = positive(loss, rng, f)
+    model = KitchenSinksRegressor(Gaussian(1.0), 50, dtype="float64", tol=1e-7)
+    if how != "kitchen sinks":
+        model = DoublyStochasticRegressor(Gaussian(1.0), 200, dtype="float64")
+        model.set_params(preconditioner=None if how == "plain" else "block", early_stopping=False)
+    model.set_params(loss=loss, random_state=0)
+    one = model.fit(X, y).predict(X)
+    assert np.ptp(np.log(one)) > 0.2
+    for unit in (2.0**-30, 2.0**20):  # rates of rare events, and amounts of money
+        other = model.fit(X, unit * y).predict(X)
+        np.testing.assert_allclose(other, unit * one, rtol=1e-4)
+
+
 def test_structured_events_are_columns_of_times_and_events():
     X, y, _ = survival(300)
     fields = np.zeros(300, dtype=[("event", bool), ("time", float)])
@@ -247,6 +264,17 @@ def test_alpha_is_nearly_the_best_on_other_rows(loss):
     assert scores[2] == pytest.approx(found, abs=1e-3)
     assert min(scores) - chance < 0.85 * (max(scores) - chance)  # so that alpha matters
     assert model.cv_values_.shape == (1, len(model.cv_alphas_))
+
+
+def test_rare_events_are_not_learned_by_heart():
+    gains = []
+    for seed in range(6):
+        rng, X, f = waves(4500, seed)
+        y = rng.poisson(0.02 * np.exp(f)).astype(float)
+        model = kitchen("poisson", neurons=Gaussian(length_scale=1.0)).set_params(n_neurons=50)
+        gains.append(model.fit(X[:1500], y[:1500]).score(X[1500:], y[1500:]))
+    # There are about 60 events for 100 columns. With a far smaller alpha, D² is about -0.5.
+    assert np.mean(gains) > 2 * np.std(gains) / np.sqrt(5) - 0.1
 
 
 def test_kitchen_sinks_on_rates_is_kitchen_sinks_on_counts():

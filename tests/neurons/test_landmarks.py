@@ -240,6 +240,18 @@ def test_points_of_the_user_are_the_landmarks(form, tmp_path):
     np.testing.assert_allclose(parts.predict(form(X)), model.predict(form(X)), atol=1e-3)
 
 
+@pytest.mark.parametrize("family", [Gaussian("auto"), Stumps()])
+def test_scales_come_from_training_rows_and_not_from_points(family):
+    X, weight = inputs(400, 3), np.linspace(0.1, 2, 400)
+    fits = [
+        Landmarks(family, points).fit(X, np.random.default_rng(0), weight)
+        for points in (X[:50], 100 * X[:1])
+    ]
+    one, other = (fit.parts_[0].closed_form(X[:5], X[5:9]) for fit in fits)
+    np.testing.assert_allclose(one, other)
+    assert one.std() > 0.01
+
+
 def test_random_pivots_have_the_distribution_of_pivots_one_by_one():
     """Against Algorithm 1 of Chen, Epperly, Tropp and Webber, enumerated for pairs."""
     X = np.array([[0.0], [0.1], [1.0], [1.2], [5.0]])

@@ -94,6 +94,15 @@ def test_no_rows_at_risk_of_an_event():
     assert len(RiskSets.of(f[:, 0], y[:, 0], None).times) == 0
 
 
+def test_risk_sets_of_vanishing_hazard_are_finite():
+    f, y = np.array([[400.0], [0.0], [-400.0]]), np.array([[1.0], [2.0], [3.0]])
+    for weight in (None, np.array([1e6, 1.0, 1.0])):
+        loss = Cox(weight)
+        for values in (loss.value(f, y), loss.derivative(f, y), *loss.newton(f, y)):
+            assert np.isfinite(values).all()
+        np.testing.assert_allclose(loss.derivative(f, y)[0], 0, atol=1e-6)
+
+
 def test_the_baseline_hazard_is_nelsons_and_aalens_estimate_without_ties():
     rng = np.random.default_rng(2)
     time = rng.exponential(size=20)

@@ -146,7 +146,9 @@ class _DoublyStochastic(NeuronLearner):
         Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
         which ``damping`` regularises. For the regression losses "epsilon_insensitive",
         "absolute_error" and "quantile", whose slopes have no unit, alpha has the unit 1 / y, and
-        "auto" is 1e-6 / (mean distance of an output from its intercept).
+        "auto" is 1e-6 / (mean distance of an output from its intercept). For the losses of counts,
+        positive numbers and survival, "auto" is 1e-6 times the mean curvature at the start, which
+        is the mean of y for "poisson", so that rates may have any unit.
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. The value of "auto" depends
         on the kind of step:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from trickless.arrays.places import HOST, place_of, to_device_of, to_host
 from trickless.arrays.states import in_one_state
@@ -19,7 +19,7 @@ from trickless.learners.likelihood import Likelihood
 from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
 from trickless.learners.streams import check_deviations, check_statistics
-from trickless.rules import check_value, count
+from trickless.rules import check_value, count, with_remedies
 from trickless.solvers.least_squares.process import Process
 
 _N_SAMPLES = count("n_samples=1 draws one function")
@@ -251,7 +251,9 @@ class GaussianProcess(Regressor, SolvedLearner):
             )
         X = self._rows_to_predict(X)
         X = X.astype(np.float64) if place_of(X) is HOST else to_host(X).astype(np.float64)
-        targets = self.targets_.matrix(np.asarray(to_host(y)))
+        with with_remedies(type(self).__name__):
+            targets = self.targets_.matrix(np.asarray(self._scored(to_host(y))))
+            check_consistent_length(X, targets)
         weight = None
         if sample_weight is not None:
             weight = check_weights(type(self).__name__, sample_weight, len(targets))

@@ -14,7 +14,7 @@ from trickless.arrays.sparse import check_rows, parts_of
 from trickless.arrays.stated import check_array, check_count, check_is
 from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.neurons.base import Neurons, Weights, sample_numbers, sample_rows
 from trickless.neurons.composed import FAMILY, Composed
 from trickless.neurons.isotropic import Gaussian, Isotropic
 from trickless.neurons.nystroem import Basis, random_pivots
@@ -74,7 +74,8 @@ class Landmarks(Composed):
         drawn. Sparse rows need a kernel of the Euclidean distance: :class:`Gaussian`,
         :class:`Laplace`, :class:`Matern` or :class:`RationalQuadratic`.
     points : array or CSR matrix of shape (n_given, n_features), optional
-        Your own landmarks, in the columns that the family sees. Default: training rows.
+        Your own landmarks, in the columns that the family sees. Default: training rows. Length
+        scales and ranks always come from training rows.
     n_points : int, optional
         The number m of fixed landmarks, and a good ``n_neurons`` for the learner. There are fewer
         if there are fewer distinct rows. Default: all of ``points``, or no fixed landmarks without
@@ -179,14 +180,17 @@ class Landmarks(Composed):
                 "does not say how many",
                 "n_points=1000, with n_neurons=1000",
             )
-        if self.points is not None:
-            X, sample_weight = _like(owner, self.points, X), None
-        each = max(1, X.nnz // X.shape[0]) if issparse(X) else X.shape[1]
+        given = X if self.points is None else _like(owner, self.points, X)
+        each = max(1, given.nnz // given.shape[0]) if issparse(given) else given.shape[1]
         n_rows = max(1, min(_ROWS, _VALUES // each))
         if self.points is not None and self.n_points is None:
-            n_rows = X.shape[0]
-        rows, weight = sample_rows(X, rng, n_rows, sample_weight)
-        self.rows_ = rows.copy() if issparse(X) else np.array(rows)
+            n_rows = given.shape[0]
+        if self.points is None:
+            rows, weight = sample_rows(X, rng, n_rows, sample_weight)
+        else:
+            numbers, weight = sample_numbers(given.shape[0], rng, n_rows)
+            rows = given[numbers]
+        self.rows_ = rows.copy() if issparse(given) else np.array(rows)
         self.row_weights_ = weight / weight.sum()
         if self._fixed:
             self._seed = int(rng.integers(2**32))

@@ -28,6 +28,9 @@ import numpy as np
 
 from trickless.solvers.log_link import Exponentiated, larger
 
+#: The least hazard of a risk set, relative to the largest of a row. Its inverse square is finite.
+_VANISHING = 1e-140
+
 
 class RiskSets(NamedTuple):
     """Sums at the times of events, in increasing order, for some rows and their decision values.
@@ -84,9 +87,8 @@ class RiskSets(NamedTuple):
         which = np.repeat(np.arange(len(times)), d)
         part = (np.arange(len(which)) - begin[which]) / d[which]  # l / d
         term = risk[which] - part * own[which]
-        with np.errstate(divide="ignore"):  # a risk set of vanishing hazard
-            inverse = np.where(term > 0, 1 / term, 0.0)
-            log = np.where(term > 0, np.log(term), 0.0)
+        term = np.maximum(term, _VANISHING)
+        inverse, log = 1 / term, np.log(term)
 
         def sums(values: np.ndarray) -> np.ndarray:
             return np.add.reduceat(values, begin)

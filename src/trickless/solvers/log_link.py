@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from trickless.errors import InvalidValueError
-from trickless.solvers.losses import Loss
+from trickless.solvers.losses import Loss, LossUnits
 
 #: Exponents beyond which the loss is straight. No mean that double precision resolves is so large.
 _STRAIGHT = 300.0
@@ -57,6 +57,9 @@ class Exponentiated(Loss):
         """Return the mean curvature at the start, the unit of the loss of each output."""
         curvature = self.among(weight).newton(np.broadcast_to(start, y.shape), y)[1]
         return np.average(curvature, axis=0, weights=weight)
+
+    def automatic(self, alpha: np.ndarray, spread: np.ndarray) -> np.ndarray:
+        return alpha * spread
 
     def steepest(self, spread: np.ndarray) -> Any:
         """Return four times the mean curvature at the start: there is no bound."""
@@ -98,6 +101,12 @@ class LogLink(Exponentiated):
                 "rows with a positive target, in the first batch",
             )
         return np.log(mean)
+
+    def units(self, y: np.ndarray, weight: np.ndarray | None, n_constants: int) -> LossUnits:
+        if not n_constants:
+            return LossUnits()
+        mean = np.exp(self.constant(y, weight))
+        return LossUnits(mean, 1.0, mean ** (2 - self.power), np.log(mean))
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         p = self.power

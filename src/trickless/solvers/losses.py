@@ -7,7 +7,7 @@ column for two classes, one column a class otherwise. The names are scikit-learn
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,18 @@ Pair = tuple[np.ndarray, np.ndarray]
 def unit_of(spread: np.ndarray) -> np.ndarray:
     """Return units of the outputs, for losses whose slope is ±1 in any unit; 1 if spread is 0."""
     return np.where(spread > 0, np.maximum(spread, LEAST_UNIT), 1.0)
+
+
+class LossUnits(NamedTuple):
+    """Units of a risk, each a number or one for each output.
+
+    The loss of f and y is ``value`` times the loss of (f − ``level``) / ``f`` and y / ``target``.
+    """
+
+    target: np.ndarray | float = 1.0
+    f: np.ndarray | float = 1.0
+    value: np.ndarray | float = 1.0
+    level: np.ndarray | float = 0.0
 
 
 class Loss(ABC):
@@ -154,9 +166,13 @@ class Loss(ABC):
         """Return the loss with its corners smoothed over a width."""
         return self
 
-    def unit(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray | float:
-        """Return the units of the targets in which a risk is minimised: 1, or (n_outputs,)."""
-        return 1.0
+    def units(self, y: np.ndarray, weight: np.ndarray | None, n_constants: int) -> LossUnits:
+        """Return the units in which a risk with 0 or 1 intercepts is minimised."""
+        return LossUnits()
+
+    def automatic(self, alpha: np.ndarray, spread: np.ndarray) -> np.ndarray:
+        """Return alpha, given in units in which alpha |f|² has the unit of the loss."""
+        return alpha / unit_of(spread) if self.piecewise_linear else alpha
 
     def corner(self, f: np.ndarray, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """Return how far a loss that this one smooths is above its tangents of slopes: (n_rows,).

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trickless.arrays.weighted import median, quantile
-from trickless.solvers.losses import NEAR, Loss, unit_of
+from trickless.solvers.losses import NEAR, Loss, LossUnits, unit_of
 
 #: A quantile, or several in increasing order.
 Quantile = float | Sequence[float] | np.ndarray
@@ -100,9 +100,10 @@ class Pinball(Loss):
         noise = _NOISE * (self.above + self.below) * typical
         return np.divide(noise, variance, out=np.ones_like(variance), where=noise > 0)
 
-    def unit(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray | float:
+    def units(self, y: np.ndarray, weight: np.ndarray | None, n_constants: int) -> LossUnits:
         off = np.abs(y - self.constant(y, weight))
-        return unit_of(np.average(off, axis=0, weights=weight))
+        unit = unit_of(np.average(off, axis=0, weights=weight))
+        return LossUnits(unit, unit, unit)
 
     def smoothed(self, width: float) -> Loss:
         return SmoothPinball(self.above, self.below, width)

@@ -15,7 +15,7 @@ from trickless.errors import InvalidValueError
 from trickless.functions.stream import NeuronStream, Purpose, generator
 from trickless.neurons.checks import check_finite_activations
 from trickless.rules import warn
-from trickless.solvers.losses import Loss, unit_of
+from trickless.solvers.losses import Loss
 
 #: Rows, neurons and the most columns from which the largest stable step is estimated.
 _PILOT_ROWS, _PILOT_NEURONS, _PILOT_COLUMNS = 1024, 256, 2**14
@@ -40,8 +40,8 @@ class SizeParameters(NamedTuple):
         ``first_size`` returns the first one for a given alpha, if it is "auto".
         """
         alpha = np.array(self.alpha, dtype=float)
-        if self.alpha_is_auto and loss.piecewise_linear:
-            alpha = alpha / unit_of(spread)  # alpha |f|² and the loss then have the same unit
+        if self.alpha_is_auto:
+            alpha = loss.automatic(alpha, spread)
         if not isinstance(self.step_size, str):
             first = np.array(self.step_size, dtype=float)
         elif self.schedule == "theorem":

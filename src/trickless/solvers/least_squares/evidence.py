@@ -93,8 +93,9 @@ def _losses(path: Path | Tridiagonal, log_ridge: float) -> np.ndarray:
     moments, ridge = path.moments, float(np.exp(log_ridge))
     energy = np.maximum(path.energy(ridge), CANCELLATION * moments.y_variance)
     left = moments.n - moments.n_constants
-    with np.errstate(divide="ignore"):  # of targets that do not vary
-        return left * np.log(energy) + np.log1p(path.eigenvalues / ridge).sum()
+    # Targets that do not vary have no energy at any ridge.
+    logs = np.log(energy, out=np.zeros_like(energy), where=energy > 0)
+    return left * logs + np.log1p(path.eigenvalues / ridge).sum()
 
 
 def _log_widths(moments: Moments, ridge: float, n_jobs: int | None) -> float:

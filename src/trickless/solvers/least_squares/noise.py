@@ -63,7 +63,8 @@ class UnequalNoise(NamedTuple):
         solution = solve_by_cross_validation(statistics.moments(), n_jobs)
         again = Left(Z, logs, np.ones(len(Z)), rows.weight)
         alone = leave_out(statistics.moments(), solution, [again], n_jobs).decisions
-        scale = np.log(rows.weight @ (squares / np.exp(alone)))
+        with np.errstate(divide="ignore"):  # of targets that do not vary
+            scale = np.log(rows.weight @ (squares / np.exp(alone)))
         intercept = solution.intercept + scale
         fitted = Z @ solution.coef + intercept
         return cls(solution.coef, intercept, fitted.min(axis=0), fitted.max(axis=0))

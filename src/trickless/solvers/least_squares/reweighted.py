@@ -27,8 +27,6 @@ from trickless.solvers.state import ignore
 
 #: The most times that alpha is chosen again, and the factor by which it may still change.
 _ROUNDS, _STAYS = 4, 1.2
-#: Share of the rows by which their effective number is lowered, which says that weights differ.
-_DIFFER = 1e-6
 
 
 def minimise_reweighted(
@@ -74,7 +72,7 @@ def minimise_reweighted(
         f = np.concatenate([to_host(Z @ begin) for _, Z in blocks()]) + least.intercept
         response, curvature = loss.response(targets, weight, f)
         assert curvature is not None
-        working = at(sums, X, response, curvature, weight, problem)
+        working = at(sums, X, response, curvature, problem)
     return least
 
 
@@ -83,22 +81,17 @@ def at(
     X: Any,
     response: np.ndarray,
     curvature: np.ndarray,
-    weight: np.ndarray | None,
     problem: Any,
 ) -> Any:
     """Return sums of a working response on the same neurons.
 
-    Its weights are inverse variances, which unlike weights of rows do not lower the number of rows
-    in cross-validation. ``curvature`` is already multiplied by the ``weight`` of rows.
+    Cross-validation takes their effective number. Where events are rare, the few rows with events
+    have most of the curvature, and so large leverages. With the number of all rows, alpha would be
+    so small that the function fits each event.
     """
     origin = np.average(response, axis=0, weights=curvature)
     working = type(sums)(sums.stream, sums.n_neurons, origin)
     working.learn(X, response, curvature, problem)
     if problem.alpha == "loo":
         working.leave_one_out(X, response, curvature, problem)
-    statistics = working.statistics
-    n = float(np.count_nonzero(curvature))
-    if weight is not None:
-        n = min(n, weight.sum() * curvature.sum() / (weight @ curvature))
-    statistics.weight_square = statistics.weight**2 / (n * (1 - _DIFFER))
     return working

@@ -32,6 +32,8 @@ _STALLED, _ROUNDING = 1e-10, 1e-15
 #: If rounding stops the descent, the risk may be this share above its minimum without a warning.
 _GAIN = 1e-3
 
+#: The steepest slope that is summed in single precision.
+_STEEPEST = 1e25
 #: The largest decision value of a constant, and the least curvature of an output beside others.
 _FARTHEST, _LEAST = 30.0, 1e-9
 #: Widths of the smoothed hinge, used in turn; the last changes the risk by at most 1e-4.
@@ -106,7 +108,8 @@ class Risk:
             else:
                 slope = every[rows]
             slope *= share[:, None]
-            gradient += to_host(Z.T @ matching(Z, slope))
+            most = max(1.0, np.abs(slope).max(initial=0.0) / _STEEPEST)
+            gradient += to_host(Z.T @ matching(Z, slope / most)) * most
             total += slope.sum(axis=0)
         gradient -= np.outer(self.moments.z_mean, total)
         value += 0.5 * float((self.ridge * coef**2).sum())
@@ -191,14 +194,15 @@ def minimise(
     coefficients ``begin``. If none of these is at the bound, the problem is first solved without
     it. That solution is used if it keeps the bound.
     """
-    unit = loss.unit(targets, weight)
-    risk = Risk(blocks, targets / unit, weight, ridge * unit, moments)
-    begin = np.zeros(risk.shape) if begin is None else begin / unit
-    most = None if bound is None else bound / np.broadcast_to(unit, risk.shape[1])
+    unit = loss.units(targets, weight, moments.n_constants)
+    in_units = ridge * (unit.f * (unit.f / unit.value))
+    risk = Risk(blocks, targets / unit.target, weight, in_units, moments)
+    begin = np.zeros(risk.shape) if begin is None else begin / unit.f
+    most = None if bound is None else bound / np.broadcast_to(unit.f, risk.shape[1])
     solution, trouble = _minimise(risk, loss, most, begin, max_iter, tol)
     if trouble:
         warn(f"{owner}: {trouble}", ConvergenceWarning)
-    coef, intercept = solution.coef * unit, solution.intercept * unit
+    coef, intercept = solution.coef * unit.f, solution.intercept * unit.f + unit.level
     return solution._replace(coef=coef, intercept=intercept, ridge=ridge)
 
 
