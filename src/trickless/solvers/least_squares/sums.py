@@ -109,6 +109,7 @@ class Sums(Stated):
     _temperatures: Temperatures | None = None  # in files of older versions
     _certainty: Certainty | None = None
     _unequal: UnequalNoise | None = None
+    _has_intercept: bool | None = None
     _left_out: LeftOut | None = None
     _unseen: Unseen | None = None
     #: Scores of the true classes of rows that are left out, if they are known.
@@ -145,6 +146,7 @@ class Sums(Stated):
         check_is("_unequal", self._unequal, UnequalNoise | None)
         if self._unequal is not None:
             self._unequal.check(*size)
+        check_is("_has_intercept", self._has_intercept, bool | None)
         check_is("_left_out", self._left_out, LeftOut | None)
         if self._left_out is not None:
             self._left_out.check(size[1])
@@ -260,6 +262,7 @@ class Sums(Stated):
                 else:
                     solution = self._solve_at(moments, problem)
             self._solution = solution = self._bounded_by_weight(solution, problem)
+            self._has_intercept = problem.fit_intercept
         return solution
 
     def function(self, problem: Problem) -> Network:
@@ -313,11 +316,16 @@ class Sums(Stated):
     def _forget(self) -> None:
         """Drop the solution, so that the next call of ``solution`` computes it again."""
         self._solution = self._network = self._temperatures = self._unequal = self.scores = None
+        self._has_intercept = None
 
     def _moments(self, problem: Problem) -> Moments:
-        """Moments of the rows so far, about their means if there is an intercept."""
+        """Moments of the rows so far, about their means if there is an intercept.
+
+        If there is a solution, this is whether it has one, since parameters may have been set.
+        """
         assert self.statistics is not None
-        return self.statistics.moments(problem.fit_intercept)
+        has = self._has_intercept
+        return self.statistics.moments(problem.fit_intercept if has is None else has)
 
     def _panels(self, X: Any, problem: Problem, **how: Any) -> Iterator[tuple[slice, Any]]:
         return panels(self.stream, self.n_neurons, X, n_jobs=problem.n_jobs, **how)
