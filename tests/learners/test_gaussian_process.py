@@ -271,3 +271,24 @@ def test_targets_that_do_not_vary(n, how, tmp_path):
     assert (model.predict(NEW, return_std=True)[1][:, 0] == 0).all()
     trickless.save(model, tmp_path / "model")
     assert (trickless.load(tmp_path / "model").predict(NEW, return_std=True)[1][:, 0] == 0).all()
+
+
+@pytest.mark.parametrize("n", [40, 300])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_the_posterior_is_of_the_fit_after_parameters_are_set(n, fit_intercept):
+    X, Y = data(n)
+    model = model_of(fit_intercept=fit_intercept).fit(X, Y)
+    asked = (
+        lambda: model.noise_variance_,
+        lambda: model.log_marginal_likelihood_,
+        lambda: model.predict(NEW, return_std=True)[1],
+        lambda: model.sample_y(NEW, 2),
+    )
+    before = [ask() for ask in asked]
+    model.set_params(fit_intercept=not fit_intercept, alpha=1.0)
+    for ask, value in zip(asked, before, strict=True):
+        np.testing.assert_array_equal(ask(), value)
+    # The next batch is learned with the new parameters.
+    other = model_of(1.0, not fit_intercept).fit(np.vstack([X, X]), np.vstack([Y, Y]))
+    model.partial_fit(X, Y)
+    np.testing.assert_allclose(model.noise_variance_, other.noise_variance_, rtol=1e-6)

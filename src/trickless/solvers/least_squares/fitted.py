@@ -38,6 +38,7 @@ class Fitted(Stated):
     _temperatures: Temperatures | None = None  # in files of older versions
     _certainty: Certainty | None = None
     _unequal: UnequalNoise | None = None
+    _has_intercept: bool | None = None
     _left_out: LeftOut | None = None
     _unseen: Unseen | None = None
     #: Scores of the true classes of rows that are left out, if they are known.
@@ -66,6 +67,7 @@ class Fitted(Stated):
             check_alike("neurons of _network", network.neurons, self.stream.neurons)
             shape = self.n_neurons, network.neurons.width, size[1]
             check_array("_network", network.coef, "f4 f8", shape)
+        check_is("_has_intercept", self._has_intercept, bool | None)
         check_temperatures("_temperatures", self._temperatures)
         for name, kind, sizes in (
             ("_solution", Solution, size),
@@ -119,11 +121,16 @@ class Fitted(Stated):
     def _forget(self) -> None:
         """Drop the solution, so that the next call of ``solution`` computes it again."""
         self._solution = self._network = self._temperatures = self._unequal = self.scores = None
+        self._has_intercept = None
 
     def _moments(self, problem: Problem) -> Moments:
-        """Moments of the rows so far, about their means if there is an intercept."""
+        """Moments of the rows so far, about their means if there is an intercept.
+
+        If there is a solution, this is whether it has one, since parameters may have been set.
+        """
         assert self.statistics is not None
-        return self.statistics.moments(problem.fit_intercept)
+        has = self._has_intercept
+        return self.statistics.moments(problem.fit_intercept if has is None else has)
 
     def _panels(self, X: Any, problem: Problem, **how: Any) -> Iterator[tuple[slice, Any]]:
         return panels(self.stream, self.n_neurons, X, n_jobs=problem.n_jobs, **how)

@@ -153,6 +153,7 @@ class Sums(GaussianAnswers):
                 else:
                     solution = self._solve_at(moments, problem)
             self._solution = solution = self._bounded_by_weight(solution, problem)
+            self._has_intercept = problem.fit_intercept
         return solution
 
     def _solve_at(self, moments: Moments, problem: Problem) -> Solution:
