@@ -46,28 +46,17 @@ class Process(NamedTuple):
 
     def noise_at(self, X: Any) -> np.ndarray:
         """Variances of the noise at rows, shape (n_rows, n_outputs)."""
-        variances, unequal = np.empty((X.shape[0], len(self.noise))), self.unequal
+        variances, unequal = np.tile(self.noise, (X.shape[0], 1)), self.unequal
         if unequal is None:
-            variances[:] = self.noise
             return variances
-
-        def keep(rows: slice, Z: Any) -> None:
-            found = unequal.variance(to_host(Z).astype(np.float64))
-            variances[rows] = found[: len(variances[rows])]
-
-        self._each(X, keep)
-        return variances
+        return self._filled(variances, X, lambda Z: unequal.variance(to_host(Z).astype("f8")))
 
     def variances(self, X: Any) -> np.ndarray:
         """Variances of the function at rows, shape (n_rows, n_outputs)."""
         variances = np.empty((X.shape[0], len(self.noise)))
         for posterior, same in self._posteriors():
-
-            def keep(rows: slice, Z: Any, of: Any = posterior, same: np.ndarray = same) -> None:
-                found = of.variance(Z)
-                variances[rows, same] = found[: len(variances[rows]), None]
-
-            self._each(X, keep)
+            found = self._filled(np.empty(X.shape[0]), X, posterior.variance)
+            variances[:, same] = found[:, None]
         return self.noise * variances
 
     def deviations(self, X: Any) -> np.ndarray:
@@ -81,10 +70,10 @@ class Process(NamedTuple):
         for posterior, same in self._posteriors():
             along = np.empty((size, n))
 
-            def keep(rows: slice, Z: Any, of: Any = posterior, along: Any = along) -> None:
-                along[:, rows] = of.along(Z)[:, : along[:, rows].shape[1]]
+            def of_rows(Z: Any, of: Posterior = posterior) -> np.ndarray:
+                return of.along(Z).T
 
-            self._each(X, keep)
+            self._filled(along.T, X, of_rows)
             between = (self.moments.n_constants + along.T @ along) / self.moments.n
             covariance[:, :, same] = between[:, :, None]
         return self.noise * covariance
@@ -123,7 +112,13 @@ class Process(NamedTuple):
         for ridge in np.unique(self.solution.ridge):
             yield Posterior(self.moments, ridge), self.solution.ridge == ridge
 
-    def _each(self, X: Any, use: Callable[[slice, Any], None]) -> None:
-        """Call ``use(rows, Z)`` with the activations of blocks of rows, which may be longer."""
+    def _filled(self, values: np.ndarray, X: Any, of_rows: Callable[[Any], Any]) -> np.ndarray:
+        """Fill an array with what a function returns for the activations of blocks of rows."""
+
+        def fill(rows: slice, Z: Any) -> None:
+            some = values[rows]
+            some[:] = of_rows(Z)[: len(some)]
+
         size = len(self.moments.z_mean)
-        activate_alike(use, self.stream, self.n_neurons, X, size, self.n_jobs)
+        activate_alike(fill, self.stream, self.n_neurons, X, size, self.n_jobs)
+        return values
