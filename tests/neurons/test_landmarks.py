@@ -225,6 +225,16 @@ def test_the_first_functions_are_of_the_first_points():
     np.testing.assert_allclose(twice, np.hstack([first, first]) / np.sqrt(2), atol=1e-8)
 
 
+@pytest.mark.parametrize("wrap", [lambda f: 2 * f, lambda f: On([0, 1, 2], f)])
+def test_every_landmark_is_used_inside_other_families(wrap):
+    X, new = inputs(400, 3), inputs(30, 3, seed=1)
+    family = Landmarks(Gaussian(0.7), X[:300])  # in two blocks of the stream
+    plain, ours = (features(f, X, 300).transform(new) for f in (family, wrap(family)))
+    factor = np.sqrt((ours**2).sum() / (plain**2).sum())
+    assert factor == pytest.approx(np.sqrt(2)) or factor == pytest.approx(1)
+    np.testing.assert_allclose(ours, factor * plain, atol=1e-8)
+
+
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
 def test_points_of_the_user_are_the_landmarks(form, tmp_path):
     X, y = np.maximum(inputs(200, 3), 0), inputs(200, 1)[:, 0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate, pairwise
 from math import prod
 from typing import Any
@@ -260,6 +260,9 @@ class Scaled(Composed):
         super()._measure()
         self.bound = float(np.sqrt(self.factor) * self.bound)
 
+    def draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
+        return draw_part(self.parts_[0], rng, n, start)
+
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0](X, weights) * float(np.sqrt(self.factor))
 
@@ -274,9 +277,10 @@ OPERATORS["product"] = lambda a, b: Product([a, b])
 OPERATORS["multiple"] = Scaled
 
 
-def draw_part(part: Neurons, rng: np.random.Generator, n: int) -> Weights:
-    """Draw n neurons of a part, and check them."""
-    return drawn(f"{type(part).__name__}.draw(rng, n={n})", part.draw, rng, n, n=n)
+def draw_part(part: Neurons, rng: np.random.Generator, n: int, start: int | None = None) -> Weights:
+    """Draw n neurons of a part, the neurons of a learner from ``start`` on if given; check them."""
+    method = part.draw if start is None else partial(part.draw_from, start)
+    return drawn(f"{type(part).__name__}.draw(rng, n={n})", method, rng, n, n=n)
 
 
 def coef_of_draws(coef: Any, width: int, r: int) -> Any:

@@ -62,6 +62,8 @@ class Landmarks(Composed):
     m neurons, or a multiple of m, it is Nyström's method, as in
     :class:`sklearn.kernel_approximation.Nystroem`, whose columns are a rotation of these. With
     fewer neurons, it is Nyström's method with as many landmarks, up to a factor of the kernel.
+    Other numbers give some functions more weight than others. In a :class:`Mixture` or a product of
+    families, the functions are drawn at random.
 
     Landmarks lie where the data lie, so a few hundred of them often describe more than as many
     cosines. Each landmark is compared with a row feature by feature, however, so thousands of

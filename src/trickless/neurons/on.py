@@ -12,7 +12,7 @@ from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Inputs, Neurons, Weights
-from trickless.neurons.composed import FAMILY, Composed
+from trickless.neurons.composed import FAMILY, Composed, draw_part
 from trickless.neurons.forms import spelled_as
 
 
@@ -130,6 +130,9 @@ class On(Composed):
                 "fill them in (SimpleImputer), or use Tabular() on them",
             )
         return X
+
+    def draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
+        return draw_part(self.parts_[0], rng, n, start)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0](self._pick(X), weights)
