@@ -315,9 +315,15 @@ class Sums(Stated):
         self._solution = self._network = self._temperatures = self._unequal = self.scores = None
 
     def _moments(self, problem: Problem) -> Moments:
-        """Moments of the rows so far, about their means if there is an intercept."""
+        """Moments of the rows so far, about their means if there is an intercept.
+
+        Those of a solution stay with it, whatever ``problem`` asks of the next one.
+        """
         assert self.statistics is not None
-        return self.statistics.moments(problem.fit_intercept)
+        wants = problem.fit_intercept
+        if self._solution is not None:
+            wants = bool(self._solution.intercept.any())
+        return self.statistics.moments(wants)
 
     def _panels(self, X: Any, problem: Problem, **how: Any) -> Iterator[tuple[slice, Any]]:
         return panels(self.stream, self.n_neurons, X, n_jobs=problem.n_jobs, **how)
