@@ -164,6 +164,16 @@ def test_models_without_such_rows_say_what_to_do():
         bounded.fit(X, labels[:, 0]).predict_set(X)
 
 
+def test_a_warm_start_that_holds_out_learned_rows_says_so():
+    X, y = numbers(np.random.default_rng(0), 400)
+    options = {"n_neurons": 64, "warm_start": True, "random_state": 0}
+    model = DoublyStochasticRegressor(Gaussian(1.0), **options).fit(X, y)
+    model.set_params(early_stopping=True, n_neurons=128)
+    with pytest.warns(UserWarning, match=r"scores are too good, intervals too narrow.*X_val="):
+        model.fit(X, y)
+    model.set_params(n_neurons=192).fit(X, y)  # holds out the same rows as the fit before
+
+
 def test_models_of_tables_pass_intervals_and_sets_on():
     import pandas as pd
 

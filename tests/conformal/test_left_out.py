@@ -191,3 +191,16 @@ def test_what_was_chosen_by_the_same_rows_widens_intervals_by_a_rank():
     model.set_params(alpha=model.alpha_).fit(X, y)  # which is now given
     np.testing.assert_allclose(model.predict_interval(X_new, 41 / 51), chosen, rtol=1e-6)
     assert (np.diff(model.predict_interval(X_new, 40 / 51)) < np.diff(chosen)).all()
+
+
+@pytest.mark.parametrize("n", [60, 300])
+def test_parameters_of_the_next_solution_do_not_change_this_one(n):
+    X, y, X_new, _ = problem(n, np.random.default_rng(0))
+    model = KitchenSinksRegressor(Gaussian(1.0), 40, random_state=0).fit(X, y + 10)
+    before = model.predict_interval(X_new), model.predict(X_new, return_std=True)[1]
+    model.set_params(fit_intercept=False, alpha=1.0)
+    after = model.predict_interval(X_new), model.predict(X_new, return_std=True)[1]
+    for ours, theirs in zip(before, after, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    model.partial_fit(X, y + 10)
+    assert model.intercept_ == 0

@@ -191,13 +191,18 @@ def check_validation(learner: Any, X_val: Any, y_val: Any, weight: Any) -> None:
 
 
 def warn_of_known_rows(learner: Any, options: DescentOptions) -> None:
-    """Warn that a warm start holds out rows that the trees have learned from, if it does."""
-    if options.stopping is not None and options.step.keeps_best and len(learner.descent_.coef):
+    """Warn that a warm start holds out rows that the model has learned from, if it may.
+
+    Trees learn from all rows in the end, and other neurons if no rows were held out before.
+    """
+    descent = learner.descent_
+    may = options.step.keeps_best or descent.unseen is None
+    if options.stopping is not None and may and len(descent.coef):
         warn(
             f"{type(learner).__name__}: warm_start=True with early_stopping: the model may have "
-            "learned from the rows that are now held out, so their scores are too good, and more "
-            "trees seem to help less than they do. Remedy: X_val= and y_val= with rows of your "
-            "own, or early_stopping=False."
+            "learned from the rows that are now held out, so their scores are too good, intervals "
+            "too narrow, and more neurons seem to help less than they do. Remedy: X_val= and "
+            "y_val= with rows of your own, or early_stopping=False."
         )
 
 
