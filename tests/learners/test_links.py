@@ -333,6 +333,14 @@ def test_survival_curves_are_right_on_average(learner):
     assert np.abs(curves - truth).mean() < 0.1
 
 
+def test_no_event_before_the_first_whatever_the_hazard(monkeypatch):
+    X, y, _ = survival(100)
+    model = kitchen("cox", alpha=1e-2).fit(X, y)
+    monkeypatch.setattr(model, "_decide", lambda X: np.array([[1000.0], [-1000.0]], dtype="f4"))
+    times = [0.0, y[:, 0].max()]
+    np.testing.assert_array_equal(model.predict_survival(X[:2], times), [[1, 0], [1, 1]])
+
+
 def test_survival_needs_cox_and_times():
     X, y, _ = survival(60)
     model = DoublyStochasticRegressor(n_neurons=10, loss="cox").fit(X, y)

@@ -235,6 +235,17 @@ def test_every_landmark_is_used_inside_other_families(wrap):
     np.testing.assert_allclose(ours, factor * plain, atol=1e-8)
 
 
+def test_kitchen_sinks_has_each_fixed_landmark_once():
+    X = inputs(200, 3)
+    y = np.sin(2 * X[:, 0])
+    one, more = (
+        KitchenSinksRegressor(Landmarks(Gaussian(0.7), X[:40]), n, random_state=0).fit(X, y)
+        for n in (40, 50)
+    )
+    np.testing.assert_array_equal(one.predict(X), more.predict(X))
+    np.testing.assert_array_equal(one.alpha_, more.alpha_)
+
+
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
 def test_points_of_the_user_are_the_landmarks(form, tmp_path):
     X, y = np.maximum(inputs(200, 3), 0), inputs(200, 1)[:, 0]

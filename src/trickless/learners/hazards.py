@@ -13,6 +13,9 @@ from trickless.arrays.states import in_one_state
 from trickless.errors import InvalidValueError, MissingAttributeError
 from trickless.intake.survival import Survival
 
+#: The largest logarithm of a ratio of hazards.
+_LARGEST = 700.0
+
 
 def _has_hazards(estimator: Any) -> bool:
     if (loss := estimator._of_loss("loss", "squared_error")) != "cox":
@@ -60,7 +63,9 @@ class HazardMixin:
                 "times=[30, 365], for example",
             )
         decisions = self._decide(X)
-        hazard = self.targets_.baseline(times) * np.exp(to_host(decisions))
+        # A finite ratio of hazards times a baseline of 0, before the first event, is 0.
+        ratio = np.exp(np.minimum(to_host(decisions), _LARGEST, dtype=np.float64))
+        hazard = self.targets_.baseline(times) * ratio
         return to_device_of(decisions, np.exp(-hazard))
 
 

@@ -58,12 +58,11 @@ class Landmarks(Composed):
         k(x, x') = k_1(x, Z) \, k_1(Z, Z)^{-1} \, k_1(Z, x')
 
     Here L is the Cholesky factor of the kernel matrix :math:`k_1(Z, Z)` of the m landmarks. A
-    learner's neurons are then j = 1, 2, ..., m in this order, and again from 1 if it has more. With
-    m neurons, or a multiple of m, it is Nyström's method, as in
-    :class:`sklearn.kernel_approximation.Nystroem`, whose columns are a rotation of these. With
-    fewer neurons, it is Nyström's method with as many landmarks, up to a factor of the kernel.
-    Other numbers give some functions more weight than others. In a :class:`Mixture` or a product of
-    families, the functions are drawn at random.
+    learner's neurons are then j = 1, 2, ..., m in this order, and again from 1 if it has more;
+    Kitchen Sinks uses no more than m. With m neurons, or a multiple of m, it is Nyström's method,
+    as in :class:`sklearn.kernel_approximation.Nystroem`, whose columns are a rotation of these.
+    With fewer neurons, it is Nyström's method with as many landmarks, up to a factor of the kernel.
+    In a :class:`Mixture` or a product of families, the functions are drawn at random.
 
     Landmarks lie where the data lie, so a few hundred of them often describe more than as many
     cosines. Each landmark is compared with a row feature by feature, however, so thousands of
@@ -168,6 +167,11 @@ class Landmarks(Composed):
     def independent(self) -> bool:
         """Whether landmarks are drawn independently, even if the family's neurons are not."""
         return not self._fixed
+
+    @property
+    def n_given(self) -> int | None:  # type: ignore[override]
+        """The number of fixed landmarks, once they are chosen."""
+        return self.basis_.size if self._fixed and hasattr(self, "_places") else None
 
     @property
     def _fixed(self) -> bool:
