@@ -204,3 +204,51 @@ def test_parameters_of_the_next_solution_do_not_change_this_one(n):
         np.testing.assert_array_equal(ours, theirs)
     model.partial_fit(X, y + 10)
     assert model.intercept_ == 0
+
+
+@pytest.mark.parametrize("n", [60, 400])
+@pytest.mark.parametrize("method", ["jackknife+", "full"])
+def test_errors_count_relative_to_unequal_noise(n, method):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (n + 5, 2))
+    y = np.sin(2 * X[:, 0]) + np.abs(X[:, 1]) * rng.standard_normal(n + 5)
+    options = {"alpha": 1e-2, "random_state": 0, "dtype": "float64"}
+    model = KitchenSinksRegressor(n_neurons=50, noise="heteroscedastic", **options)
+    model.fit(X[:n], y[:n])
+    sums, problem = model.sums_, model._problem()
+    rows, noise = sums.left_out(problem), sums.unequal_noise(problem)
+    with sums.certain(problem) as process:
+        new = np.sqrt(process.noise_at(X[n:])[:, 0])
+    errors = (rows.targets - rows.decisions)[:, 0]
+    scores = np.abs(errors) / np.sqrt(noise.of_rows[:, 0])
+    found = model.predict_interval(X[n:], 0.8, method)
+    if method == "jackknife+":
+        low, high = found.T
+        middle = model.predict(X[n:])
+        k = int(np.ceil(0.8 * (n + 1))) - 1
+        typical = np.sort(scores)[k] * new
+        np.testing.assert_allclose((high - low) / 2, typical, rtol=0.15)
+        assert (np.abs((low + high) / 2 - middle) < 0.3 * typical).all()
+    ratio = (found[:, 1] - found[:, 0]) / new
+    assert ratio.max() < 1.4 * ratio.min()
+
+
+def test_unequal_noise_is_covered_where_it_is_small_and_where_it_is_large():
+    inside = {"constant": [], "heteroscedastic": []}
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-2, 2, (1400, 2))
+        y = np.sin(2 * X[:, 0]) + (0.1 + np.abs(X[:, 1])) * rng.standard_normal(1400)
+        for noise, shares in inside.items():
+            model = KitchenSinksRegressor(n_neurons=50, noise=noise, random_state=seed)
+            found = coverage(model.fit(X[:400], y[:400]).predict_interval(X[400:]), y[400:])
+            far = np.abs(X[400:, 1])
+            shares.append([found[far < 0.5].mean(), found[far > 1.5].mean()])
+    means = {noise: np.mean(shares, axis=0) for noise, shares in inside.items()}
+    errors = {noise: np.std(shares, axis=0) / 6**0.5 for noise, shares in inside.items()}
+    assert means["constant"][0] > 0.97
+    assert means["constant"][1] < 0.85
+    # A smooth function cannot follow the kink of the deviation at 0.
+    off, error = np.abs(means["heteroscedastic"] - 0.9), errors["heteroscedastic"]
+    assert (off + 3 * error < np.abs(means["constant"] - 0.9) + 3 * errors["constant"]).all()
+    assert (off < 0.05 + 3 * error).all()

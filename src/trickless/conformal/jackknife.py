@@ -29,8 +29,8 @@ def jackknife_plus(
     ----------
     predictions : array of shape (n_new, n_rows)
         Predictions of the new rows, without each of the rows in turn.
-    errors : array of shape (n_rows,)
-        Errors at the rows, each predicted without itself.
+    errors : array of shape (n_rows,) or (n_new, n_rows)
+        Errors at the rows, each predicted without itself, as they count at the new rows.
     confidence : float
     weight : array of shape (n_rows,), optional
     choices : int, default=0

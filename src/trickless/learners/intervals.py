@@ -42,7 +42,8 @@ def intervals_by_leaving_out(learner: Any, X: Any, confidence: float, method: st
     _warn_of_given(learner)
     _check_enough(learner, sums.left_out(problem).copies, confidence)
     rule = FullConformal if method == "full" else JackknifePlus
-    found = sums.intervals(X, problem, rule(confidence, choices_of(learner)))
+    noise = sums.unequal_noise(problem)
+    found = sums.intervals(X, problem, rule(confidence, choices_of(learner)), noise)
     return _in_units(learner, X, found)
 
 

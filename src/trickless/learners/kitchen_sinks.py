@@ -272,7 +272,15 @@ class _KitchenSinks(SolvedLearner):
         self.sums_ = Sums(self.stream_, self._n_used, origin)
 
     def _check_error_bars(self) -> None:
-        """Raise an error if ``error_bars`` excludes another parameter."""
+        """Raise an error if ``error_bars`` or ``noise`` excludes another parameter."""
+        if self.loss != "squared_error":
+            for name, default in (("error_bars", False), ("noise", "constant")):
+                if getattr(self, name, default) != default:
+                    raise InvalidValueError(
+                        f"{type(self).__name__}: {name}={getattr(self, name)!r} does not go with "
+                        f"loss={self.loss!r}, which has no standard deviations",
+                        f"loss='squared_error', or {name}={default!r}",
+                    )
         wrong = {
             "solver": self.solver == "iterative",
             "weight_bound": self.weight_bound is not None,

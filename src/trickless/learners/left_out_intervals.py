@@ -65,6 +65,9 @@ class LeftOutIntervals(Regressor, SolvedLearner):
 
         Notes
         -----
+        With ``noise="heteroscedastic"``, errors count relative to the deviation of the noise, so
+        that intervals are wider where it is larger.
+
         Rows must differ by chance. Copies of a row, as from oversampling, know each other's target,
         so that intervals become too narrow.
 

@@ -24,18 +24,27 @@ class UnequalNoise(NamedTuple):
     intercept, low, high : arrays of shape (n_outputs,)
         The function is cut off at its least and greatest value on the rows that it was learned
         from, so it does not extrapolate.
+    of_rows : array of shape (n_rows, n_outputs)
+        The variance at each of these rows, as the others alone say.
     """
 
     coef: np.ndarray
     intercept: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    of_rows: np.ndarray
 
     def check(self, n_columns: int, n_outputs: int) -> None:
         """Raise a ValueError if this is not of so many columns and outputs."""
         check_array("coef of noise", self.coef, "f8", (n_columns, n_outputs))
         for name in ("intercept", "low", "high"):
             check_array(f"{name} of noise", getattr(self, name), "f8", (n_outputs,))
+        check_array("of_rows of noise", self.of_rows, "f8", (None, n_outputs), 0)
+
+    def scales(self, Z: Any, output: int) -> np.ndarray:
+        """Ratios of the deviation at rows of activations to that at the known rows."""
+        deviation = np.sqrt(self.variance(Z)[:, output])
+        return deviation[:, None] / np.sqrt(self.of_rows[:, output])
 
     def variance(self, Z: Any) -> np.ndarray:
         """Variance of the noise at rows of activations, shape (len(Z), n_outputs)."""
@@ -67,4 +76,6 @@ class UnequalNoise(NamedTuple):
             scale = np.log(rows.weight @ (squares / np.exp(alone)))
         intercept = solution.intercept + scale
         fitted = Z @ solution.coef + intercept
-        return cls(solution.coef, intercept, fitted.min(axis=0), fitted.max(axis=0))
+        low, high = fitted.min(axis=0), fitted.max(axis=0)
+        of_rows = np.exp(np.clip(alone + scale, low, high))
+        return cls(solution.coef, intercept, low, high, of_rows)

@@ -15,6 +15,7 @@ from trickless.solvers.least_squares.fitted import Fitted
 from trickless.solvers.least_squares.influence import influence_of
 from trickless.solvers.least_squares.left_out import LeftOut, leave_out
 from trickless.solvers.least_squares.left_out_intervals import Rule
+from trickless.solvers.least_squares.noise import UnequalNoise
 from trickless.solvers.least_squares.problem import Problem
 
 #: The least value of 1 − h for an estimated leverage h.
@@ -72,8 +73,13 @@ class UnseenAnswers(Fitted):
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
             return leave_out(moments, solution, self._sampled(problem), problem.n_jobs)
 
-    def intervals(self, X: Any, problem: Problem, rule: Rule) -> np.ndarray:
-        """Return intervals of new targets at rows, (n_rows, n_outputs, 2), by leaving rows out."""
+    def intervals(
+        self, X: Any, problem: Problem, rule: Rule, noise: UnequalNoise | None = None
+    ) -> np.ndarray:
+        """Return intervals of new targets at rows, (n_rows, n_outputs, 2), by leaving rows out.
+
+        If ``noise`` depends on the row, errors count relative to its deviation.
+        """
         known, solution = self._certainty, self.solution(problem)
         moments = self._moments(problem) if known is None else known.moments()
         rows, network = self.left_out(problem), self.function(problem)
@@ -90,11 +96,12 @@ class UnseenAnswers(Fitted):
                 def of_rows(
                     where: slice, Z: Any, influence: Any = influence, same: Any = same
                 ) -> None:
-                    of_old, of_new = (part[: len(f[where])] for part in influence(Z))
+                    n = len(f[where])
+                    of_old, of_new = (part[:n] for part in influence(Z))
                     for output in same:
-                        found[where, output] = rule(
-                            f[where, output], of_old, of_new, rows.of_output(output)
-                        )
+                        scales = 1.0 if noise is None else noise.scales(to_host(Z)[:n], output)
+                        one = rows.of_output(output)
+                        found[where, output] = rule(f[where, output], of_old, of_new, one, scales)
 
                 activate_alike(of_rows, self.stream, self.n_neurons, X, size, problem.n_jobs)
         return found
