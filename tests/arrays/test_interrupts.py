@@ -167,6 +167,7 @@ def test_an_interrupted_batch_leaves_whole_steps(learner, after_each_step, monke
     assert steps >= set(copies) - {max(copies)}
 
 
+@pytest.mark.filterwarnings("ignore:.*warm_start=True with early_stopping")
 def test_an_interrupted_warm_start_and_stopping_early_leave_whole_steps():
     X, y = problem(DoublyStochasticRegressor(), 300)
     params = {"neurons_per_step": 6, "batch_size": 40, "warm_start": True, "early_stopping": True}
