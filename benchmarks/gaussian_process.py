@@ -37,7 +37,7 @@ PATH = Path(__file__).parent / "results" / "gaussian_process.json"
 ROWS, BATCH, NEW, FEATURES = 1_000_000, 20_000, 10_000, 8
 NEURONS, NOISE, LENGTH, FUNCTIONS = 1000, 0.5, 2.5, 100
 EXACT, EXACT_NEURONS, SEEDS = (1000, 4000), (250, 1000), 3
-REAL_ROWS, LEVEL = 30_000, 0.9
+REAL_ROWS, LEVEL = 8_000, 0.9
 
 
 def batch(rng, n=BATCH, noise=NOISE):

@@ -25,6 +25,7 @@ from pages import (
     peers,
     quantiles,
     readme,
+    seeds,
     shrinking_gradient,
     small_tables,
     speed,
@@ -50,7 +51,7 @@ BENCHMARKS = {
     "shrinking-gradient": shrinking_gradient.TABLES,
     "small-tables": small_tables.TABLES,
     "speed": speed.TABLES | design.TABLES,
-    "trees": candidates.TABLES,
+    "trees": candidates.TABLES | seeds.TABLES,
 }
 PAGES = {"README.md": readme.TABLES, "CONTRIBUTING.md": contributing.TABLES}
 PAGES |= {f"docs/benchmarks/{page}.md": tables for page, tables in BENCHMARKS.items()}
