@@ -478,9 +478,9 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, _DoublyStochastic):
         ``fit``.
 
         With a log link, Newton steps use the curvature of the loss, and for "cox" the diagonal of
-        the Hessian. No step moves f in a leaf further than log(1 + |s|), where s is the whole
-        Newton step, so that the exponential does not run away. Plain steps allow for four times the
-        curvature at the start.
+        the Hessian. No step moves f in a leaf further than ``log(1 + abs(s))``, where s is the
+        whole Newton step, so that the exponential does not run away. Plain steps allow for four
+        times the curvature at the start.
     epsilon : float, default=0.1
         The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
         The default suits targets with a standard deviation of about 1.
