@@ -139,3 +139,16 @@ def test_too_few_rows_are_refused():
     for again in (lambda: stream.predict_interval(X), lambda: stream.partial_fit(X, X[:, 0])):
         with pytest.raises(ValueError, match=r"confidence=0.5, but .* confidence=0.9 so far. Reme"):
             again()
+
+
+def test_errors_of_a_model_that_has_learned_are_shown():
+    class Broken:
+        def partial_fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return self.coefficients @ X
+
+    stream = AdaptiveInterval(Broken()).partial_fit(np.zeros((5, 1)), np.zeros(5))
+    with pytest.raises(AttributeError, match="coefficients"):
+        stream.partial_fit(np.zeros((5, 1)), np.zeros(5))

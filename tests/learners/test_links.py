@@ -344,6 +344,6 @@ def test_no_event_before_the_first_whatever_the_hazard(monkeypatch):
 def test_survival_needs_cox_and_times():
     X, y, _ = survival(60)
     model = DoublyStochasticRegressor(n_neurons=10, loss="cox").fit(X, y)
-    with pytest.raises(InvalidValueError, match=r"times has the shape \(\)"):
+    with pytest.raises(InvalidValueError, match=r"times=1.0, but it must be a list"):
         model.predict_survival(X, 1.0)
     assert not hasattr(DoublyStochasticRegressor(), "predict_survival")

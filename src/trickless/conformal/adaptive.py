@@ -79,6 +79,8 @@ class AdaptiveInterval(BaseEstimator):
     (100, 2)
     """
 
+    _has_learned = False
+
     def __init__(self, model: Any, confidence: float = 0.9, window: int = 1000) -> None:
         self.model = model
         self.confidence = confidence
@@ -110,6 +112,7 @@ class AdaptiveInterval(BaseEstimator):
         predicted = self._before(X)
         errors = None if predicted is None else absolute_errors("AdaptiveInterval", y, predicted)
         self.model.partial_fit(X, y, **options)
+        self._has_learned = True
         if errors is not None and len(errors):
             self._see(errors)
         return self
@@ -189,8 +192,12 @@ class AdaptiveInterval(BaseEstimator):
         """Return predictions of a batch that the model has not learned; None if it cannot yet."""
         try:
             return np.asarray(self.model.predict(X), dtype=np.float64)
-        except (NotFittedError, AttributeError):
+        except NotFittedError:
             return None
+        except AttributeError:
+            if self._has_learned:
+                raise
+            return None  # a model of another library that has not been fitted
 
     def _far(self) -> np.ndarray:
         """Return half the width of the next intervals, shape (n_outputs,)."""

@@ -138,8 +138,12 @@ class Numbers(Targets):
 
     def ends(self, decisions: np.ndarray, far: np.ndarray) -> np.ndarray:
         """Return intervals of all targets within a distance: (n_rows, 2), or of each output."""
-        ends = self.values(decisions - far), self.values(decisions + far)
-        return np.asarray(self.shaped(np.stack(ends, axis=-1)))
+        return self.in_units(np.stack([decisions - far, decisions + far], axis=-1))
+
+    def in_units(self, ends: np.ndarray) -> np.ndarray:
+        """Return ends of intervals of decision values in the units and the shape of y."""
+        ends = np.stack([self.values(ends[..., 0]), self.values(ends[..., 1])], axis=-1)
+        return np.asarray(self.shaped(ends))
 
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the squared error of each row, summed over the outputs."""

@@ -12,6 +12,7 @@ from trickless.arrays.places import to_device_of, to_host
 from trickless.arrays.states import in_one_state
 from trickless.errors import InvalidValueError, MissingAttributeError
 from trickless.intake.survival import Survival
+from trickless.rules import shown, with_remedies
 
 #: The largest logarithm of a ratio of hazards.
 _LARGEST = 700.0
@@ -55,11 +56,13 @@ class HazardMixin:
            of the Royal Statistical Society B 34(2), 1972.
         """
         check_is_fitted(self)
-        times = np.asarray(times, dtype=np.float64)
+        given = times
+        with with_remedies(type(self).__name__):
+            times = np.asarray(times, dtype=np.float64)
         if times.ndim != 1 or not (times >= 0).all():
             raise InvalidValueError(
-                f"{type(self).__name__}: times has the shape {times.shape}, and must be one row of "
-                "times of at least 0",
+                f"{type(self).__name__}: times={shown(given)}, but it must be a list of numbers of "
+                "at least 0",
                 "times=[30, 365], for example",
             )
         decisions = self._decide(X)

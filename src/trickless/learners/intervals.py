@@ -44,7 +44,7 @@ def intervals_by_leaving_out(learner: Any, X: Any, confidence: float, method: st
     rule = FullConformal if method == "full" else JackknifePlus
     noise = sums.unequal_noise(problem)
     found = sums.intervals(X, problem, rule(confidence, choices_of(learner)), noise)
-    return _in_units(learner, X, found)
+    return to_device_of(X, learner.targets_.in_units(found))
 
 
 def intervals_by_deviations(learner: Any, X: Any, confidence: float) -> Any:
@@ -85,7 +85,7 @@ def sets_of_classes(learner: Any, X: Any, confidence: float) -> Any:
 
 def _warn_of_given(learner: Any) -> None:
     """Warn that rows which chose the neurons know them, so that errors there are too small."""
-    if getattr(getattr(learner, "neurons_", None), "n_given", None) is not None:
+    if getattr(getattr(learner, "neurons_", None), "may_know_targets", False):
         warn(
             f"{type(learner).__name__}: the neurons were given. If these rows chose them, the "
             "errors at rows that are left out are too small, and so are intervals and sets. "
@@ -116,10 +116,3 @@ def _nothing_unseen(learner: Any, what: str) -> InvalidValueError:
         f"{owner}: the model has kept no rows that it has not learned from, which {what} need",
         remedy,
     )
-
-
-def _in_units(learner: Any, X: Any, ends: np.ndarray) -> Any:
-    """Return ends of intervals in the units of y, in the shape and the library of the targets."""
-    values = learner.targets_.values
-    ends = np.stack([values(ends[..., 0]), values(ends[..., 1])], axis=-1)
-    return to_device_of(X, learner.targets_.shaped(ends))

@@ -72,11 +72,10 @@ class LeftOutIntervals(Regressor, SolvedLearner):
         so that intervals become too narrow.
 
         Alpha and the length scale are chosen by the same rows, so that errors at these rows are a
-        little too small. In simulations with Friedman's function, 90 % intervals then held 88.9 %
-        of new targets for 50 rows and 89.4 % for 200, or 88.7 % with learned relevance. Quantiles
-        are therefore taken one rank further for the choice of alpha, and another one for learned
-        relevance. A rank adds about 1 / (n + 1) to the probability, so this hardly matters for many
-        rows. It is too little for learned relevance of 50 rows or fewer.
+        little too small. Quantiles are therefore taken one rank further for the choice of alpha,
+        and another one for learned relevance, as simulations say. A rank adds about 1 / (n + 1) to
+        the probability, so this hardly matters for many rows. It is too little for learned
+        relevance of 50 rows or fewer.
 
         References
         ----------

@@ -86,7 +86,8 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         y. Otherwise it is the median distance between rows.
     n_neurons : int, default=500
         The number K of neurons to draw. There are ``n_neurons * width`` columns. A Gaussian neuron
-        has width 2, a cosine and a sine.
+        has width 2, a cosine and a sine. Of a list, such as fixed ``Landmarks``, each neuron is
+        taken once, so that K is at most its length.
     n_candidates : int, default=1
         The number of neurons to draw for each neuron that is used. With more than 1, the best of
         them is chosen for what earlier neurons do not explain of y, as in gradient boosting. See
@@ -386,8 +387,12 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
     @property
     def _n_drawn(self) -> int:
-        """The number of neurons at ``fit``, even if the parameter is changed later."""
-        return int(self.fixed_["n_neurons"])
+        """The number of neurons at ``fit``, even if the parameter is changed later.
+
+        If only so many are given, each is used once.
+        """
+        n, n_given = int(self.fixed_["n_neurons"]), self.neurons_.n_given
+        return n if n_given is None else min(n, n_given)
 
     @property
     def _n_features_out(self) -> int:

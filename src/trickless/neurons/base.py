@@ -120,6 +120,9 @@ class Neurons(Stated, BaseEstimator, ABC):
         has the method :meth:`nonzeros`, which finds them. None if there may be many.
     n_given : int or None
         Number of neurons that exist, or None if any number can be drawn.
+    may_know_targets : bool
+        Whether the neurons may have been chosen by the targets of the same rows. Errors at rows
+        that are left out are then too small.
     inputs_ : Inputs or None
         Names and kinds of the columns. The learner sets it before it calls :meth:`fit`. It is None
         if you call :meth:`fit` yourself.
@@ -168,6 +171,7 @@ class Neurons(Stated, BaseEstimator, ABC):
     one_hot: bool = False
     n_nonzero: int | None = None
     n_given: int | None = None
+    may_know_targets: bool = False
     inputs_: Inputs | None = None
 
     _rules: ClassVar[dict[str, Rule]] = {}

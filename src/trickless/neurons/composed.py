@@ -59,6 +59,7 @@ class Composed(Neurons):
     by_order: Any = _of_parts(any, "by_order")
     independent: Any = _of_parts(all, "independent", True)
     wants_relevance: Any = _of_parts(any, "wants_relevance")
+    may_know_targets: Any = _of_parts(any, "may_know_targets")
 
     def _view(self, X: Any) -> tuple[Any, Inputs | None]:
         """Return the columns that the parts see, with their names and kinds."""

@@ -125,6 +125,11 @@ class Given(Composed):
         return False
 
     @property
+    def may_know_targets(self) -> bool:  # type: ignore[override]
+        """True, because nothing says which rows chose the neurons."""
+        return True
+
+    @property
     def n_given(self) -> int:  # type: ignore[override]
         """Number of neurons in the list."""
         return len(self.weights[0])

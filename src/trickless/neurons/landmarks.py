@@ -59,7 +59,7 @@ class Landmarks(Composed):
 
     Here L is the Cholesky factor of the kernel matrix :math:`k_1(Z, Z)` of the m landmarks. A
     learner's neurons are then j = 1, 2, ..., m in this order, and again from 1 if it has more;
-    Kitchen Sinks uses no more than m. With m neurons, or a multiple of m, it is Nyström's method,
+    Kitchen Sinks and ``RandomFeatures`` use no more than m. With m neurons it is Nyström's method,
     as in :class:`sklearn.kernel_approximation.Nystroem`, whose columns are a rotation of these.
     With fewer neurons, it is Nyström's method with as many landmarks, up to a factor of the kernel.
     In a :class:`Mixture` or a product of families, the functions are drawn at random.

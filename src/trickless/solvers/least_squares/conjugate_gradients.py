@@ -58,8 +58,6 @@ _STEP = 3.2
 _TRUSTED = 5.0
 #: Targets of random signs; tolerances of their solutions, and of others, when ridges are compared.
 _PROBES, _PROBE_TOL, _COMPARE_TOL = 2, 1e-2, 1e-3
-#: A factor of these tolerances for a grid, whose least ridges may leave few degrees of freedom.
-_GRID_FACTOR = 1e-2
 #: The least preconditioned eigenvalue is taken to be this share of the least that iterations have
 #: found, but no more than the second number.
 _BELOW, _LEAST = 0.9, 0.5
@@ -81,12 +79,34 @@ class Pilot(NamedTuple):
     columns: np.ndarray
     scale: float
 
+    @property
+    def accuracy(self) -> float:
+        """A factor of the tolerances of the comparison."""
+        return 1.0
+
+    def ridges(self, sums: _Sums, n_outputs: int) -> tuple[np.ndarray, np.ndarray]:
+        """Ridges of each output, in increasing order, and whether it wants less than the least."""
+        moments = at_rounding_of_single(sums.pilot.moments(sums.fit_intercept))
+        found = solve_by_cross_validation(moments)
+        n_each = 1 + int(np.ceil(np.log(self.scale) / np.log(_STEP)))
+        each = found.ridge[:, None] * np.geomspace(1, self.scale, n_each)
+        return each, wants_less(found, moments)
+
 
 class Grid(NamedTuple):
-    """Ridges to compare, without a pilot."""
+    """Ridges to compare without a pilot, in increasing order."""
 
-    ridges: np.ndarray
+    of_all: np.ndarray
     columns: np.ndarray = np.arange(0)
+
+    @property
+    def accuracy(self) -> float:
+        """A small factor, since the least ridges may leave few degrees of freedom."""
+        return 1e-2
+
+    def ridges(self, sums: _Sums, n_outputs: int) -> tuple[np.ndarray, np.ndarray]:
+        """Ridges of each output, and that none wants less."""
+        return np.tile(self.of_all, (n_outputs, 1)), np.zeros(n_outputs, dtype=bool)
 
 
 class _Sums(NamedTuple):
@@ -184,8 +204,8 @@ def solve_in_passes(
     kept = state or {}
     if pilot is not None or count_freedom:
         if "compared" not in kept:
-            exactly = _GRID_FACTOR if isinstance(pilot, Grid) else 1.0
-            tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL) * exactly
+            tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)
+            tols *= 1.0 if pilot is None else pilot.accuracy
             coef, n_compare, *_ = _conjugate_gradients(
                 normal, precondition, wanted, coef, ridges, max_iter, tols, keep, kept
             )
@@ -342,14 +362,7 @@ def _candidates(
 
     Also each output's least ridge, and whether the pilot wants less.
     """
-    if isinstance(pilot, Grid):
-        each, wanting = np.tile(pilot.ridges, (n_outputs, 1)), np.zeros(n_outputs, dtype=bool)
-    else:
-        moments = at_rounding_of_single(sums.pilot.moments(sums.fit_intercept))
-        found = solve_by_cross_validation(moments)
-        n_each = 1 + int(np.ceil(np.log(pilot.scale) / np.log(_STEP)))
-        each = found.ridge[:, None] * np.geomspace(1, pilot.scale, n_each)
-        wanting = wants_less(found, moments)
+    each, wanting = pilot.ridges(sums, n_outputs)
     n_each, grid = each.shape[1], np.unique(each)
     signs = np.repeat(np.arange(n_outputs, n_outputs + _PROBES), len(grid))
     which = np.concatenate([np.repeat(np.arange(n_outputs), n_each), signs])

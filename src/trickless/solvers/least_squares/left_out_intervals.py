@@ -12,10 +12,30 @@ from trickless.conformal.jackknife import jackknife_plus
 from trickless.conformal.unseen import relative
 from trickless.solvers.least_squares.left_out import LeftOut
 
-#: Makes intervals (n_new, 2) from predictions of new rows, K between them and the rows (n_new,
-#: n_rows) and K of themselves (n_new,), the rows, with one output, and how many times larger the
-#: noise is at the new rows than at the rows.
-Rule = Callable[[np.ndarray, np.ndarray, np.ndarray, LeftOut, np.ndarray | float], np.ndarray]
+
+class NewRows(NamedTuple):
+    """New rows beside those that are left out.
+
+    Attributes
+    ----------
+    f : array of shape (n_new,)
+        Their predictions.
+    of_old : array of shape (n_new, n_rows)
+        K between them and the rows that are left out.
+    of_own : array of shape (n_new,)
+        K of each with itself.
+    scales : array of shape (n_new, n_rows), or 1.0
+        How many times larger the noise is at them than at the rows that are left out.
+    """
+
+    f: np.ndarray
+    of_old: np.ndarray
+    of_own: np.ndarray
+    scales: np.ndarray | float = 1.0
+
+
+#: Makes intervals (n_new, 2) of new rows from rows that are left out, with one output.
+Rule = Callable[[NewRows, LeftOut], np.ndarray]
 
 
 class JackknifePlus(NamedTuple):
@@ -24,18 +44,11 @@ class JackknifePlus(NamedTuple):
     confidence: float
     choices: int
 
-    def __call__(
-        self,
-        f: np.ndarray,
-        of_old: np.ndarray,
-        of_new: np.ndarray,
-        rows: LeftOut,
-        scales: np.ndarray | float = 1.0,
-    ) -> np.ndarray:
+    def __call__(self, new: NewRows, rows: LeftOut) -> np.ndarray:
         errors = rows.targets - rows.decisions
-        without = f[:, None] - of_old * (rows.share * errors)
+        without = new.f[:, None] - new.of_old * (rows.share * errors)
         weight = relative(rows.unseen().weight)
-        return jackknife_plus(without, errors * scales, self.confidence, weight, self.choices)
+        return jackknife_plus(without, errors * new.scales, self.confidence, weight, self.choices)
 
 
 class FullConformal(NamedTuple):
@@ -44,18 +57,11 @@ class FullConformal(NamedTuple):
     confidence: float
     choices: int
 
-    def __call__(
-        self,
-        f: np.ndarray,
-        of_old: np.ndarray,
-        of_new: np.ndarray,
-        rows: LeftOut,
-        scales: np.ndarray | float = 1.0,
-    ) -> np.ndarray:
+    def __call__(self, new: NewRows, rows: LeftOut) -> np.ndarray:
         share = float(rows.copies @ rows.share / rows.copies.sum())  # of the new row
-        slopes = of_old * (share / (1 + share * of_new))[:, None]
-        left = rows.left + rows.share * slopes * of_old
+        slopes = new.of_old * (share / (1 + share * new.of_own))[:, None]
+        left = rows.left + rows.share * slopes * new.of_old
         residuals = rows.left * (rows.targets - rows.decisions)
         weight = relative(rows.unseen().weight)
         how: Any = {"weight": weight, "choices": self.choices}
-        return full_conformal(f, residuals, slopes, left, self.confidence, scales, **how)
+        return full_conformal(new.f, residuals, slopes, left, self.confidence, new.scales, **how)

@@ -42,9 +42,13 @@ class UnequalNoise(NamedTuple):
         check_array("of_rows of noise", self.of_rows, "f8", (None, n_outputs), 0)
 
     def scales(self, Z: Any, output: int) -> np.ndarray:
-        """Ratios of the deviation at rows of activations to that at the known rows."""
-        deviation = np.sqrt(self.variance(Z)[:, output])
-        return deviation[:, None] / np.sqrt(self.of_rows[:, output])
+        """Ratios of the deviation at rows of activations to that at the known rows.
+
+        They are 1 where a known row has no noise, as if targets do not vary.
+        """
+        deviation, known = np.sqrt(self.variance(Z)[:, [output]]), np.sqrt(self.of_rows[:, output])
+        ones = np.ones((len(deviation), len(known)))
+        return np.divide(deviation, known, out=ones, where=known > 0)
 
     def variance(self, Z: Any) -> np.ndarray:
         """Variance of the noise at rows of activations, shape (len(Z), n_outputs)."""

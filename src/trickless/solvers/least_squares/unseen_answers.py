@@ -14,7 +14,7 @@ from trickless.solvers.calibration import Temperatures, find_temperatures, in_sh
 from trickless.solvers.least_squares.fitted import Fitted
 from trickless.solvers.least_squares.influence import influence_of
 from trickless.solvers.least_squares.left_out import LeftOut, leave_out
-from trickless.solvers.least_squares.left_out_intervals import Rule
+from trickless.solvers.least_squares.left_out_intervals import NewRows, Rule
 from trickless.solvers.least_squares.noise import UnequalNoise
 from trickless.solvers.least_squares.problem import Problem
 
@@ -97,11 +97,12 @@ class UnseenAnswers(Fitted):
                     where: slice, Z: Any, influence: Any = influence, same: Any = same
                 ) -> None:
                     n = len(f[where])
-                    of_old, of_new = (part[:n] for part in influence(Z))
+                    of_old, of_own = (part[:n] for part in influence(Z))
                     for output in same:
-                        scales = 1.0 if noise is None else noise.scales(to_host(Z)[:n], output)
-                        one = rows.of_output(output)
-                        found[where, output] = rule(f[where, output], of_old, of_new, one, scales)
+                        new = NewRows(f[where, output], of_old, of_own)
+                        if noise is not None:
+                            new = new._replace(scales=noise.scales(to_host(Z)[:n], output))
+                        found[where, output] = rule(new, rows.of_output(output))
 
                 activate_alike(of_rows, self.stream, self.n_neurons, X, size, problem.n_jobs)
         return found
