@@ -67,7 +67,7 @@ def test_the_squared_loss_has_the_log_loss_of_log_loss(name):
     "model",
     [
         ShrinkingGradientClassifier(random_state=0),
-        KernelGradientClassifier(kernel_params={"gamma": 0.1}),
+        KernelGradientClassifier(kernel_params={"gamma": 0.1}, random_state=0),
         NORMAClassifier(
             loss="squared_error", kernel_params={"gamma": 0.1}, schedule="sqrt", random_state=0
         ),
