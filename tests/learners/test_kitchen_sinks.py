@@ -686,11 +686,11 @@ def test_alpha_is_lowered_for_flat_losses_and_not_raised_for_curved_ones():
         ("rows", "batches is a str"),
         (np.ones((4, 3)), "batch 0 is a ndarray"),
         ([(np.ones((4, 3)),)], "batch 0 is a tuple of length 1"),
-        ([(np.eye(3), np.arange(3.0)), (1, 2, 3, 4)], "batch 1 is a tuple of length 4"),
+        ([(np.eye(3), np.arange(3.0)), (1, 2, 3, 4, 5)], "batch 1 is a tuple of length 5"),
     ],
 )
 def test_arguments_that_are_no_stream_of_batches_are_refused(batches, message):
-    with pytest.raises(TypeError, match=rf"{message}.*\(X, y, sample_weight\). Remedy"):
+    with pytest.raises(TypeError, match=rf"{message}.*\(X, y, sample_weight, timestamps\). Remedy"):
         KitchenSinksRegressor(n_neurons=20).fit_stream(batches)
 
 

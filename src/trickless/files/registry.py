@@ -48,6 +48,7 @@ _NAMES = {
     "neurons.turns": "Turns",
     "solvers.least_squares.certainty": "Certainty",
     "solvers.least_squares.noise": "UnequalNoise",
+    "solvers.clock": "Clock",
     "solvers.rounds.coefficients": "Coefficients",
     "solvers.descent.descent": "Descent",
     "solvers.rounds.estimates": "Measured Noise",

@@ -48,20 +48,24 @@ def with_matrix(
     return targets, that_count(X, matrix, targets.weights(y, weight, class_weight, stream))
 
 
-def each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Rows, targets and weights of each batch; weights are None if it has none."""
-    what = "batches must be an iterable of (X, y) or (X, y, sample_weight)"
+def each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Rows, targets, weights and time stamps of each batch; the last two may be None."""
+    what = (
+        "batches must be an iterable of (X, y), (X, y, sample_weight) or "
+        "(X, y, sample_weight, timestamps)"
+    )
     if not isinstance(batches, Iterable) or isinstance(batches, str | bytes):
         raise InvalidTypeError(
             f"{owner}: batches is a {type(batches).__name__}, but {what}",
             "a generator or a list of batches",
         )
     for i, batch in enumerate(batches):
-        if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+        if not isinstance(batch, tuple | list) or len(batch) not in (2, 3, 4):
             found = f"a {type(batch).__name__}"
             if isinstance(batch, tuple | list):
                 found += f" of length {len(batch)}"
             raise InvalidTypeError(
                 f"{owner}: batch {i} is {found}, but {what}", "[(X, y)] for a single batch"
             )
-        yield batch[0], batch[1], batch[2] if len(batch) == 3 else None
+        X, y, weight, timestamps = (*batch, None, None)[:4]
+        yield X, y, weight, timestamps

@@ -40,7 +40,7 @@ def intervals_by_leaving_out(learner: Any, X: Any, confidence: float, method: st
     sums, problem = learner.sums_, learner._problem()
     X = learner._rows_to_predict(X)
     _warn_of_given(learner)
-    _check_enough(learner, sums.left_out(problem).copies, confidence)
+    _check_enough(learner, sums.left_out(problem).unseen().weight, confidence)
     rule = FullConformal if method == "full" else JackknifePlus
     noise = sums.unequal_noise(problem)
     found = sums.intervals(X, problem, rule(confidence, choices_of(learner)), noise)

@@ -23,6 +23,7 @@ from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
+from trickless.learners.forgetting import age
 from trickless.learners.gaussian_process import GaussianProcess, process_of
 from trickless.learners.hazards import keep_baseline
 from trickless.learners.left_out_intervals import LeftOutIntervals
@@ -32,6 +33,7 @@ from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
 from trickless.learners.streams import (
     check_response,
+    forget_rows,
     learn_batch,
     learn_stream,
     merge_sums,
@@ -52,6 +54,7 @@ from trickless.rules import (
     positive,
 )
 from trickless.selection.grid import families_of_grid
+from trickless.solvers.clock import HALF_LIFE
 from trickless.solvers.least_squares.sums import Sums
 from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
@@ -107,6 +110,12 @@ class _KitchenSinks(SolvedLearner):
         cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The half with
         the better scores is compared again with 512 neurons on 16,384 rows. This continues up to
         2,048 neurons on 32,768 rows, as long as it is cheap compared with the fit.
+    half_life : float, timedelta or None, default=None
+        How long a row counts for half: after so many later rows, its weight is halved, and halved
+        again after as many more. Rows are learned in their order, as the newest of a stream. With
+        ``timestamps``, the half-life is in their unit, which is seconds for datetimes, or a
+        timedelta. alpha, error bars and intervals use the effective number of rows
+        (Σ w)² / Σ w², about 2.9 half-lives of a long stream. None forgets nothing.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     dtype : {"float32", "float64"}, default="float32"
@@ -166,6 +175,7 @@ class _KitchenSinks(SolvedLearner):
 
     solver: str
     error_bars: bool = False
+    half_life: Any = None
     search: dict[str, Any] | None
 
     _fixed = (*SolvedLearner._fixed, "n_neurons")
@@ -192,6 +202,7 @@ class _KitchenSinks(SolvedLearner):
             ),
             anything("None", "", is_none),
         ),
+        "half_life": HALF_LIFE,
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
     }
 
@@ -201,6 +212,7 @@ class _KitchenSinks(SolvedLearner):
         y: Any,
         sample_weight: Any = None,
         *,
+        timestamps: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Any:
         """Draw neurons and solve for their coefficients.
@@ -217,6 +229,9 @@ class _KitchenSinks(SolvedLearner):
             counts like two equal rows. For the choice of alpha it does not, since two equal rows
             are two observations. ``alpha="auto"`` and error bars use (Σ w)² / Σ w² as the number
             of rows. ``alpha="loo"`` leaves out a row with all its weight.
+        timestamps : array of shape (n_rows,), optional
+            Times of the rows, for a ``half_life`` in time instead of rows: numbers or datetimes
+            that never decrease.
         checkpoint : str or path, optional
             A file in which the state of the fit is saved about once a minute. If the process ends,
             make the same call with the same data again. It resumes from the file and gives the
@@ -233,7 +248,8 @@ class _KitchenSinks(SolvedLearner):
             training_copy(self, SolvedLearner._is_model) as new,
             linear_algebra(self.n_jobs),
         ):
-            X, targets, weight = new._receive_first(X, y, sample_weight, seed=file.seed)
+            aged = age(new, X, sample_weight, timestamps)
+            X, targets, weight = new._receive_first(X, y, aged.weight, seed=file.seed)
             loss = new._loss(targets.shape[1])
             check_response(type(self).__name__, self.loss, loss, targets)
             batch = X, *loss.response(targets, weight)
@@ -249,7 +265,8 @@ class _KitchenSinks(SolvedLearner):
                     sums.solve_in_passes(X, targets, weight, problem, keep, state, bar.update)
             else:
                 with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
-                    sums.learn(*batch, problem, file.keep, file.resume(), bar.update)
+                    how = file.keep, file.resume(), bar.update, aged.arrived
+                    sums.learn(*batch, problem, *how)
             with new._progress(1, "solution", "solving") as bar:
                 if self.alpha == "loo":
                     sums.leave_one_out(*batch, problem)
@@ -303,6 +320,34 @@ class _KitchenSinks(SolvedLearner):
     @property
     def _products(self) -> int:
         return self.n_neurons**2
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None) -> Any:
+        """Subtract rows that were learned, as if they had never been.
+
+        The model is then the model of the other rows, up to rounding, with its error bars and
+        intervals. What the family took from the first batch, such as a length scale, stays.
+        ``partial_fit`` with new rows and ``forget`` with old ones make a window that slides.
+
+        Rows that were never learned raise an error, and leave the model unchanged. The model keeps
+        up to 2,048 rows by which to tell. Among more rows, a row that was never learned is told
+        with the probability 2,048 / n, or if without it the sums would not be sums over rows.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+            Targets or labels with which the rows were learned.
+        sample_weight : array of shape (n_rows,), optional
+            Weights with which they were learned.
+        timestamps : array of shape (n_rows,), optional
+            Their times. They are needed with a ``half_life``.
+
+        Returns
+        -------
+        self
+        """
+        forget_rows(self, X, y, sample_weight, timestamps)
+        return self
 
     def merge(self, other: Any) -> Any:
         """Add the rows of another model, as if this model had learned from them.
@@ -430,6 +475,7 @@ class KitchenSinksRegressor(
         error_bars: bool = False,
         noise: str = "constant",
         search: dict[str, Any] | None = None,
+        half_life: Any = None,
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: Any = None,
@@ -450,7 +496,7 @@ class KitchenSinksRegressor(
 
         Parameters
         ----------
-        batches : iterable of (X, y) or (X, y, sample_weight)
+        batches : iterable of (X, y), (X, y, sample_weight) or (X, y, sample_weight, timestamps)
             Batches, each as for ``partial_fit``.
         checkpoint : str or path, optional
             A file in which the state is saved about once a minute. To resume, make the same call
@@ -469,7 +515,9 @@ class KitchenSinksRegressor(
         learn_stream(self, batches, checkpoint=checkpoint)
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> KitchenSinksRegressor:
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None
+    ) -> KitchenSinksRegressor:
         """Learn from a batch.
 
         If the family estimates nothing from the data, the model is the same as after one ``fit`` to
@@ -485,12 +533,14 @@ class KitchenSinksRegressor(
             Target values.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, as for ``fit``.
+        timestamps : array of shape (n_rows,), optional
+            Times of the rows, as for ``fit``. They go on from those of the earlier batches.
 
         Returns
         -------
         self
         """
-        learn_batch(self, X, y, sample_weight)
+        learn_batch(self, X, y, sample_weight, timestamps=timestamps)
         return self
 
 
@@ -550,6 +600,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         fit_intercept: bool = True,
         solver: str = "auto",
         search: dict[str, Any] | None = None,
+        half_life: Any = None,
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: Any = None,
@@ -612,7 +663,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
 
         Parameters
         ----------
-        batches : iterable of (X, y) or (X, y, sample_weight)
+        batches : iterable of (X, y), (X, y, sample_weight) or (X, y, sample_weight, timestamps)
             Batches, each as for ``partial_fit``.
         classes : array of shape (n_classes,), optional
             All labels that may occur. Default: the labels of the first batch.
@@ -628,7 +679,13 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         return self
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        timestamps: Any = None,
     ) -> KitchenSinksClassifier:
         """Learn from a batch.
 
@@ -645,10 +702,12 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
             All labels that may occur, for the first call. Default: the labels of the first batch.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, as for ``fit``.
+        timestamps : array of shape (n_rows,), optional
+            Times of the rows, as for ``fit``. They go on from those of the earlier batches.
 
         Returns
         -------
         self
         """
-        learn_batch(self, X, y, sample_weight, classes)
+        learn_batch(self, X, y, sample_weight, classes, timestamps)
         return self

@@ -15,9 +15,11 @@ from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
 from trickless.intake.rows import Batch
 from trickless.learners.classifier import Classifier
+from trickless.learners.forgetting import Aged
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.rules import check_parameters
 from trickless.solvers.calibration import Temperatures
+from trickless.solvers.clock import Clock
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.ridge import Solution
 from trickless.solvers.least_squares.statistics import Statistics
@@ -35,7 +37,9 @@ class SolvedLearner(NeuronLearner):
     max_iter: int
     tol: float
     cache_bytes: int
+    half_life: Any = None
     sums_: Sums
+    clock_: Clock | None = None  # in files of older versions
 
     _parts = (*NeuronLearner._parts, "neurons_", "stream_", "sums_")
 
@@ -48,11 +52,12 @@ class SolvedLearner(NeuronLearner):
         given = {name: getattr(self, name) for name in Problem._fields if name not in apart}
         return Problem(**apart, **given)
 
-    def _learn(self, batch: Batch) -> None:
+    def _learn(self, batch: Batch, aged: Aged) -> None:
         """Add a batch to the sums, if it has rows."""
         if len(batch[1]):
+            how: Any = {"fade": aged.fade, "arrived": aged.arrived}
             with self._progress(len(batch[1]), "row") as bar:
-                self.sums_.learn(*batch, self._problem(), advance=bar.update)
+                self.sums_.learn(*batch, self._problem(), advance=bar.update, **how)
 
     def _is_model(self) -> bool:
         """Return whether the learner can predict, if it was interrupted."""
@@ -70,6 +75,7 @@ class SolvedLearner(NeuronLearner):
 
     def check_state(self) -> None:
         super().check_state()
+        check_is("clock_", self.clock_, Clock | None)
         if hasattr(self, "sums_"):
             check_is("sums_", self.sums_, Sums)
             check_alike("neurons of sums_", self.sums_.stream.neurons, self.neurons_)

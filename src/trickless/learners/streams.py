@@ -14,6 +14,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.intake.batches import each_batch
+from trickless.learners.forgetting import age, merge_clocks, now_weights
 from trickless.learners.merging import check_mergeable
 from trickless.learners.neuron_learner import receive_rows
 from trickless.learners.training import training_copy
@@ -25,7 +26,12 @@ from trickless.solvers.state import parts_of
 
 
 def learn_batch(
-    learner: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
+    learner: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    classes: Any = None,
+    timestamps: Any = None,
 ) -> None:
     """Add a batch to the sums of a learner, which begins with it if it is not fitted."""
     check_parameters(learner, learner._rules)
@@ -34,13 +40,14 @@ def learn_batch(
         training_copy(learner, type(learner)._is_model, resumes=True) as new,
         linear_algebra(learner.n_jobs),
     ):
+        aged = age(new, X, sample_weight, timestamps)
         if new.__sklearn_is_fitted__():
-            batch = receive_rows(new, X, y, sample_weight, classes)
+            batch = receive_rows(new, X, y, aged.weight, classes)
             new.sums_ = new.sums_.fork()
         else:
-            batch = new._receive_first(X, y, sample_weight, classes, stream=True)
+            batch = new._receive_first(X, y, aged.weight, classes, stream=True)
             new._begin_sums(*batch)
-        new._learn(batch)
+        new._learn(batch, aged)
 
 
 def learn_stream(
@@ -56,20 +63,21 @@ def learn_stream(
         check_streamable(new)
         n_batches = 0
         try:
-            for X, y, weight in each_batch(owner, batches):
+            for X, y, weight, timestamps in each_batch(owner, batches):
                 with linear_algebra(learner.n_jobs):
+                    aged = age(new, X, weight, timestamps)
                     if new.__sklearn_is_fitted__():
-                        batch = receive_rows(new, X, y, weight, classes)
+                        batch = receive_rows(new, X, y, aged.weight, classes)
                     else:
                         batch = new._receive_first(
-                            X, y, weight, classes, seed=file.seed, stream=True
+                            X, y, aged.weight, classes, seed=file.seed, stream=True
                         )
                         new._begin_sums(*batch)
                     file.received(new.seed_, *batch)
                     if (state := file.resume()) is not None:
                         new.sums_.take(*parts_of(state, statistics=Statistics))
                     elif not file.behind:  # else the saved state includes this batch
-                        new._learn(batch)
+                        new._learn(batch, aged)
                         file.keep(partial(_state, new))
                 n_batches += 1
         except Exception as error:
@@ -85,6 +93,44 @@ def learn_stream(
         file.ended()
         if checkpoint is not None:
             new.sums_.function(new._problem())
+
+
+def forget_rows(
+    learner: Any, X: Any, y: Any, sample_weight: Any = None, timestamps: Any = None
+) -> None:
+    """Subtract rows from the sums of a learner, or raise an error that leaves it unchanged."""
+    check_parameters(learner, learner._rules)
+    check_is_fitted(learner)
+    check_streamable(learner)
+    owner = type(learner).__name__
+    with (
+        training_copy(learner, type(learner)._is_model, resumes=True) as new,
+        linear_algebra(learner.n_jobs),
+    ):
+        weight, targets = now_weights(new, X, sample_weight, timestamps), new.targets_
+        batch = new._receive_later(X, y, weight)
+        new.targets_, new.sums_ = targets, new.sums_.fork()
+        if not len(batch[1]):
+            return
+        try:
+            new.sums_.subtract(*batch, new._problem())
+        except LookupError as error:
+            raise _never_learned(owner, *error.args) from error
+
+
+def _never_learned(owner: str, row: int | None) -> InvalidValueError:
+    remedy = "the same rows, targets and sample weights as were learned, each of them once"
+    if row is not None:
+        return InvalidValueError(
+            f"{owner}: forget: row {row} is not among the rows that this model has learned, or "
+            "not with this target and weight",
+            remedy,
+        )
+    return InvalidValueError(
+        f"{owner}: forget: these rows cannot be a part of the rows that this model has learned: "
+        "without them, there would be no rows left, or sums that no rows have",
+        f"{remedy}; fit to start over",
+    )
 
 
 def _state(learner: Any) -> dict[str, Any]:
@@ -104,7 +150,7 @@ def merge_sums(learner: Any, other: Any) -> None:
         if learner._numeric:
             new.targets_ = new.targets_.merged(other.targets_)
         new.sums_ = new.sums_.fork()
-        new.sums_.merge(other.sums_, learner.n_jobs)
+        new.sums_.merge(other.sums_, learner.n_jobs, merge_clocks(new, other))
 
 
 #: Learners that take other losses from a stream, by their names.

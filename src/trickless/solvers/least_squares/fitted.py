@@ -165,6 +165,12 @@ class Fitted(Stated):
             sample, share = self._sample, self._left_out.share
         else:
             assert self.statistics is not None and self.statistics.sample is not None
-            sample = self.statistics.sample
-            share = sample.weight / (sample.copies * self.statistics.weight)
+            sample = self.statistics.sample.counted()
+            weight = np.divide(
+                sample.weight,
+                sample.copies,
+                out=np.zeros_like(sample.weight),
+                where=sample.copies > 0,
+            )
+            share = weight / self.statistics.weight
         return self._each(sample.X, sample.targets, sample.copies, share, problem)

@@ -45,10 +45,14 @@ class LeftOut(NamedTuple):
         weight = self.copies * self.share
         return weight / weight.sum()
 
+    @property
+    def n_effective(self) -> float:
+        """Kish's effective number of rows, (Σ w)² / Σ w²."""
+        return float((self.copies @ self.share) ** 2 / (self.copies @ self.share**2))
+
     def unseen(self) -> Unseen:
-        """Return the rows with weights relative to the mean weight of a row."""
-        weight = self.weight * self.copies.sum()
-        return Unseen(self.decisions, self.targets, weight)
+        """Return the rows with weights that sum to their effective number."""
+        return Unseen(self.decisions, self.targets, self.weight * self.n_effective)
 
     def check(self, n_outputs: int) -> None:
         """Raise a ValueError if these are not rows with so many outputs."""

@@ -58,7 +58,7 @@ class FullConformal(NamedTuple):
     choices: int
 
     def __call__(self, new: NewRows, rows: LeftOut) -> np.ndarray:
-        share = float(rows.copies @ rows.share / rows.copies.sum())  # of the new row
+        share = float(rows.copies @ rows.share / rows.n_effective)  # of the new row
         slopes = new.of_old * (share / (1 + share * new.of_own))[:, None]
         left = rows.left + rows.share * slopes * new.of_old
         residuals = rows.left * (rows.targets - rows.decisions)

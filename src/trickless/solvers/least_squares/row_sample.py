@@ -4,11 +4,16 @@ The sample does not depend on the order of the rows, nor on the batches or machi
 from. Each row has a random number from its content, and the rows with the least numbers are
 kept. Rows of equal content are one row with a count (Bar-Yossef et al., "Counting distinct elements
 in a data stream", RANDOM 2002).
+
+In a stream that forgets, recent rows must be in the sample more often. Then a row of weight w has
+the rank E / w, with E from the exponential distribution, and the least ranks are kept (Cohen and
+Kaplan, "Bottom-k sketches", SIGMETRICS 2007). When all weights fade by the same factor, the order
+of the ranks stays.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +21,12 @@ import scipy.sparse
 
 from trickless.arrays.places import HOST, Place, matching, to_host
 from trickless.arrays.sparse import check_rows, parts_of
-from trickless.arrays.stated import Stated, check_array
+from trickless.arrays.stated import Stated, check_array, check_is
 
 #: The most rows; the most numbers in rows that are dense; and how many rows are kept in any case.
 _ROWS, _NUMBERS, _LEAST = 2048, 2**23, 256
+#: Weights are equal up to this share.
+_SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,10 @@ class RowSample(Stated):
         How many rows have this content.
     weight : array of shape (n_rows,)
         The sum of their weights.
+    fades : bool
+        Whether the weights of rows fade.
+    beyond : float
+        The least rank of the rows that were left out, or infinity. Without fading, ranks are keys.
     """
 
     keys: np.ndarray
@@ -43,6 +54,8 @@ class RowSample(Stated):
     targets: np.ndarray
     copies: np.ndarray
     weight: np.ndarray
+    fades: bool = False  # in files of older versions
+    beyond: float = np.inf
 
     def check_state(self) -> None:
         check_array("keys", self.keys, "u8", (None,))
@@ -51,6 +64,10 @@ class RowSample(Stated):
         check_array("targets", self.targets, "f4 f8", (n, None))
         check_array("copies", self.copies, "f8", (n,), 0)
         check_array("weight", self.weight, "f8", (n,), 0)
+        check_is("fades", self.fades, bool)
+        check_is("beyond", self.beyond, float)
+        if not self.beyond > 0:
+            raise ValueError(f"beyond: {self.beyond} is not above 0")
 
     @classmethod
     def of(
@@ -60,13 +77,38 @@ class RowSample(Stated):
         weight: np.ndarray | None,
         seed: int,
         place: Place = HOST,
+        arrivals: np.ndarray | None = None,
     ) -> RowSample:
-        """Return the sample of some rows at a place, validated and in the learner's precision."""
-        content = _content(X if place is HOST else _projected(X))
-        seeded = np.uint64(seed % 2**64)
-        keys = _mixed(_mixed(content ^ seeded) + _content(np.ascontiguousarray(targets)))
+        """Return the sample of some rows at a place, validated and in the learner's precision.
+
+        Rows fade if they have ``arrivals``, numbers by which rows of equal content differ.
+        """
+        keys, fades = _keys(X, targets, seed, place), arrivals is not None
         weight = np.ones(len(keys)) if weight is None else weight
-        return cls._least(keys, X, targets, np.ones(len(keys)), weight, place)
+        if arrivals is not None:
+            keys = _mixed(keys + _mixed(arrivals.astype(np.uint64)))
+        return cls._least(keys, X, targets, np.ones(len(keys)), weight, fades, place=place)
+
+    def faded(self, factor: float) -> RowSample:
+        """Return the sample with all weights multiplied by a factor."""
+        beyond = self.beyond
+        if self.fades:
+            beyond = beyond / factor if factor else np.inf
+        return replace(self, weight=self.weight * factor, beyond=beyond)
+
+    def counted(self) -> RowSample:
+        """Return the rows with estimates of how many rows each of them stands for.
+
+        A row that fades counts 1 / p times, where p = 1 − exp(−w r) is the probability that its
+        rank is below that of the first row that was left out, r.
+        """
+        if not self.fades or np.isinf(self.beyond):
+            return self
+        with np.errstate(divide="ignore"):
+            copies = -1 / np.expm1(-self.weight * self.beyond)
+        counted = np.isfinite(copies)
+        copies = np.where(counted, copies, 0.0)
+        return replace(self, copies=copies, weight=copies * self.weight)
 
     def __add__(self, other: RowSample) -> RowSample:
         """Return the sample of the rows of both, which stay unchanged."""
@@ -77,6 +119,44 @@ class RowSample(Stated):
             np.concatenate([self.targets, other.targets]),
             np.concatenate([self.copies, other.copies]),
             np.concatenate([self.weight, other.weight]),
+            self.fades or other.fades,
+            min(self.beyond, other.beyond) if self.fades == other.fades else np.inf,
+        )
+
+    def without(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, seed: int, place: Place
+    ) -> RowSample:
+        """Return the sample without some rows, or raise a LookupError if one is not of the stream.
+
+        While no row has been left out, each must be in the sample. After that, those must be whose
+        rank is low enough.
+        """
+        keys = _keys(X, targets, seed, place)
+        mine = _keys(self.X, self.targets, seed) if self.fades else self.keys
+        weight = np.ones(len(keys)) if weight is None else weight
+        copies, left, order = self.copies.copy(), self.weight.copy(), np.argsort(mine)
+        for row, key in enumerate(keys):
+            found = order[np.searchsorted(mine, key, "left", order) :]
+            found = found[: np.searchsorted(mine[found], key, "right")]
+            found = found[copies[found] > 0]
+            if not len(found):
+                if np.isinf(self.beyond) or (not self.fades and float(key) < self.beyond):
+                    raise LookupError(row)
+                continue
+            nearest = found[np.abs(left[found] / copies[found] - weight[row]).argmin()]
+            copies[nearest] -= 1
+            left[nearest] -= weight[row]
+            if left[nearest] < -_SAME * weight[row]:
+                raise LookupError(row)
+        kept = np.flatnonzero(copies > 0)
+        left = np.maximum(left, 0.0)
+        return replace(
+            self,
+            keys=self.keys[kept],
+            X=self.X[kept],
+            targets=self.targets[kept],
+            copies=copies[kept],
+            weight=left[kept],
         )
 
     @classmethod
@@ -87,16 +167,35 @@ class RowSample(Stated):
         targets: np.ndarray,
         copies: np.ndarray,
         weight: np.ndarray,
+        fades: bool,
+        beyond: float = np.inf,
         place: Place = HOST,
     ) -> RowSample:
-        """Return the rows with the least keys, each content once."""
+        """Return the rows with the least ranks, all below ``beyond``, and each content once."""
         most = _ROWS
         if not scipy.sparse.issparse(X):
             most = min(most, max(_LEAST, _NUMBERS // max(1, X.shape[1])))
         keys, first, where = np.unique(keys, return_index=True, return_inverse=True)
-        rows = first[:most]
-        copies, weight = (np.bincount(where, each)[:most] for each in (copies, weight))
-        return cls(keys[:most], to_host(place.take(X, rows)), targets[rows], copies, weight)
+        copies, weight = (np.bincount(where, each) for each in (copies, weight))
+        order, ranks = np.arange(len(keys)), keys.astype(np.float64)
+        if fades:
+            with np.errstate(divide="ignore"):
+                ranks = -np.log((ranks + 0.5) / 2.0**64) / weight
+            order = np.argsort(ranks, kind="stable")
+            order = order[weight[order] > 0]
+        order = order[ranks[order] < beyond]
+        beyond = min([beyond, *ranks[order[most : most + 1]].tolist()])
+        order = order[:most]
+        rows = first[order]
+        X = to_host(place.take(X, rows))
+        return cls(keys[order], X, targets[rows], copies[order], weight[order], fades, beyond)
+
+
+def _keys(X: Any, targets: np.ndarray, seed: int, place: Place = HOST) -> np.ndarray:
+    """Return random numbers that depend on the content of rows, and on a seed."""
+    content = _content(X if place is HOST else _projected(X))
+    seeded = np.uint64(seed % 2**64)
+    return _mixed(_mixed(content ^ seeded) + _content(np.ascontiguousarray(targets)))
 
 
 def _projected(X: Any) -> np.ndarray:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import linalg
 from scipy.linalg import blas
 
 from trickless.arrays.places import HOST, Place, place_of, to_host
@@ -33,6 +34,10 @@ from trickless.solvers.least_squares.row_sample import RowSample
 ROUNDED_FROM = 4096
 #: Weights count as equal if their effective number equals the number of rows up to this share.
 _SAME = 1e-9
+#: Activations of the same row in different batches are equal up to this share, from rounding.
+_ALIKE = 1e-5
+#: Rounding errors of the eigenvalues of a Gram matrix, as a share of its trace.
+_SINGULAR = 1e-10
 
 
 class KeptRows(NamedTuple):
@@ -199,6 +204,37 @@ class Statistics(Stated):
         self.weight_square += other.weight_square
         self.rounded += other.rounded
 
+    def without(self, batch: Statistics) -> Statistics:
+        """Statistics of these rows without those of a batch, apart from the sample.
+
+        If rows are kept, those of the batch are looked up, and a LookupError says which is not
+        among them.
+        """
+        other = self._copied(lambda gram: gram)
+        if self.kept is None:
+            other.gram = self.gram - place_of(self.gram).put(batch.gram)
+        else:
+            other.kept = _others(self.kept, batch.kept or [])
+        other.cross = self.cross - batch.cross
+        for name in ("z_sum", "y_sum", "y_square", "n_rows", "weight", "weight_square"):
+            setattr(other, name, getattr(self, name) - getattr(batch, name))
+        other.rounded = self.rounded + batch.rounded
+        return other
+
+    def is_possible(self) -> bool:
+        """Return whether these can be sums over rows, up to rounding, as after ``without``."""
+        squares = self.weight > 0 and (self.y_square >= -_ALIKE * self.y_square.max()).all()
+        if not squares or self.kept is not None:
+            return bool(squares)
+        gram = to_host(self.gram)
+        trace = float(np.trace(gram))
+        shift = max(_SINGULAR * trace, FLOOR * self.rounded)
+        try:  # a positive semi-definite matrix, plus a multiple of the identity
+            linalg.cholesky(gram + shift * np.eye(len(gram)), lower=True, overwrite_a=True)
+        except linalg.LinAlgError:
+            return False
+        return True
+
     @property
     def n_effective(self) -> float:
         """Kish's effective number of rows (Σ w)² / Σ w²."""
@@ -209,6 +245,21 @@ class Statistics(Stated):
         """Add the sample of rows that are added to the sums."""
         if sample is not None:
             self.sample = sample if self.sample is None else self.sample + sample
+
+    def faded(self, factor: float) -> Statistics:
+        """Statistics of the same rows, with all weights multiplied by a factor."""
+        if factor == 1:
+            return self
+        root = factor**0.5
+        other = self._copied(lambda gram: gram * factor)
+        for name in ("cross", "z_sum", "y_sum", "y_square", "weight", "rounded"):
+            setattr(other, name, getattr(self, name) * factor)
+        other.weight_square = self.weight_square * factor**2
+        if other.kept is not None:
+            other.kept = [KeptRows(Z * root, Y * root) for Z, Y in other.kept]
+        if self.sample is not None:
+            other.sample = self.sample.faded(factor)
+        return other
 
     def joined(self, batch: Statistics) -> Statistics:
         """Statistics of these rows, which stay unchanged, and of a batch, which is used up.
@@ -272,6 +323,21 @@ class Statistics(Stated):
         """Copies and files hold all sums on the host, in a fixed order."""
         state = dict(sorted(vars(self).items()))
         return state | {"gram": to_host(self.gram), "kept": None} if "gram" in state else state
+
+
+def _others(kept: list[KeptRows], out: list[KeptRows]) -> list[KeptRows]:
+    """Return the rows that are kept without some of them, which are equal up to rounding."""
+    Z, Y = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    left = np.ones(len(Z), dtype=bool)
+    rows = [row for part in out for row in zip(*part, strict=True)]
+    for i, (z, y) in enumerate(rows):
+        distance = np.abs(Z - z).max(axis=1) + np.abs(Y - y).max(axis=1)
+        nearest = int(np.where(left, distance, np.inf).argmin())
+        scale = max(np.abs(z).max(), np.abs(y).max())
+        if not (left[nearest] and distance[nearest] <= _ALIKE * scale):
+            raise LookupError(i)
+        left[nearest] = False
+    return [KeptRows(Z[left], Y[left])]
 
 
 def least_ridge(n_rows: int, ridge: float = np.inf) -> float:

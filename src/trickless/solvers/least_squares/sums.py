@@ -76,13 +76,16 @@ class Sums(GaussianAnswers):
         """Statistics of no rows, whose Gram matrix will be at a place."""
         return Statistics(self.n_columns, self.origin, place)
 
-    def learn(self, *rows: Any, **how: Any) -> None:
-        """Add the sums over a batch of rows, with the same arguments as ``summed``."""
+    def learn(self, *rows: Any, fade: float = 1.0, **how: Any) -> None:
+        """Add the sums over a batch of rows, with the same arguments as ``summed``.
+
+        ``fade`` is a factor of the weights of all earlier rows.
+        """
         batch = self.summed(*rows, **how)
         if self.statistics is None:
             self.take(batch)
             return
-        self.take(self.statistics.joined(batch))
+        self.take(self.statistics.faded(fade).joined(batch))
 
     def summed(
         self,
@@ -93,11 +96,13 @@ class Sums(GaussianAnswers):
         keep: Keep = forget,
         state: State | None = None,
         advance: Callable[[int], object] = ignore,
+        arrived: int | None = None,
     ) -> Statistics:
         """Return the sums over a batch of rows, without earlier rows.
 
         ``keep`` receives the state after each panel of rows. ``state`` is a state from which to
-        resume. ``advance`` is called with numbers of rows, to show progress.
+        resume. ``advance`` is called with numbers of rows, to show progress. ``arrived`` is the
+        number of earlier rows, if rows fade.
         """
         place = place_of(X)
         statistics, done = self.no_rows(place), 0
@@ -117,7 +122,8 @@ class Sums(GaussianAnswers):
             part = None if weight is None else weight[rows]
             statistics.add(Z, targets[rows], part, least, problem.n_jobs)
             some = X[rows, ...], targets[rows], part, self.stream.seed
-            statistics.add_sample(RowSample.of(*some, place))
+            arrivals = None if arrived is None else arrived + np.arange(rows.start, rows.stop)
+            statistics.add_sample(RowSample.of(*some, place, arrivals))
             advance(Z.shape[0])
             keep(partial(dict, statistics=statistics, rows=rows.stop))
         check_finite(type(self.stream.neurons).__name__, statistics.z_sum)
@@ -129,13 +135,38 @@ class Sums(GaussianAnswers):
             self.statistics = statistics
             self._forget()
 
-    def merge(self, other: Sums, n_jobs: int | None) -> None:
-        """Add the rows of other sums over the same neurons."""
+    def merge(
+        self, other: Sums, n_jobs: int | None, fades: tuple[float, float] = (1.0, 1.0)
+    ) -> None:
+        """Add the rows of other sums over the same neurons. Both fade first."""
         assert self.statistics is not None and other.statistics is not None
-        statistics = self.statistics.copy()
         with linear_algebra(n_jobs):
-            statistics.merge(other.statistics)
+            statistics = self.statistics.faded(fades[0])
+            if statistics is self.statistics:
+                statistics = statistics.copy()
+            statistics.merge(other.statistics.faded(fades[1]))
         self.take(statistics)
+
+    def subtract(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, problem: Problem
+    ) -> None:
+        """Subtract the sums over rows, or raise a LookupError if they were not learned."""
+        statistics = self.statistics
+        assert statistics is not None
+        if X.shape[0] >= statistics.n_rows:
+            raise LookupError(None)
+        place, sample = place_of(X), statistics.sample
+        if sample is not None:
+            sample = sample.without(X, targets, weight, self.stream.seed, place)
+        batch = self.summed(X, targets, weight, problem)
+        with linear_algebra(problem.n_jobs):
+            if statistics.kept is None:
+                _ = batch.gram
+            left = statistics.without(batch)
+            left.sample = sample
+            if not left.is_possible():
+                raise LookupError(None)
+        self.take(left)
 
     def solution(self, problem: Problem) -> Solution:
         """Return the solution for the rows so far, computed at the first call."""

@@ -116,7 +116,7 @@ class UnseenAnswers(Fitted):
         """Return a sample whose rows are left out as if they all had the mean leverage."""
         sample = self._sample if self.statistics is None else self.statistics.sample
         assert sample is not None
-        solution = self.solution(problem)
+        sample, solution = sample.counted(), self.solution(problem)
         fitted = self.function(problem)(sample.X)
         left = np.ones(len(solution.ridge))
         if solution.leverage is not None:

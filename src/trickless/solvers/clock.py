@@ -1,0 +1,214 @@
+"""Clocks by which the rows of a stream lose their weight: in rows, or in time stamps.
+
+With a half-life h, a row that is a units old counts with the weight 2^(−a / h). In rows, this is
+the exponential forgetting of recursive least squares, S ← λS + zzᵀ with λ = 2^(−1 / h) (S. Haykin,
+"Adaptive filter theory", Section 10.3).
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trickless.arrays.stated import Stated, check_count, check_number
+from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless.rules import LEAST, Rule, is_real
+
+#: Weights below this count as 0: beside a row of weight 1 they are below any rounding.
+_LEAST_WEIGHT = 1e-30
+_REMEDY = (
+    "one number or datetime for each row, in the order of the rows, none before the latest so far"
+)
+
+
+class Ages(NamedTuple):
+    """What becomes of weights when rows come.
+
+    Attributes
+    ----------
+    fade : float
+        The factor of the weights of all earlier rows.
+    weights : array of shape (n_rows,) or None
+        Factors of the weights of the new rows, the latest of which has 1. None if all have 1.
+    """
+
+    fade: float
+    weights: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Clock(Stated):
+    """The time of the latest row.
+
+    Attributes
+    ----------
+    now : float
+        Number of rows so far, or the latest time stamp; in seconds since 1970 for datetimes.
+    stamped : bool or None
+        Whether the clock goes by time stamps. None before the first row.
+    n_rows : int
+        Number of rows so far.
+    forgets : bool
+        Whether rows have ever lost weight.
+    """
+
+    now: float = 0.0
+    stamped: bool | None = None
+    n_rows: int = 0
+    forgets: bool = False
+
+    def check_state(self) -> None:
+        check_number("now", self.now)
+        if self.stamped not in (True, False, None):
+            raise ValueError(f"stamped: {self.stamped!r} is not a Boolean")
+        check_count("n_rows", self.n_rows, 0)
+        if self.forgets not in (True, False):
+            raise ValueError(f"forgets: {self.forgets!r} is not a Boolean")
+
+    def after(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> tuple[Clock, Ages]:
+        """Return the clock after some rows, and how they age the earlier ones and each other."""
+        self._check_kind(owner, timestamps, half_life)
+        if timestamps is None:
+            times = self.now + np.arange(1.0, n_rows + 1)
+        else:
+            times = as_times(owner, timestamps, n_rows)
+            self._check_order(owner, times)
+        if not n_rows:
+            return self, Ages(1.0, None)
+        now, rate = float(times[-1]), 1 / in_units(half_life)
+        stamped, n_rows = timestamps is not None, self.n_rows + n_rows
+        later = Clock(now, stamped, n_rows, self.forgets or rate > 0)
+        if rate == 0:
+            return later, Ages(1.0, None)
+        since = 0.0 if self.stamped is None else (now - self.now) * rate
+        weights = np.exp2((times - now) * rate)
+        weights[weights < _LEAST_WEIGHT] = 0.0
+        return later, Ages(float(np.exp2(-since)), weights)
+
+    def factors(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> np.ndarray:
+        """Return the factors of the weights of rows that came at these times."""
+        if timestamps is None or not self.stamped:
+            raise InvalidValueError(
+                f"{owner}: with half_life={half_life!r}, the weight that a row still has depends "
+                "on when it came, which is unknown without time stamps",
+                "timestamps= here and in partial_fit, for instance the numbers of the rows",
+            )
+        times = as_times(owner, timestamps, n_rows)
+        if n_rows and times.max() > self.now:
+            raise InvalidValueError(
+                f"{owner}: timestamps are up to {times.max():g}, but the latest row that was "
+                f"learned came at {self.now:g}",
+                "the time stamps with which the rows were learned",
+            )
+        return np.exp2((times - self.now) / in_units(half_life))
+
+    def together(self, owner: str, other: Clock, half_life: Any) -> tuple[Clock, float, float]:
+        """Return the clock of two models that are merged, and the factor of the weights of each."""
+        if self.stamped != other.stamped or not (self.stamped or self.now == other.now):
+            here, there = (
+                f"by time stamps, up to {each.now:g}" if each.stamped else f"{each.n_rows:,} rows"
+                for each in (self, other)
+            )
+            raise InvalidValueError(
+                f"{owner}: the clock of this model counts {here}, and that of other {there}, so "
+                "it is unknown how old the rows of one are for the other",
+                "timestamps= in both models, or as many rows in both",
+            )
+        now, rate = max(self.now, other.now), 1 / in_units(half_life)
+        mine, theirs = (float(np.exp2((each.now - now) * rate)) for each in (self, other))
+        n_rows, forgets = self.n_rows + other.n_rows, self.forgets or other.forgets
+        return Clock(now, self.stamped, n_rows, forgets), mine, theirs
+
+    def _check_kind(self, owner: str, timestamps: Any, half_life: Any) -> None:
+        """Raise an error if rows come with time stamps and should not, or the other way round."""
+        if timestamps is None and isinstance(half_life, datetime.timedelta | np.timedelta64):
+            raise InvalidValueError(
+                f"{owner}: half_life={half_life!r} is a span of time, but the rows have no time "
+                "stamps",
+                "timestamps=, or half_life as a number of rows",
+            )
+        if self.stamped is None or self.stamped == (timestamps is not None):
+            return
+        raise InvalidValueError(
+            f"{owner}: timestamps={'None' if timestamps is None else '...'}, but the rows so far "
+            f"came {'with' if self.stamped else 'without'} time stamps",
+            "time stamps in all batches or in none, or call fit to start over",
+        )
+
+    def _check_order(self, owner: str, times: np.ndarray) -> None:
+        """Raise an error for time stamps that run backwards."""
+        before = np.concatenate([[self.now if self.stamped else -np.inf], times[:-1]])
+        wrong = times < before
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise InvalidValueError(
+                f"{owner}: timestamps run backwards: that of row {row} is "
+                f"{before[row] - times[row]:g} before the latest",
+                "sort the rows by time, and leave out rows that come too late",
+            )
+
+
+def as_times(owner: str, timestamps: Any, n_rows: int) -> np.ndarray:
+    """Time stamps as finite numbers: seconds since 1970 for datetimes, numbers as they are."""
+    try:
+        given = np.asarray(timestamps)
+        if given.dtype.kind == "O":  # such as datetimes of Python, or of pandas with a time zone
+            given = np.asarray([_naive(each) for each in given.ravel()]).reshape(given.shape)
+        if given.dtype.kind == "M":
+            times = given.astype("datetime64[ns]").astype(np.int64) / 1e9
+            times = np.where(np.isnat(given), np.nan, times)
+        elif given.dtype.kind in "iuf":
+            times = given.astype(np.float64)
+        else:
+            raise TypeError(f"the type is {given.dtype}")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidTypeError(
+            f"{owner}: timestamps cannot be read as numbers or datetimes ({error})", _REMEDY
+        ) from error
+    if times.ndim == 0:
+        times = np.full(n_rows, float(times))
+    if times.shape != (n_rows,):
+        raise InvalidValueError(
+            f"{owner}: timestamps has the shape {times.shape}, but there are {n_rows} rows",
+            _REMEDY,
+        )
+    if not np.isfinite(times).all():
+        row = int((~np.isfinite(times)).argmax())
+        raise InvalidValueError(
+            f"{owner}: the time stamp of row {row} is missing or infinite", _REMEDY
+        )
+    return times
+
+
+def _naive(moment: Any) -> Any:
+    """Return a datetime in UTC without its time zone; anything else as it is."""
+    if isinstance(moment, datetime.datetime) and moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(moment) if isinstance(moment, datetime.date) else moment
+
+
+def in_units(half_life: Any) -> float:
+    """Return a half-life in rows, in the unit of time stamps, or in seconds; None is infinity."""
+    if half_life is None:
+        return np.inf
+    if isinstance(half_life, datetime.timedelta):
+        return half_life.total_seconds()
+    if isinstance(half_life, np.timedelta64):
+        return float(half_life / np.timedelta64(1, "ns")) / 1e9
+    return float(half_life)
+
+
+def is_half_life(value: Any) -> bool:
+    """Return whether a value is None, a number above 0 or a positive span of time."""
+    return bool(in_units(value) >= LEAST)
+
+
+HALF_LIFE = Rule(
+    "None, a number above 0 or a positive timedelta",
+    "half_life=1000 halves the weight of a row after 1,000 later rows; None forgets nothing",
+    lambda v: v is None or is_real(v) or isinstance(v, datetime.timedelta | np.timedelta64),
+    is_half_life,
+)

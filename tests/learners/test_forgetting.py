@@ -1,0 +1,219 @@
+"""Streams whose rows lose their weight, and rows that are forgotten exactly."""
+
+import datetime
+
+import numpy as np
+import pytest
+
+import trickless
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.neurons import Gaussian
+
+HALF_LIFE = 200
+
+
+def rows(n=1200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=n)
+
+
+def learner(**parameters):
+    how = {"n_neurons": 60, "random_state": 0, "dtype": "float64"} | parameters
+    return KitchenSinksRegressor(Gaussian(1.0), **how)
+
+
+def answers(model):
+    X, _ = rows(20, seed=1)
+    y, std = model.predict(X, return_std=True)
+    return np.column_stack([y, std, model.predict_interval(X)])
+
+
+@pytest.mark.parametrize("alpha", [1e-4, "auto", "evidence"])
+@pytest.mark.parametrize("size", [1, 37, 1200])
+def test_forgetting_is_a_fit_with_weights_of_age(alpha, size):
+    """S ← λS + zzᵀ; without dropped rows, the sample for intervals is that of the fit as well."""
+    X, y = rows()
+    model = learner(alpha=alpha, half_life=HALF_LIFE)
+    for start in range(0, len(X), size):
+        model.partial_fit(X[start : start + size], y[start : start + size])
+    weight = 0.5 ** (np.arange(len(X))[::-1] / HALF_LIFE)
+    expected = learner(alpha=alpha).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(answers(model), answers(expected), rtol=1e-6, atol=1e-7)
+    n_effective = weight.sum() ** 2 / (weight**2).sum()
+    assert model.statistics_.n_effective == pytest.approx(n_effective)
+
+
+def test_a_half_life_without_end_is_no_forgetting_bit_for_bit():
+    X, y = rows()
+    models = [learner(half_life=half_life).fit(X, y) for half_life in (None, np.inf)]
+    models[1].partial_fit(X, y)
+    models[0].partial_fit(X, y)
+    np.testing.assert_array_equal(answers(models[0]), answers(models[1]))
+
+
+def test_time_stamps_age_rows_by_their_time():
+    X, y = rows()
+    seconds = np.sort(np.random.default_rng(0).uniform(0, 10_000, len(X)))
+    start = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
+    stamps = {
+        1000.0: seconds,
+        datetime.timedelta(seconds=1000): [start + datetime.timedelta(seconds=s) for s in seconds],
+        np.timedelta64(1000, "s"): np.datetime64("2024-01-01", "ns")
+        + (seconds * 1e9).astype("timedelta64[ns]"),
+    }
+    weight = 0.5 ** ((seconds[-1] - seconds) / 1000)
+    expected = answers(learner().fit(X, y, sample_weight=weight))
+    for half_life, times in stamps.items():
+        model = learner(half_life=half_life).fit(X[:500], y[:500], timestamps=times[:500])
+        model.partial_fit(X[500:], y[500:], timestamps=times[500:])
+        np.testing.assert_allclose(answers(model), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("half_life", "stamps", "later", "message"),
+    [
+        (0, None, None, "half_life=0, but it must be None, a number above 0"),
+        (-3.0, None, None, "half_life=-3.0"),
+        ("week", None, None, "half_life='week'"),
+        (True, None, None, "half_life=True"),
+        (5, [3.0, 2.0], None, "timestamps run backwards: that of row 1 is 1 before"),
+        (5, [3.0, 4.0], [3.5, 5.0], "timestamps run backwards: that of row 0 is 0.5 before"),
+        (5, [3.0, np.nan], None, "the time stamp of row 1 is missing"),
+        (5, [3.0, 4.0, 5.0], None, r"timestamps has the shape \(3,\), but there are 2 rows"),
+        (5, ["a", "b"], None, "timestamps cannot be read"),
+        (5, None, [1.0, 2.0], "the rows so far came without time stamps"),
+        (datetime.timedelta(1), None, None, "the rows have no time stamps"),
+    ],
+)
+def test_clocks_that_cannot_be_are_refused(half_life, stamps, later, message):
+    X, y = rows(2)
+    model = learner(alpha=1.0, half_life=half_life)
+    with pytest.raises((ValueError, TypeError), match=message) as caught:
+        model.partial_fit(X, y, timestamps=stamps)
+        before = model.predict(X)
+        model.partial_fit(X, y, timestamps=later)
+    assert "Remedy" in str(caught.value)
+    if later is not None:
+        np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_parts_of_one_clock_are_merged():
+    X, y = rows()
+    times = np.arange(len(X)) * 0.5
+    how = {"half_life": 100.0}
+    parts = [
+        learner(**how).fit(X[part], y[part], timestamps=times[part])
+        for part in (slice(500), slice(500, None))
+    ]
+    expected = answers(learner(**how).fit(X, y, timestamps=times))
+    np.testing.assert_allclose(answers(parts[1].merge(parts[0])), expected, rtol=1e-7)
+    without = learner(**how).fit(X[:300], y[:300])
+    with pytest.raises(ValueError, match=r"counts by time stamps, up to .*timestamps= in both"):
+        parts[0].merge(without)
+    with pytest.raises(ValueError, match="counts 300 rows, and that of other 400 rows"):
+        without.merge(learner(**how).fit(X[:400], y[:400]))
+
+
+@pytest.mark.parametrize("n", [50, 1200, 3000])
+@pytest.mark.parametrize("alpha", [1e-4, "auto"])
+def test_rows_that_are_forgotten_were_never_there(n, alpha):
+    """As many rows as columns or fewer, all rows in the sample, and a part of them."""
+    X, y = rows(n)
+    out = np.random.default_rng(0).random(n) < 0.3
+    model = learner(alpha=alpha).fit(X, y).forget(X[out], y[out])
+    expected = learner(alpha=alpha).fit(X[~out], y[~out])
+    assert model.statistics_.n_rows == (~out).sum()
+    several = slice(None) if n < 2048 else slice(2)  # beyond, another sample makes the intervals
+    np.testing.assert_allclose(answers(model)[:, several], answers(expected)[:, several], rtol=1e-6)
+
+
+def test_forgetting_after_fading():
+    X, y = rows()
+    times, out = np.arange(len(X)), np.arange(len(X)) % 3 == 0
+    model = learner(half_life=300).fit(X, y, timestamps=times)
+    model.forget(X[out], y[out], timestamps=times[out])
+    expected = learner(half_life=300).fit(X[~out], y[~out], timestamps=times[~out])
+    model.partial_fit(X, y, timestamps=times[-1] + times)
+    expected.partial_fit(X, y, timestamps=times[-1] + times)
+    np.testing.assert_allclose(answers(model), answers(expected), rtol=1e-6)
+    with pytest.raises(ValueError, match="unknown without time stamps"):
+        learner(half_life=300).fit(X, y).forget(X[:3], y[:3])
+
+
+@pytest.mark.parametrize("n", [50, 1200, 30_000])
+def test_rows_that_were_not_learned_cannot_be_forgotten(n):
+    X, y = rows(n)
+    model = learner(alpha=1e-3).fit(X, y)
+    model.forget(X[:20], y[:20])
+    before = answers(model)
+    others = {
+        "forgotten before": (X[:20], y[:20]),
+        "other rows": rows(200, seed=2),
+        "other targets": (X[20:40], y[20:40] + 3),
+        "far away": (100 * X[20:40], y[20:40]),
+        "all rows and more": (X, y),
+    }
+    if n > 2048:  # a few rows are told with the probability 2,048 / n
+        del others["forgotten before"], others["other targets"]
+    for name, given in others.items():
+        with pytest.raises(ValueError, match=r"forget: .* Remedy: the same rows"):
+            pytest.fail(f"{name} were accepted: {model.forget(*given)}")
+        np.testing.assert_array_equal(answers(model), before)
+
+
+def test_a_window_that_slides_is_a_fit_to_it():
+    X, y = rows(2000)
+    labels = np.where(y > 0, "up", "down")
+    model = KitchenSinksClassifier(Gaussian(1.0), 50, random_state=0, dtype="float64")
+    for start in range(0, 2000, 100):
+        model.partial_fit(X[start : start + 100], labels[start : start + 100], ["down", "up"])
+        if start >= 500:
+            old = slice(start - 500, start - 400)
+            model.forget(X[old], labels[old])
+    expected = KitchenSinksClassifier(Gaussian(1.0), 50, random_state=0, dtype="float64")
+    expected.fit(X[1500:], labels[1500:])
+    np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), rtol=1e-5)
+
+
+def test_a_stream_is_saved_in_the_middle_with_its_clock(tmp_path):
+    X, y = rows()
+    times = np.arange(len(X)) * 0.3
+    model = learner(half_life=50.0).fit(X[:700], y[:700], timestamps=times[:700])
+    trickless.save(model, tmp_path / "model.trk")
+    again = trickless.load(tmp_path / "model.trk")
+    for each in (model, again):
+        each.partial_fit(X[700:], y[700:], timestamps=times[700:])
+    np.testing.assert_array_equal(answers(model), answers(again))
+
+
+def test_a_stream_of_batches_resumes_with_its_clock(tmp_path):
+    X, y = rows()
+    parts = [
+        (X[i : i + 100], y[i : i + 100], None, np.arange(i, i + 100)) for i in range(0, 1200, 100)
+    ]
+
+    def breaking():
+        yield from parts[:7]
+        raise OSError
+
+    path = tmp_path / "stream"
+    with pytest.raises(OSError):
+        learner(half_life=150).fit_stream(breaking(), checkpoint=path)
+    model = learner(half_life=150).fit_stream(parts, checkpoint=path)
+    whole = learner(half_life=150).fit_stream(parts)
+    np.testing.assert_array_equal(answers(model), answers(whole))
+
+
+def test_recent_rows_are_in_the_sample():
+    """After 20,000 rows at a half-life of 500, intervals follow the noise of the latest."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 1))
+    noise = np.where(np.arange(20_000) < 15_000, 1.0, 0.1)
+    y = np.sin(X[:, 0]) + noise * rng.normal(size=20_000)
+    model = KitchenSinksRegressor(Gaussian(1.0), 30, half_life=500, random_state=0)
+    for start in range(0, 20_000, 1000):
+        model.partial_fit(X[start : start + 1000], y[start : start + 1000])
+    ends = model.predict_interval(X[-200:])
+    width = (ends[:, 1] - ends[:, 0]).mean()
+    assert width == pytest.approx(2 * 1.645 * 0.1, rel=0.15)
