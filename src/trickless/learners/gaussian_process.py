@@ -150,7 +150,9 @@ class GaussianProcess(Regressor, SolvedLearner):
 
         Coefficients are integrated out, at ``alpha_`` and ``noise_variance_``. With an intercept,
         it is the likelihood under a flat prior of the constant. Rows of unequal weights count as
-        their effective number of rows of equal weight.
+        their effective number of rows of equal weight. The sums cannot give the likelihood for
+        ``noise="heteroscedastic"``: this is for noise of the same variance everywhere, and
+        :meth:`log_marginal_likelihood` of the rows takes the noise of each.
         """
         check_is_fitted(self)
         check_statistics(self)
@@ -208,12 +210,14 @@ class GaussianProcess(Regressor, SolvedLearner):
         eval_gradient : bool, default=False
             Whether to return the gradient with respect to ``theta`` as well.
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, as for ``fit``.
+            Weights of the rows, as for ``fit``. They do not go with ``noise="heteroscedastic"``.
 
         Returns
         -------
         likelihood : float
-            As ``log_marginal_likelihood_``, summed over the outputs.
+            As ``log_marginal_likelihood_``, summed over the outputs. With
+            ``noise="heteroscedastic"``, each row has the variance of the noise that the model
+            predicts for it, multiplied by the noise in ``theta`` over ``noise_variance_``.
         gradient : array of shape (n_hyperparameters,), if ``eval_gradient``
             It is exact for alpha and the noise. For each length scale it is a central difference,
             which takes two more passes over the rows.
@@ -254,11 +258,20 @@ class GaussianProcess(Regressor, SolvedLearner):
         with with_remedies(type(self).__name__):
             targets = self.targets_.matrix(np.asarray(self._scored(to_host(y))))
             check_consistent_length(X, targets)
-        weight = None
+        weight, relative = None, None
         if sample_weight is not None:
             weight = check_weights(type(self).__name__, sample_weight, len(targets))
+        if self.noise != "constant":
+            with process_of(self, "log_marginal_likelihood") as process:
+                relative = process.noise_at(X) / self.sums_.noise(self._problem())
+        if weight is not None and relative is not None:
+            raise InvalidValueError(
+                f"{type(self).__name__}: log_marginal_likelihood does not take sample_weight with "
+                f"noise={self.noise!r}, which weighs the rows by their noise",
+                "sample_weight=None, or noise='constant'",
+            )
         problem = self._problem()._replace(alpha="evidence")
-        rows = X, targets, weight, problem
+        rows = X, targets, weight, problem, relative
         likelihood = Likelihood(self.neurons_, self.sums_.stream, self.sums_.n_neurons, *rows)
         with linear_algebra(self.n_jobs):
             value, gradient = likelihood.at(start, eval_gradient)

@@ -417,8 +417,8 @@ class KitchenSinksRegressor(
     noise : {"constant", "heteroscedastic"}, default="constant"
         Whether the variance of the noise is the same everywhere. With "heteroscedastic", standard
         deviations depend on the noise near the row. Its logarithm is another function of the same
-        neurons, learned from up to 2,048 rows that are left out in turn. Predictions, samples and
-        the likelihood are unchanged.
+        neurons, learned from up to 2,048 rows that are left out in turn. Predictions and samples
+        are unchanged.
 
     Attributes
     ----------
