@@ -116,7 +116,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """Let callbacks follow the fit of a class of learners, and check what is passed to it."""
         if "fit" in vars(cls):
             cls.fit = watched(vars(cls)["fit"])
-        for name in {"fit", "partial_fit", "fit_stream"} & vars(cls).keys():
+        for name in {"fit", "partial_fit", "fit_stream", "predict"} & vars(cls).keys():
             setattr(cls, name, checked(name, vars(cls)[name]))
         super().__init_subclass__(**options)
 
