@@ -10,7 +10,7 @@ from dask.sizeof import sizeof
 
 from trickless.arrays.places import HOST
 from trickless.arrays.threads import linear_algebra
-from trickless.dask.fitting import fit, labels
+from trickless.dask.fitting import check_remembers, fit, labels
 from trickless.dask.pieces import (
     Pieces,
     at_home,
@@ -42,6 +42,7 @@ def fit_kitchen_sinks(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
 ) -> Any:
     """Sum the statistics of all pieces in a tree, and solve."""
+    check_remembers(estimator)
     check_streamable(estimator)
     owner = type(estimator).__name__
     rows = pieces(owner, X, y, sample_weight)
