@@ -3,6 +3,7 @@
 import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import trickless
@@ -59,7 +60,7 @@ def test_time_stamps_age_rows_by_their_time():
     stamps = {
         1000.0: seconds,
         datetime.timedelta(seconds=1000): [start + datetime.timedelta(seconds=s) for s in seconds],
-        np.timedelta64(1000, "s"): np.datetime64("2024-01-01", "ns")
+        pd.Timedelta("1000s"): np.datetime64("2024-01-01", "ns")
         + (seconds * 1e9).astype("timedelta64[ns]"),
     }
     weight = 0.5 ** ((seconds[-1] - seconds) / 1000)
@@ -217,3 +218,35 @@ def test_recent_rows_are_in_the_sample():
     ends = model.predict_interval(X[-200:])
     width = (ends[:, 1] - ends[:, 0]).mean()
     assert width == pytest.approx(2 * 1.645 * 0.1, rel=0.15)
+
+
+def test_rows_of_weight_zero_pass_time():
+    X, y = rows()
+    model = learner(half_life=HALF_LIFE).fit(X[:500], y[:500])
+    model.partial_fit(X[:300], y[:300], sample_weight=np.zeros(300))
+    model.partial_fit(X[500:], y[500:])
+    numbers = np.append(np.arange(500), np.arange(800, 1500))
+    weight = 0.5 ** ((1499 - numbers) / HALF_LIFE)
+    expected = learner().fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(answers(model), answers(expected), rtol=1e-6, atol=1e-7)
+
+
+def test_a_compact_model_keeps_the_faded_sample():
+    X, y = rows(6000)
+    model = learner(half_life=500).fit(X, y)
+    np.testing.assert_array_equal(answers(model.compact()), answers(model))
+
+
+def test_models_that_forget_differently_are_not_merged(tmp_path):
+    X, y = rows(300)
+    hour, day = (
+        learner(half_life=datetime.timedelta(hours=n)).fit(X, y, timestamps=np.arange(300))
+        for n in (1, 24)
+    )
+    trickless.save(day, tmp_path / "day.trk")
+    day = trickless.load(tmp_path / "day.trk")
+    assert day.half_life == datetime.timedelta(days=1)
+    with pytest.raises(
+        ValueError, match=r"half_life=.*seconds=3600\) here and .*must forget alike"
+    ):
+        hour.merge(day)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from trickless.arrays.places import to_host
+from trickless.errors import InvalidValueError
 from trickless.intake.weights import check_weights
 from trickless.rules import with_remedies
 from trickless.solvers.clock import Clock, in_units
@@ -69,6 +70,12 @@ def merge_clocks(learner: Any, other: Any) -> tuple[float, float]:
         learner.clock_ = None if mine is None or theirs is None else mine
         return 1.0, 1.0
     owner = type(learner).__name__
+    if in_units(learner.half_life) != in_units(other.half_life):
+        raise InvalidValueError(
+            f"{owner}: half_life={learner.half_life!r} here and {other.half_life!r} in other, but "
+            "models that are merged must forget alike",
+            "the same half_life in both models",
+        )
     mine, theirs = mine or Clock(), theirs or Clock()
     learner.clock_, *fades = mine.together(owner, theirs, learner.half_life)
     return fades[0], fades[1]

@@ -54,7 +54,9 @@ class SolvedLearner(NeuronLearner):
 
     def _learn(self, batch: Batch, aged: Aged) -> None:
         """Add a batch to the sums, if it has rows."""
-        if len(batch[1]):
+        if not len(batch[1]):
+            self.sums_.fade(aged.fade)
+        else:
             how: Any = {"fade": aged.fade, "arrived": aged.arrived}
             with self._progress(len(batch[1]), "row") as bar:
                 self.sums_.learn(*batch, self._problem(), advance=bar.update, **how)

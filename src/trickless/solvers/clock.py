@@ -124,7 +124,7 @@ class Clock(Stated):
 
     def _check_kind(self, owner: str, timestamps: Any, half_life: Any) -> None:
         """Raise an error if rows come with time stamps and should not, or the other way round."""
-        if timestamps is None and isinstance(half_life, datetime.timedelta | np.timedelta64):
+        if timestamps is None and isinstance(half_life, datetime.timedelta):
             raise InvalidValueError(
                 f"{owner}: half_life={half_life!r} is a span of time, but the rows have no time "
                 "stamps",
@@ -196,8 +196,6 @@ def in_units(half_life: Any) -> float:
         return np.inf
     if isinstance(half_life, datetime.timedelta):
         return half_life.total_seconds()
-    if isinstance(half_life, np.timedelta64):
-        return float(half_life / np.timedelta64(1, "ns")) / 1e9
     return float(half_life)
 
 
@@ -209,6 +207,6 @@ def is_half_life(value: Any) -> bool:
 HALF_LIFE = Rule(
     "None, a number above 0 or a positive timedelta",
     "half_life=1000 halves the weight of a row after 1,000 later rows; None forgets nothing",
-    lambda v: v is None or is_real(v) or isinstance(v, datetime.timedelta | np.timedelta64),
+    lambda v: v is None or is_real(v) or isinstance(v, datetime.timedelta),
     is_half_life,
 )
