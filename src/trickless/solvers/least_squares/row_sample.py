@@ -7,8 +7,8 @@ in a data stream", RANDOM 2002).
 
 In a stream that forgets, recent rows must be in the sample more often. Then a row of weight w has
 the rank E / w, with E from the exponential distribution, and the least ranks are kept (Cohen and
-Kaplan, "Bottom-k sketches", SIGMETRICS 2007). When all weights fade by the same factor, the order
-of the ranks stays.
+Kaplan, "Summarizing data using bottom-k sketches", PODC 2007). When all weights fade by the same
+factor, the order of the ranks stays.
 """
 
 from __future__ import annotations
