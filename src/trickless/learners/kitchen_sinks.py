@@ -329,8 +329,8 @@ class _KitchenSinks(SolvedLearner):
         ``partial_fit`` with new rows and ``forget`` with old ones make a window that slides.
 
         Rows that were never learned raise an error, and leave the model unchanged. The model keeps
-        up to 2,048 rows by which to tell. Among more rows, a row that was never learned is told
-        with the probability 2,048 / n, or if without it the sums would not be sums over rows.
+        up to 2,048 rows to compare with. Among n > 2,048 rows, a row that was never learned raises
+        an error with probability 2,048 / n, or if without it the sums would not be sums over rows.
 
         Parameters
         ----------
@@ -534,7 +534,7 @@ class KitchenSinksRegressor(
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, as for ``fit``.
         timestamps : array of shape (n_rows,), optional
-            Times of the rows, as for ``fit``. They go on from those of the earlier batches.
+            Times of the rows, as for ``fit``. They continue those of the earlier batches.
 
         Returns
         -------
@@ -703,7 +703,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, as for ``fit``.
         timestamps : array of shape (n_rows,), optional
-            Times of the rows, as for ``fit``. They go on from those of the earlier batches.
+            Times of the rows, as for ``fit``. They continue those of the earlier batches.
 
         Returns
         -------

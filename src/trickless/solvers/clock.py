@@ -48,7 +48,7 @@ class Clock(Stated):
     now : float
         Number of rows so far, or the latest time stamp; in seconds since 1970 for datetimes.
     stamped : bool or None
-        Whether the clock goes by time stamps. None before the first row.
+        Whether the clock counts in time stamps. None before the first row.
     n_rows : int
         Number of rows so far.
     forgets : bool
@@ -152,7 +152,7 @@ class Clock(Stated):
 
 
 def as_times(owner: str, timestamps: Any, n_rows: int) -> np.ndarray:
-    """Time stamps as finite numbers: seconds since 1970 for datetimes, numbers as they are."""
+    """Time stamps as finite numbers: numbers unchanged, and datetimes in seconds since 1970."""
     try:
         given = np.asarray(timestamps)
         if given.dtype.kind == "O":  # such as datetimes of Python, or of pandas with a time zone
@@ -184,7 +184,7 @@ def as_times(owner: str, timestamps: Any, n_rows: int) -> np.ndarray:
 
 
 def _naive(moment: Any) -> Any:
-    """Return a datetime in UTC without its time zone; anything else as it is."""
+    """Return a datetime in UTC without its time zone, and anything else unchanged."""
     if isinstance(moment, datetime.datetime) and moment.tzinfo is not None:
         moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
     return np.datetime64(moment) if isinstance(moment, datetime.date) else moment
