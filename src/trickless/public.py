@@ -5,6 +5,7 @@ from trickless.functions.expansion import Expansion
 from trickless.functions.kernel import KernelDisplay, estimate_kernel
 from trickless.functions.network import Network
 from trickless.functions.stream import NeuronStream
+from trickless.inference.drift import Drift, DriftDetector
 from trickless.inference.independence import hsic_test
 from trickless.inference.result import KernelTestResult
 from trickless.inference.two_samples import mmd_test
@@ -29,6 +30,8 @@ __all__ = [
     "CandidatesDisplay",
     "DoublyStochasticClassifier",
     "DoublyStochasticRegressor",
+    "Drift",
+    "DriftDetector",
     "Expansion",
     "FeatureImportancesDisplay",
     "KernelDisplay",
