@@ -63,9 +63,9 @@ def test_the_levels_of_all_tests_sum_to_the_bound(window_size, run_length):
 def test_a_window_rejects_as_often_as_its_level(make, n_windows=2000):
     """Of features that are not centred, and with ties."""
     schedule, rejected, rng = Schedule(12, 1, 0.07), 0, np.random.default_rng(0)
-    for _ in range(n_windows):
+    for index in range(n_windows):
         rows = make(12 + 31, rng)
-        found = Scan(rows[12:], 12, 100, 0)._test(rows[:12], schedule, rng)
+        found = Scan(rows[12:], 12, 100, 0)._test(rows[:12], schedule, index)
         rejected += found is not None
     # Ten orders of three groups: of 30 permutations, at most two reach the statistic.
     assert schedule.n_orders(3) == 10
@@ -284,6 +284,13 @@ def test_copies_of_a_detector_go_their_own_ways():
     detector.update(X[390:])
     assert not other.drift_detected
     assert other.update(X[390:]).drift_ == detector.drift_
+
+
+def test_clones_have_the_parameters_and_perhaps_what_was_seen():
+    detector = DriftDetector(**SMALL).update(inputs(300, 3))
+    other = detector.clone({"n_neurons": 30})
+    assert (other.n_neurons, other.window_size, other.n_seen_) == (30, 40, 0)
+    assert detector.clone(include_attributes=True).n_seen_ == detector.n_seen_ == 300
 
 
 def test_a_given_reference_stays_and_a_learned_one_is_replaced():

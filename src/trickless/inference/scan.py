@@ -122,8 +122,7 @@ class Scan(Stated):
                     continue
                 end = before + k
                 index = (first + k - 1) * len(plan) + which
-                rng = generator(self.seed, Purpose.PERMUTATIONS, index)
-                found = self._test(rows[end - schedule.size : end], schedule, rng)
+                found = self._test(rows[end - schedule.size : end], schedule, index)
                 if found is not None:
                     seen = rows[max(0, end - self.window_size) : end]
                     self.recent, self.n_seen = self.recent[:0], 0
@@ -133,27 +132,28 @@ class Scan(Stated):
         return len(Z), None
 
     def _test(
-        self, window: np.ndarray, schedule: Schedule, rng: np.random.Generator
+        self, window: np.ndarray, schedule: Schedule, index: int
     ) -> tuple[float, float] | None:
         """Return the statistic and the p-value of a window if the test rejects, or else None.
 
         The pooled rows are ordered at random, several times. Each order is cut into groups of the
         size of the window, which all count as permutations. The given order is one of them. The
         p-value stays exact, since shifts by whole groups are a group of permutations. The test ends
-        once it cannot reject any more.
+        once it cannot reject any more. Its random numbers belong to its ``index``.
         """
         n, m = len(window), len(self.reference)
         rows = np.concatenate([window, self.reference])
         rows -= rows.mean(axis=0)
         n_groups = (n + m) // n
         n_orders = schedule.n_orders(n_groups)
-        most, scale = (
-            schedule.level * n_orders * n_groups * (1 + _ROUNDING),
-            row_squares(rows).sum(),
-        )
-        statistic, reaching = 0.0, 0
+        most = schedule.level * n_orders * n_groups * (1 + _ROUNDING)
+        scale = row_squares(rows).sum()
+        statistic, reaching, ordered = 0.0, 0, rows
         for i in range(n_orders):
-            ordered = rows[rng.permutation(n + m)] if i else rows
+            if i == 1:
+                rng = generator(self.seed, Purpose.PERMUTATIONS, index)
+            if i:
+                ordered = rows[rng.permutation(n + m)]
             groups = ordered[: n_groups * n].reshape(n_groups, n, -1).sum(axis=1)
             squares = row_squares(groups)
             statistic = statistic if i else squares[0]
