@@ -56,6 +56,7 @@ _NAMES = {
     "solvers.rounds.coefficients": "Coefficients",
     "solvers.descent.descent": "Descent",
     "solvers.rounds.estimates": "Measured Noise",
+    "solvers.descent.ages": "Ages",
     "solvers.descent.growing_network": "Seen",
     "solvers.descent.slopes": "Units",
     "solvers.exact.norma": "NORMA",

@@ -50,6 +50,23 @@ def age(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
     return Aged(ages.weights if weight is None else weight * ages.weights, ages.fade, arrived)
 
 
+def lapses(learner: Any, X: Any, timestamps: Any) -> np.ndarray | None:
+    """Move the clock of a learner by the rows of a batch, and return the half-lives before each.
+
+    It is None if the learner forgets nothing.
+    """
+    clock: Clock | None = learner.clock_
+    forgets = in_units(learner.half_life) < np.inf
+    if not forgets and clock is None and timestamps is None:
+        return None
+    owner = type(learner).__name__
+    with with_remedies(owner):
+        n_rows = _num_samples(X)
+    clock = Clock() if clock is None else clock
+    learner.clock_, passed = clock.lapses(owner, n_rows, timestamps, learner.half_life)
+    return passed if forgets else None
+
+
 def now_weights(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Any:
     """Return the weights that rows of earlier batches have now."""
     clock: Clock | None = learner.clock_

@@ -70,12 +70,7 @@ class Clock(Stated):
 
     def after(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> tuple[Clock, Ages]:
         """Return the clock after some rows, and how they age the earlier ones and each other."""
-        self._check_kind(owner, timestamps, half_life)
-        if timestamps is None:
-            times = self.now + np.arange(1.0, n_rows + 1)
-        else:
-            times = as_times(owner, timestamps, n_rows)
-            self._check_order(owner, times)
+        times = self._times(owner, n_rows, timestamps, half_life)
         if not n_rows:
             return self, Ages(1.0, None)
         now, rate = float(times[-1]), 1 / in_units(half_life)
@@ -87,6 +82,25 @@ class Clock(Stated):
         weights = np.exp2((times - now) * rate)
         weights[weights < _LEAST_WEIGHT] = 0.0
         return later, Ages(float(np.exp2(-since)), weights)
+
+    def lapses(
+        self, owner: str, n_rows: int, timestamps: Any, half_life: Any
+    ) -> tuple[Clock, np.ndarray]:
+        """Return the clock after some rows, and the half-lives between each and the one before."""
+        times = self._times(owner, n_rows, timestamps, half_life)
+        begins = self.stamped is None and timestamps is not None
+        before = np.concatenate([times[:1] if begins else [self.now], times[:-1]])
+        later, _ = self.after(owner, n_rows, timestamps, half_life)
+        return later, (times - before[:n_rows]) / in_units(half_life)
+
+    def _times(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> np.ndarray:
+        """Return when rows come that go on from those so far."""
+        self._check_kind(owner, timestamps, half_life)
+        if timestamps is None:
+            return self.now + np.arange(1.0, n_rows + 1)
+        times = as_times(owner, timestamps, n_rows)
+        self._check_order(owner, times)
+        return times
 
     def factors(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> np.ndarray:
         """Return the factors of the weights of rows that came at these times."""
