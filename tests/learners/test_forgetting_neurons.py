@@ -10,7 +10,8 @@ import pytest
 import trickless
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.neurons import Gaussian, Trees
-from trickless.solvers.descent.ages import SPAN, Ages
+from trickless.solvers.clock import SPAN
+from trickless.solvers.descent.ages import Ages
 from trickless.solvers.progress import STRETCHES
 
 HALF_LIFE = 1000

@@ -259,6 +259,8 @@ def checkpoints():
     learner = t.ShrinkingGradientRegressor("stumps", **rounds)
     yield "rounds sparse", learner, 20, "sparse", "number"
     yield "rounds trees", t.ShrinkingGradientRegressor(trees, **rounds), 20, "table", "number"
+    learner = t.ShrinkingGradientRegressor(half_life=9, **rounds)
+    yield "rounds fading", learner, 20, "sparse", "number"
     yield "descent", b.KernelGradientRegressor(), 5, "sparse", "number"
     yield "noisy", t.NoisyKernelRegressor(shots, random_state=0), 5, "dense", "number"
 

@@ -29,11 +29,10 @@ from trickless.learners.forgetting import lapses
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
 from trickless.learners.training import training_copy
 from trickless.rules import check_parameters, warn
-from trickless.solvers.descent.ages import SPAN, Memory
+from trickless.solvers.clock import BATCH, SPAN
+from trickless.solvers.descent.ages import Memory
 from trickless.solvers.descent.options import PLAIN_NEURONS, DescentOptions
 
-#: The most half-lives that pass within a batch.
-_BATCH = 1 / 8
 #: Rows from which steps are on blocks, and the least and the most columns of a block.
 _BLOCK_ROWS, _LEAST_COLUMNS, _MOST_COLUMNS = 8, 8, 2048
 #: Half-lives of neurons below which there is a warning that too few neurons are kept.
@@ -99,7 +98,7 @@ def _size_up_to_forget(
     """Return options for steps whose earlier neurons fade, and how they fade."""
     n_rows, span = len(targets), float(passed.sum())
     per_row = _half_lives_per_row(learner.descent_, n_rows, span)
-    rows = -(-n_rows // min(n_rows, max(1, int(np.ceil(span / _BATCH)))))
+    rows = -(-n_rows // min(n_rows, max(1, int(np.ceil(span / BATCH)))))
     if not isinstance(learner.batch_size, str):
         rows = min(rows, learner.batch_size)
     planned = size_up(learner, targets, weight, **_wanted(learner, rows, per_row)).step

@@ -78,6 +78,7 @@ class OnlineLearner(Learner):
     average: bool
     max_support: int | None
     compression: str = "unbiased"
+    half_life: float | None = None  # in files of older versions, and of other learners
     shuffle: bool
     rounds_: Rounds
 
@@ -153,7 +154,7 @@ class OnlineLearner(Learner):
             begin_rounds(new, X, targets)
             file.received(new.seed_, *batch)
             order = np.arange(X.shape[0])
-            if self.shuffle:
+            if self.shuffle and self.half_life is None:
                 order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
             new._learn(X[order], targets[order], file)
             new.estimates_.function(new.rounds_, new.average)  # frozen once, if at all
@@ -314,6 +315,7 @@ def schedule_of(learner: OnlineLearner) -> Schedule:
         batch_size=learner.batch_size,
         norm_bound=learner.norm_bound,
         horizon=learner.horizon,
+        half_life=learner.half_life,
     )
 
 

@@ -17,6 +17,10 @@ from trickless.arrays.stated import Stated, check_count, check_number
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.rules import LEAST, Rule, is_real
 
+#: Half-lives after which what has faded may be dropped.
+SPAN = 8.0
+#: The most half-lives that pass within a batch whose rows are learned together.
+BATCH = 1 / 8
 #: Weights below this count as 0: beside a row of weight 1 they are below any rounding.
 _LEAST_WEIGHT = 1e-30
 _REMEDY = (

@@ -13,9 +13,7 @@ import numpy as np
 
 from trickless.arrays.growing import Growing
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_number
-
-#: Half-lives after which a neuron is dropped.
-SPAN = 8.0
+from trickless.solvers.clock import SPAN
 
 
 class Memory(NamedTuple):

@@ -62,6 +62,9 @@ _CHANGED = (
 #: Rows that tell whether f is of use, and how many times the error of a constant is too much.
 _FEW, _LOST = 100, 2.0
 
+#: Share of the support points that are dropped together.
+_GONE = 1 / 8
+
 #: Kernel values of rows X with rows Y.
 Kernel = Callable[[Any, Any], np.ndarray]
 
@@ -119,11 +122,11 @@ class Rounds(Stated):
         Rows of each batch, and their mean error before they were learned.
     played : Growing or None
         For each round, the number of support points before it, and the targets. None if a
-        compression has replaced rows.
+        compression has replaced rows, or if rows fade.
     drawn : Growing or None
         For each batch with draws: its number of rows, the draws m for each row, the half range r of
         a draw, and 1 for full sums. The variance of an estimate is at most r² / m. None if
-        estimates without a known bound were made.
+        estimates without a known bound were made, or if rows fade.
     measured : object
         What the estimates have measured along the stream, and use.
     recent : Growing or None
@@ -275,6 +278,8 @@ class Rounds(Stated):
         """
         c = self.coefficients
         assert self.support is not None
+        if recipe.schedule.half_life is not None:
+            self.fade(len(targets) / recipe.schedule.half_life)
         n_support = len(self.support)
         estimates = np.zeros(targets.shape)
         if n_support:
@@ -297,6 +302,20 @@ class Rounds(Stated):
                 c.shrink(np.logical_not(small.all(axis=0)))  # line 8
             self.support.append(X)
             c.append(new)
+
+    def fade(self, half_lives: float) -> None:
+        """Let f fade within some time, and drop support points that have faded away.
+
+        They are dropped together, once they are a share of all, since the others are copied.
+        """
+        c, support = self.coefficients, self.support
+        assert support is not None
+        with uninterrupted():
+            c.fade(half_lives)
+            self.played = self.drawn = None
+            if (gone := c.n_faded) > _GONE * len(c):
+                c.drop(gone)
+                support.keep(np.arange(gone, len(support)))
 
     def compress(self, recipe: Recipe) -> None:
         """Replace support points by fewer, if there are too many."""
@@ -321,7 +340,8 @@ class Rounds(Stated):
 
     def step(self, recipe: Recipe) -> float:
         """Size η of the next step."""
-        return recipe.schedule.step(self.n_rounds + 1, recipe.estimate.largest_step(self))
+        t = self.coefficients.n_counted + 1
+        return recipe.schedule.step(t, recipe.estimate.largest_step(self))
 
     def batch_rows(self, eta: float, recipe: Recipe) -> int:
         """Rows of the next batch, with steps of η."""
