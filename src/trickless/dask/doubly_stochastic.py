@@ -91,12 +91,6 @@ def fit_doubly_stochastic(
             "local fit of neurons=Mixture() with Trees() does",
             "neurons='trees'; or preconditioner='block', which draws from the mixture",
         )
-    if estimator.half_life is not None:
-        raise ValueError(
-            f"{owner}: half_life={estimator.half_life!r}, but the pieces of a cluster have no "
-            "order in which rows could age; use half_life=None, or partial_fit on one batch after "
-            "the other"
-        )
     check_by_rows(estimator)
     rows = pieces(owner, X, y, sample_weight, client.compute)
     warm = estimator.warm_start and estimator.__sklearn_is_fitted__()
