@@ -22,6 +22,7 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
+from trickless.learners.streaming_scaler import StreamingScaler
 from trickless.learners.table_model import TableModel
 from trickless.solvers.rounds.regret import RegretDisplay
 from trickless.tables.table_column import TableColumn
@@ -46,6 +47,7 @@ __all__ = [
     "RegretDisplay",
     "ShrinkingGradientClassifier",
     "ShrinkingGradientRegressor",
+    "StreamingScaler",
     "TableColumn",
     "TableModel",
     "estimate_kernel",

@@ -183,6 +183,7 @@ def learners():
     yield "features trees", t.RandomFeatures("trees", **few), "table", "number"
     yield "features dense", t.RandomFeatures("trees", sparse_output=False, **few), "table", "number"
     yield "features best", t.RandomFeatures(trees, n_candidates=3, **few), "dense", "number"
+    yield "scaler", t.StreamingScaler(half_life=9.0), "dense", "number"
     yield "features mixture", t.RandomFeatures(mixed, **few), "dense", "number"
 
 

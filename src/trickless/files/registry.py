@@ -38,6 +38,7 @@ _NAMES = {
     "intake.rows": "Matrix Rows RowsOfNeurons",
     "intake.survival": "Survival",
     "baselines.sdca": "SDCAClassifier SDCARegressor",
+    "learners.streaming_scaler": "StreamingScaler",
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",
     "intake.targets": "Numbers Quantiles Range",
     "neurons": "Auto Cauchy Chi2 Coordinates Deep Dense Ferns FromFunction FromJax FromPoint "
@@ -53,6 +54,7 @@ _NAMES = {
     "solvers.least_squares.certainty": "Certainty",
     "solvers.least_squares.noise": "UnequalNoise",
     "solvers.clock": "Clock",
+    "solvers.moments": "Moments",
     "solvers.rounds.coefficients": "Coefficients",
     "solvers.descent.descent": "Descent",
     "solvers.rounds.estimates": "Measured Noise",
