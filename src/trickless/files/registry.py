@@ -28,6 +28,7 @@ _NAMES = {
     "inference.watch": "Watch",
     "inference.whitening": "WhitenedFeatures",
     "learners.kernel_learner": "RowsOfKernel",
+    "intake.growing_labels": "GrowingLabels",
     "intake.labels": "LabelSets Labels",
     "learners.kitchen_sinks": "KitchenSinksClassifier KitchenSinksRegressor",
     "learners.noisy_kernel": "NoisyKernelClassifier NoisyKernelRegressor",

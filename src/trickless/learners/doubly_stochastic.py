@@ -683,8 +683,15 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
             Training data.
         y : array of shape (n_rows,)
             Class labels.
-        classes : array of shape (n_classes,), optional
-            All labels that may occur, for the first call. Default: the labels of the first batch.
+        classes : array of shape (n_classes,) or "grow", optional
+            All labels that may occur, for the first call. With "grow", from the first call on, new
+            labels may appear in any batch, and the first one may hold a single label. There is then
+            one more output than labels, for a label that has not come yet, with targets −1. A new
+            label continues from this output. With losses that learn each class against the rest, it
+            is thus the output of a label that was declared from the beginning. The softmax function
+            of "log_loss" has counted one label that has not come, however many do. The output is
+            the last one in coefficients, and not in decision values and probabilities, whose
+            columns follow ``classes_``. Default: the labels of the first batch.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, relative to their mean so far. If the weights of a batch sum to
             more than its number of rows, they are scaled down to that number.

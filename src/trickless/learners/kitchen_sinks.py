@@ -352,6 +352,8 @@ class _KitchenSinks(SolvedLearner):
     def merge(self, other: Any) -> Any:
         """Add the rows of another model, as if this model had learned from them.
 
+        A classifier that was begun with ``classes="grow"`` takes the classes of both.
+
         You can fit models to parts of the data, on several machines, and merge them in any order.
         Up to rounding, the result is the same as after one ``fit`` to all rows.
 
@@ -582,6 +584,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     True
     """
 
+    _spare = False  # the sums determine the output of a class without rows
     _fixed = ("loss", *_KitchenSinks._fixed)
     _rules = _KitchenSinks._rules | {
         "loss": choice(*CLASSIFICATION_LOSSES, "exponential", remedy=FOR_LABELS),
@@ -665,8 +668,9 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         ----------
         batches : iterable of (X, y), (X, y, sample_weight) or (X, y, sample_weight, timestamps)
             Batches, each as for ``partial_fit``.
-        classes : array of shape (n_classes,), optional
-            All labels that may occur. Default: the labels of the first batch.
+        classes : array of shape (n_classes,) or "grow", optional
+            All labels that may occur, or "grow" if new ones may appear, as for ``partial_fit``.
+            Default: the labels of the first batch.
         checkpoint : str or path, optional
             A file in which the state is saved. See :meth:`KitchenSinksRegressor.fit_stream`.
             Default: no file.
@@ -698,8 +702,12 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
             Training data.
         y : array of shape (n_rows,)
             Class labels.
-        classes : array of shape (n_classes,), optional
-            All labels that may occur, for the first call. Default: the labels of the first batch.
+        classes : array of shape (n_classes,) or "grow", optional
+            All labels that may occur, for the first call. With "grow", new labels may appear in
+            this batch and later ones. The model is then the same as if they had been declared from
+            the beginning. ``classes_`` and the columns of probabilities stay sorted, and a first
+            batch may hold a single class, which is then predicted. Default: the labels of the
+            first batch.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, as for ``fit``.
         timestamps : array of shape (n_rows,), optional

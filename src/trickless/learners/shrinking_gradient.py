@@ -453,6 +453,7 @@ class ShrinkingGradientClassifier(OnlineClassifier, _ShrinkingGradient):
             return super().decision_function(X)
         check_is_fitted(self)
         value, error = self._estimated(X, tolerance, confidence)
+        value, error = self.targets_.shown(value), self.targets_.shown_errors(error)
         if value.shape[1] == 1:
             value, error = value[:, 0], error[:, 0]
         return (value, error) if return_standard_error else value

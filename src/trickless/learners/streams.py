@@ -15,7 +15,7 @@ from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.intake.batches import each_batch
 from trickless.learners.forgetting import age, merge_clocks, now_weights
-from trickless.learners.merging import check_mergeable
+from trickless.learners.merging import check_mergeable, with_classes_of_both
 from trickless.learners.neuron_learner import receive_rows
 from trickless.learners.training import training_copy
 from trickless.rules import check_parameters
@@ -61,7 +61,7 @@ def learn_stream(
         training_copy(learner, type(learner)._is_model, kept=(Exception,)) as new,
     ):
         check_streamable(new)
-        n_batches = 0
+        n_batches, learned = 0, dict(vars(new))
         try:
             for X, y, weight, timestamps in each_batch(owner, batches):
                 with linear_algebra(learner.n_jobs):
@@ -79,8 +79,9 @@ def learn_stream(
                     elif not file.behind:  # else the saved state includes this batch
                         new._learn(batch, aged)
                         file.keep(partial(_state, new))
-                n_batches += 1
+                n_batches, learned = n_batches + 1, dict(vars(new))
         except Exception as error:
+            new.__dict__ = learned  # without a class that only this batch has
             error.add_note(f"This was at batch {n_batches}, counted from 0.")
             if not file.behind and file.n_batches == n_batches > 0:
                 file.keep(partial(_state, new), now=True)  # the batches may not be available again
@@ -108,6 +109,7 @@ def forget_rows(
         linear_algebra(learner.n_jobs),
     ):
         weight, targets = now_weights(new, X, sample_weight, timestamps), new.targets_
+        new.targets_ = targets.settled()
         batch = new._receive_later(X, y, weight)
         new.targets_, new.sums_ = targets, new.sums_.fork()
         if not len(batch[1]):
@@ -144,6 +146,7 @@ def merge_sums(learner: Any, other: Any) -> None:
     if isinstance(other, type(learner)):
         other = snapshot(other)
     with training_copy(learner, type(learner)._is_model, resumes=True) as new:
+        other = with_classes_of_both(new, other)
         check_mergeable(new, other)
         check_streamable(new)
         check_statistics(other)

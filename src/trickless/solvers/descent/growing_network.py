@@ -29,6 +29,7 @@ from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.slopes import Units, in_units
 from trickless.solvers.descent.step_sizes import Steps
 from trickless.solvers.losses import Loss, unit_of
+from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.progress import STRETCHES
 from trickless.solvers.state import Measure, check_measure
 
@@ -211,6 +212,16 @@ class GrowingNetwork(Stated):
         Both share the memory of their coefficients, so neither may decay them.
         """
         return self._with(self.coef.fork())
+
+    def with_outputs(self, new: NewOutputs, measure: Measure) -> Self:
+        """Return a network that has learned the same rows with other outputs."""
+        other = self._with(self.coef.mapped(new.of_differences))
+        other.measure, other.unseen = measure, None
+        for name in ("intercept", "spread", "moved", "level", "typical", "squares"):
+            setattr(other, name, new.of_each(getattr(self, name)))
+        other.units = Units(*map(new.of_each, self.units))
+        other.steps = self.steps.with_outputs(new)
+        return other
 
     def _with(self, coef: Growing) -> Self:
         other = copy(self)

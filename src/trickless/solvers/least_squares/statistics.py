@@ -29,6 +29,7 @@ from trickless.arrays.stated import (
 from trickless.arrays.threads import linear_algebra
 from trickless.solvers.least_squares.gram import FLOOR, add_products
 from trickless.solvers.least_squares.row_sample import RowSample
+from trickless.solvers.outputs import NewOutputs
 
 #: Batches of at least this many rows may be multiplied in single precision, where that is faster.
 ROUNDED_FROM = 4096
@@ -259,6 +260,21 @@ class Statistics(Stated):
             other.kept = [KeptRows(Z * root, Y * root) for Z, Y in other.kept]
         if self.sample is not None:
             other.sample = self.sample.faded(factor)
+        return other
+
+    def with_outputs(self, new: NewOutputs, seed: int) -> Statistics:
+        """Statistics of the same rows with other targets."""
+        other = self._copied(lambda gram: gram)
+        other.origin = new.of_targets(self.origin)
+        other.cross, other.y_sum = new.of_differences(self.cross), new.of_differences(self.y_sum)
+        other.y_square = new.of_squares(self.y_square)
+        if other.kept is not None:
+            other.kept = [
+                KeptRows(Z, np.column_stack([new.of_differences(Y[:, :-1]), Y[:, -1]]))
+                for Z, Y in other.kept
+            ]
+        if self.sample is not None:
+            other.sample = self.sample.with_outputs(new, seed)
         return other
 
     def joined(self, batch: Statistics) -> Statistics:

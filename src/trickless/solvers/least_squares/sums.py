@@ -45,6 +45,7 @@ from trickless.solvers.least_squares.risk import Blocks, minimise
 from trickless.solvers.least_squares.row_sample import RowSample
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
 from trickless.solvers.losses import Loss
+from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.state import Keep, State, counted, forget, ignore, parts_of
 
 #: Columns above which least squares is solved in passes over the rows: if activations are kept, and
@@ -73,6 +74,15 @@ class Sums(GaussianAnswers):
     def fork(self) -> Sums:
         """Sums that continue from these, and leave these unchanged."""
         return copy(self)
+
+    def with_outputs(self, new: NewOutputs, measure: Any) -> Sums:
+        """Sums of the same rows with other targets."""
+        other = copy(self)
+        other.origin = new.of_targets(self.origin)
+        if self.statistics is not None:
+            other.statistics = self.statistics.with_outputs(new, self.stream.seed)
+        other._forget()
+        return other
 
     def no_rows(self, place: Place = HOST) -> Statistics:
         """Statistics of no rows, whose Gram matrix will be at a place."""

@@ -16,6 +16,7 @@ from trickless.arrays.stated import (
     check_number,
 )
 from trickless.solvers.clock import SPAN
+from trickless.solvers.outputs import NewOutputs
 
 #: What a shrink divides coefficients by.
 SHRINK_BY = 4
@@ -89,6 +90,17 @@ class Coefficients(Stated):
             setattr(other, name, getattr(self, name).fork())
         other._born = None if self._born is None else self._born.fork()
         other._rounds_of_epoch = [list(rounds) for rounds in self._rounds_of_epoch]
+        return other
+
+    def with_outputs(self, new: NewOutputs) -> Coefficients:
+        """Coefficients of the same support points for other targets."""
+        other = copy(self)
+        other._alpha = self._alpha.mapped(new.of_differences)
+        other._epoch, other._round = (
+            each.mapped(new.of_each) for each in (self._epoch, self._round)
+        )
+        other._rounds_of_epoch = [list(self._rounds_of_epoch[output]) for output in new.source]
+        other._past = new.of_differences(self._past)
         return other
 
     def count_rounds(self, n: int) -> None:
