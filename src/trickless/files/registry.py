@@ -71,6 +71,7 @@ _NAMES = {
     "solvers.descent.step_sizes": "Steps",
     "solvers.least_squares.sums": "Sums",
     "tables.encoder": "TableEncoder",
+    "tables.new_categories": "NewCategories",
     "learners.table_model": "TableModel",
     "tables.spellings": "Spelling",
     "tables.table_column": "TableColumn",
