@@ -306,6 +306,8 @@ def _remedy(message: str) -> str:
 
 #: A function that changes the text of warnings.
 _WORDING: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
+#: Whether warnings are left out.
+_SILENT: ContextVar[bool] = ContextVar("silent", default=False)
 
 
 @contextmanager
@@ -323,8 +325,20 @@ def reworded(change: Callable[[str], str]) -> Iterator[None]:
         _WORDING.reset(token)
 
 
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Leave out warnings, of a step whose result is only used for a while."""
+    token = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn, and point to the line outside the package that led here."""
+    if _SILENT.get():
+        return
     level, outside, frame = 1, 1, sys._getframe()
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("trickless."):

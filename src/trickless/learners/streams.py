@@ -7,18 +7,28 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from trickless.arrays.states import snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.intake.batches import each_batch
-from trickless.learners.forgetting import age, merge_clocks, now_weights
+from trickless.intake.first_batch import FirstBatch
+from trickless.intake.rows import Batch
+from trickless.learners.ensembles import (
+    EarlyRows,
+    check_ensemble,
+    check_single,
+    is_ensemble,
+    learn_rows,
+)
+from trickless.learners.forgetting import Aged, age, merge_clocks, now_weights
 from trickless.learners.merging import check_mergeable
 from trickless.learners.neuron_learner import receive_rows
 from trickless.learners.training import training_copy
 from trickless.rules import check_parameters
+from trickless.solvers.experts.experts import Experts, Predicted
 from trickless.solvers.least_squares.problem import check_alpha
 from trickless.solvers.least_squares.statistics import Statistics
 from trickless.solvers.losses import Loss
@@ -41,13 +51,7 @@ def learn_batch(
         linear_algebra(learner.n_jobs),
     ):
         aged = age(new, X, sample_weight, timestamps)
-        if new.__sklearn_is_fitted__():
-            batch = receive_rows(new, X, y, aged.weight, classes)
-            new.sums_ = new.sums_.fork()
-        else:
-            batch = new._receive_first(X, y, aged.weight, classes, stream=True)
-            new._begin_sums(*batch)
-        new._learn(batch, aged)
+        new._learn(_received(new, X, y, aged, classes), aged)
 
 
 def learn_stream(
@@ -66,16 +70,10 @@ def learn_stream(
             for X, y, weight, timestamps in each_batch(owner, batches):
                 with linear_algebra(learner.n_jobs):
                     aged = age(new, X, weight, timestamps)
-                    if new.__sklearn_is_fitted__():
-                        batch = receive_rows(new, X, y, aged.weight, classes)
-                    else:
-                        batch = new._receive_first(
-                            X, y, aged.weight, classes, seed=file.seed, stream=True
-                        )
-                        new._begin_sums(*batch)
+                    batch = _received(new, X, y, aged, classes, file.seed)
                     file.received(new.seed_, *batch)
                     if (state := file.resume()) is not None:
-                        new.sums_.take(*parts_of(state, statistics=Statistics))
+                        _resume(new, state)
                     elif not file.behind:  # else the saved state includes this batch
                         new._learn(batch, aged)
                         file.keep(partial(_state, new))
@@ -91,8 +89,52 @@ def learn_stream(
                 "an iterable of (X, y) that has not been used up",
             )
         file.ended()
-        if checkpoint is not None:
+        if checkpoint is not None and not is_ensemble(new):
             new.sums_.function(new._problem())
+
+
+def predict_and_learn(
+    learner: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    classes: Any = None,
+    timestamps: Any = None,
+) -> tuple[Predicted, Any]:
+    """Predict each row of a batch before it is learned, and return the learner of that moment."""
+    check_parameters(learner, learner._rules)
+    check_streamable(learner)
+    with (
+        training_copy(learner, type(learner)._is_model, resumes=True) as new,
+        linear_algebra(learner.n_jobs),
+    ):
+        begun = new.__sklearn_is_fitted__()
+        aged = age(new, X, sample_weight, timestamps)
+        batch = _received(new, X, y, aged, classes)
+        if len(batch[1]) != _num_samples(X):
+            raise InvalidValueError(
+                f"{type(learner).__name__}: predict_then_learn: some rows have the weight 0, and "
+                "are not learned",
+                "predict these rows, and leave them out",
+            )
+        predicted = learn_rows(new, batch, aged, one_by_one=True)
+        if not begun and learner._numeric:
+            predicted.decisions[0] = predicted.deviations[0] = np.nan
+    return predicted, new
+
+
+def _received(new: Any, X: Any, y: Any, aged: Aged, classes: Any, seed: int | None = None) -> Batch:
+    """Receive a batch, and begin with it if it is the first."""
+    if new.__sklearn_is_fitted__():
+        if is_ensemble(new):
+            return new._receive_later(X, y, aged.weight, classes)
+        batch = receive_rows(new, X, y, aged.weight, classes)
+        new.sums_ = new.sums_.fork()
+        return batch
+    batch = new._receive_first(X, y, aged.weight, classes, seed=seed, stream=True)
+    if not is_ensemble(new):
+        new._begin_sums(*batch)
+    return batch
 
 
 def forget_rows(
@@ -101,6 +143,7 @@ def forget_rows(
     """Subtract rows from the sums of a learner, or raise an error that leaves it unchanged."""
     check_parameters(learner, learner._rules)
     check_is_fitted(learner)
+    check_single(learner, "forget")
     check_streamable(learner)
     owner = type(learner).__name__
     with (
@@ -135,16 +178,31 @@ def _never_learned(owner: str, row: int | None) -> InvalidValueError:
 
 def _state(learner: Any) -> dict[str, Any]:
     """Return what a checkpoint of a stream holds."""
+    if is_ensemble(learner):
+        return {"experts": learner.sums_, "early": learner.early_, "first": learner.first_batch_}
     return {"statistics": learner.sums_.statistics}
+
+
+def _resume(learner: Any, state: dict[str, Any]) -> None:
+    """Set what was saved in a checkpoint."""
+    if not is_ensemble(learner):
+        learner.sums_.take(*parts_of(state, statistics=Statistics))
+        return
+    parts = parts_of(state, experts=Experts, early=EarlyRows | None, first=FirstBatch | None)
+    learner.sums_, learner.early_, learner.first_batch_ = parts
+    learner.stream_ = learner.sums_.stream
+    learner.neurons_ = learner.stream_.neurons
 
 
 def merge_sums(learner: Any, other: Any) -> None:
     """Add the sums of another model, if both are about the same activations and targets."""
     check_is_fitted(learner)
+    check_single(learner, "merge")
     if isinstance(other, type(learner)):
         other = snapshot(other)
     with training_copy(learner, type(learner)._is_model, resumes=True) as new:
         check_mergeable(new, other)
+        check_single(other, "merge")
         check_streamable(new)
         check_statistics(other)
         if learner._numeric:
@@ -162,7 +220,10 @@ def check_streamable(learner: Any) -> None:
     owner = type(learner).__name__
     check_alpha(owner, learner.alpha)
     learner._check_error_bars()
-    check_statistics(learner)
+    if is_ensemble(learner):
+        check_ensemble(learner)
+    else:
+        check_statistics(learner)
     begun = getattr(learner, "fixed_", {}).get("loss", "squared_error")
     for loss in (learner.loss, begun):
         if loss != "squared_error":
@@ -216,6 +277,7 @@ def check_leverage(learner: Any) -> None:
 def check_statistics(learner: Any) -> None:
     """Raise an error if a model has, or will have, no sums over the rows."""
     fitted = learner.__sklearn_is_fitted__()
+    check_single(learner, "statistics")
     if getattr(learner, "compacted_", False):
         raise InvalidValueError(
             f"{type(learner).__name__}: compact() has left out the sums over the rows, which "

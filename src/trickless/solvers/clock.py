@@ -70,7 +70,7 @@ class Clock(Stated):
 
     def after(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> tuple[Clock, Ages]:
         """Return the clock after some rows, and how they age the earlier ones and each other."""
-        self._check_kind(owner, timestamps, half_life)
+        self.check_kind(owner, timestamps, half_life)
         if timestamps is None:
             times = self.now + np.arange(1.0, n_rows + 1)
         else:
@@ -122,7 +122,7 @@ class Clock(Stated):
         n_rows, forgets = self.n_rows + other.n_rows, self.forgets or other.forgets
         return Clock(now, self.stamped, n_rows, forgets), mine, theirs
 
-    def _check_kind(self, owner: str, timestamps: Any, half_life: Any) -> None:
+    def check_kind(self, owner: str, timestamps: Any, half_life: Any) -> None:
         """Raise an error if rows come with time stamps and should not, or the other way round."""
         if timestamps is None and isinstance(half_life, datetime.timedelta | np.timedelta64):
             raise InvalidValueError(
@@ -206,9 +206,26 @@ def is_half_life(value: Any) -> bool:
     return bool(in_units(value) >= LEAST)
 
 
+def are_several(half_life: Any) -> bool:
+    """Return whether half-lives are chosen by the data: "auto", or from a list."""
+    return isinstance(half_life, str | list | tuple | np.ndarray)
+
+
+def _has_type(value: Any) -> bool:
+    return value is None or is_real(value) or isinstance(value, datetime.timedelta | np.timedelta64)
+
+
+def _accepts(value: Any) -> bool:
+    if isinstance(value, str):
+        return value == "auto"
+    if not are_several(value):
+        return is_half_life(value)
+    return len(value) > 0 and all(_has_type(each) and is_half_life(each) for each in value)
+
+
 HALF_LIFE = Rule(
-    "None, a number above 0 or a positive timedelta",
+    "None, a number above 0, a positive timedelta, a list of such, or 'auto'",
     "half_life=1000 halves the weight of a row after 1,000 later rows; None forgets nothing",
-    lambda v: v is None or is_real(v) or isinstance(v, datetime.timedelta | np.timedelta64),
-    is_half_life,
+    lambda v: _has_type(v) or are_several(v),
+    _accepts,
 )
