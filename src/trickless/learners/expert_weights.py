@@ -59,8 +59,8 @@ class ExpertWeights:
     def weight_history_(self) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of rows, and mean weights of the experts of ``expert_weights_`` until then."""
         experts = self._experts("weight_history_")
-        shares = experts.shares
-        return shares.counts.cumsum(), self._of_machines(experts, shares.means)
+        counts, means = experts.shares.history()
+        return counts, self._of_machines(experts, means)
 
     def _of_machines(self, experts: Experts, weights: np.ndarray) -> np.ndarray:
         """Return sums of the weights of the experts of each machine."""

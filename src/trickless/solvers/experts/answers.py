@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln, log_expit, log_softmax, logsumexp
+from scipy.special import gammaln, log_expit
 
 from trickless.arrays.stated import Stated, check_array, check_count
 
@@ -141,7 +141,7 @@ class LabelAnswer(Answer):
         """Return logarithms of the probabilities of targets, (n_rows, n_experts, n_weights)."""
         odds = self._log_odds(mean, variance)
         if self.exclusive:
-            likely = log_softmax(odds, axis=2)
+            likely = odds - _log_sum(odds, axis=2)
             of_true = np.take_along_axis(likely, Y.argmax(axis=1)[None, :, None], axis=2)
             return of_true.transpose(1, 0, 2)
         return log_expit(Y * odds).transpose(1, 0, 2)
@@ -160,6 +160,13 @@ class LabelAnswer(Answer):
         spread = (of_machine * (variance + (mean - centre) ** 2)).sum(axis=0)
         log_weights = np.log(weights)
         if self.exclusive:
-            return logsumexp(log_weights + log_softmax(odds, axis=2), axis=0), spread
-        yes, no = (logsumexp(log_weights + log_expit(sign * odds), axis=0) for sign in (1, -1))
-        return yes - no, spread
+            likely = odds - _log_sum(odds, axis=2)
+            return _log_sum(log_weights + likely, axis=0)[0], spread
+        yes, no = (_log_sum(log_weights + log_expit(sign * odds), axis=0) for sign in (1, -1))
+        return (yes - no)[0], spread
+
+
+def _log_sum(logarithms: np.ndarray, axis: int) -> np.ndarray:
+    """Return the logarithm of a sum, whose axis stays; quicker than SciPy's for few numbers."""
+    largest = logarithms.max(axis=axis, keepdims=True)
+    return largest + np.log(np.exp(logarithms - largest).sum(axis=axis, keepdims=True))

@@ -217,7 +217,11 @@ class Experts(Stated):
         n, found = self.n_neurons, []
         for stream in self.streams:
             pieces = partial(stream.pieces, 0, n)
-            Z = activations(stream.neurons, pieces, X, n, 1).astype(np.float64)
+            if X.shape[0] <= MOST_PENDING:  # without the work of sharing out rows
+                Z = np.hstack([stream.neurons(X, weights) for _, weights in pieces()])
+            else:
+                Z = activations(stream.neurons, pieces, X, n, 1)
+            Z = Z.astype(np.float64)
             check_finite(type(stream.neurons).__name__, Z)
             found.append(Z)
         return found

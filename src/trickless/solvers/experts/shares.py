@@ -26,22 +26,24 @@ class Shares(Stated):
     ----------
     weights : array of shape (n_experts, n_outputs)
         They sum to 1 for each output.
-    counts : array of shape (n_entries,)
     means : array of shape (n_entries, n_experts)
-        History: numbers of rows, and the mean weights before these rows, over the outputs.
+        History: mean weights before each ``per_entry`` rows, over the outputs.
+    last : array of shape (n_experts,)
+        The same for the last rows, ``n_last`` in number, which are fewer.
     """
 
     def __init__(self, n_experts: int, n_outputs: int) -> None:
         self.weights = np.full((n_experts, n_outputs), 1 / n_experts)
-        self.counts = np.zeros(0)
         self.means = np.zeros((0, n_experts))
         self.per_entry = 1
+        self.last, self.n_last = np.zeros(n_experts), 0
 
     def check_state(self) -> None:
         check_array("weights", self.weights, "f8", (None, None), 0)
-        check_array("counts", self.counts, "f8", (None,), 0)
-        check_array("means", self.means, "f8", (len(self.counts), len(self.weights)), 0)
+        check_array("means", self.means, "f8", (None, len(self.weights)), 0)
+        check_array("last", self.last, "f8", (len(self.weights),), 0)
         check_count("per_entry", self.per_entry, 1)
+        check_count("n_last", self.n_last, 0, self.per_entry - 1)
 
     def after(self, scores: np.ndarray) -> tuple[Shares, np.ndarray]:
         """Return the weights after some rows, and those before each row.
@@ -71,16 +73,29 @@ class Shares(Stated):
 
     def _write(self, earlier: Shares, rows: np.ndarray) -> None:
         """Add rows to the history. If it becomes too long, merge neighbours."""
-        counts: list[float] = earlier.counts.tolist()
-        means, most = list(earlier.means), earlier.per_entry
+        self.means, self.per_entry = earlier.means, earlier.per_entry
+        self.last, self.n_last = earlier.last, earlier.n_last
+        closed = []
         for row in rows:
-            if counts and counts[-1] < most:
-                means[-1] = means[-1] + (row - means[-1]) / (counts[-1] + 1)
-                counts[-1] += 1
+            self.last = self.last + (row - self.last) / (self.n_last + 1)
+            self.n_last += 1
+            if self.n_last < self.per_entry:
                 continue
-            if len(counts) == _MOST_ENTRIES:
-                means = [(a + b) / 2 for a, b in zip(means[::2], means[1::2], strict=True)]
-                counts, most = [2.0 * most] * len(means), 2 * most
-            counts.append(1.0)
-            means.append(row)
-        self.counts, self.means, self.per_entry = np.array(counts), np.array(means), most
+            closed.append(self.last)
+            self.n_last = 0
+            if len(self.means) + len(closed) == _MOST_ENTRIES:
+                means = np.concatenate([self.means, closed])
+                self.means, closed = (means[::2] + means[1::2]) / 2, []
+                self.per_entry *= 2
+        if closed:
+            self.means = np.concatenate([self.means, closed])
+
+    def history(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers of rows, and mean weights before these rows, over the outputs."""
+        counts = self.per_entry * np.arange(1, len(self.means) + 1)
+        if not self.n_last:
+            return counts, self.means
+        return (
+            np.append(counts, len(self.means) * self.per_entry + self.n_last),
+            np.concatenate([self.means, self.last[None]]),
+        )
