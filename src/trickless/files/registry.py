@@ -47,6 +47,7 @@ _NAMES = {
     "neurons.tabular": "_Rules _Waves",
     "neurons.turns": "Turns",
     "solvers.least_squares.certainty": "Certainty",
+    "solvers.least_squares.delayed": "Delayed",
     "solvers.least_squares.noise": "UnequalNoise",
     "solvers.clock": "Clock",
     "learners.ensembles": "EarlyRows",

@@ -194,7 +194,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         return batch
 
     def _rows_to_predict(self, X: Any) -> Any:
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():  # what scikit-learn asks takes as long as a prediction
+            check_is_fitted(self)
         check_parameters(self, self._rules)
         return self.rows_.to_predict(self, X)
 

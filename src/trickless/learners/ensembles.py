@@ -24,7 +24,12 @@ from trickless.intake.labels import Labels, LabelSets
 from trickless.intake.rows import Batch
 from trickless.learners.fixed import check_unchanged
 from trickless.learners.forgetting import Aged
-from trickless.learners.neuron_learner import begin_stream, choose_neurons, see_later_rows
+from trickless.learners.neuron_learner import (
+    begin_stream,
+    choose_neurons,
+    note_later_rows,
+    see_later_rows,
+)
 from trickless.neurons import make_neurons
 from trickless.rules import silenced
 from trickless.selection.grid import families_of_grid
@@ -32,6 +37,7 @@ from trickless.solvers.clock import are_several, in_units
 from trickless.solvers.experts.answers import LabelAnswer, NumberAnswer
 from trickless.solvers.experts.experts import HALF_LIVES, Experts, Predicted
 from trickless.solvers.experts.scales import at_scales
+from trickless.solvers.least_squares.queue import FEW_AT_ONCE
 
 #: Rows from which a family is estimated.
 N_EARLY = 256
@@ -166,17 +172,20 @@ def learn_rows(learner: Any, batch: Batch, aged: Aged, one_by_one: bool = False)
     before = learner.sums_.n_rows if begun else 0
     times = before + np.arange(1.0, n + 1) if aged.times is None else aged.times
     rows, start, found = EarlyRows(X, targets, weight, times), 0, []
-    with learner._progress(n, "row") as bar:
+    few = n <= FEW_AT_ONCE
+    with nullcontext() if few else learner._progress(n, "row") as bar:
         while start < n:
             if before and learner.early_ is None:
                 stop = n
-                see_later_rows(learner, X[start:stop])
+                look = see_later_rows if stop - start > FEW_AT_ONCE else note_later_rows
+                look(learner, X[start:stop])
                 predicted = _learn(learner.sums_.fork(), learner, rows.part(slice(start, stop)))
             else:
                 stop = start + _until_next(before, n - start, one_by_one)
                 predicted = _learn_early(learner, rows.part(slice(start, stop)))
             before += stop - start
-            bar.update(stop - start)
+            if bar is not None:
+                bar.update(stop - start)
             start = stop
             found.append(predicted)
     return Predicted(*(np.concatenate(each) for each in zip(*found, strict=True)))

@@ -25,6 +25,8 @@ class Aged(NamedTuple):
         The factor of the weights of all earlier rows.
     arrived : int or None
         The number of earlier rows. None if the learner has never forgotten any.
+    passed : array of shape (n_rows,) or None
+        Half-lives between the latest earlier row and each row.
     times : array of shape (n_rows,) or None
         Time stamps of the rows with a weight above 0, if several half-lives are in use.
     """
@@ -32,6 +34,7 @@ class Aged(NamedTuple):
     weight: Any
     fade: float = 1.0
     arrived: int | None = None
+    passed: np.ndarray | None = None
     times: np.ndarray | None = None
 
 
@@ -52,7 +55,8 @@ def age(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
     if ages.weights is None:
         return Aged(sample_weight, ages.fade, arrived)
     weight = check_weights(owner, to_host(sample_weight), n_rows, may_be_empty=True)
-    return Aged(ages.weights if weight is None else weight * ages.weights, ages.fade, arrived)
+    weight = ages.weights if weight is None else weight * ages.weights
+    return Aged(weight, ages.fade, arrived, ages.passed)
 
 
 def _timed(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:

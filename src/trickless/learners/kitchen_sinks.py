@@ -573,13 +573,22 @@ class KitchenSinksRegressor(
         timestamps : array of shape (n_rows,), optional
             Times of the rows, as for ``fit``.
         return_std : bool, default=False
-            Whether to return standard deviations of the targets as well.
+            Whether to return standard deviations of the targets as well. They need a ``half_life``
+            of "auto" or a list.
 
         Returns
         -------
         y_pred : float64 array of the shape of y
             Predictions. The first row of a new model cannot be predicted, and has NaN.
         std : array of the same shape, if ``return_std``
+
+        Notes
+        -----
+        With a single ``half_life``, or none, the model must have learned some rows before. Its
+        predictions use the alpha that was chosen last. It is chosen anew when there are twice as
+        many rows, or after 1,024 rows. In between, the ridge fades like the rows, and is restored
+        after 256 rows or 3 half-lives. A loop of ``predict`` and ``partial_fit`` over single rows
+        does the same if there is a ``half_life``. Without one, each ``predict`` solves anew.
 
         Examples
         --------
@@ -593,9 +602,10 @@ class KitchenSinksRegressor(
         True
         """
         check_parameters(self, self._rules)
-        predicted, then = predict_and_learn(self, X, y, sample_weight, None, timestamps)
-        mean, std = (then.targets_.shaped(each) for each in predicted)
-        return (mean, std) if return_std else mean
+        given = X, y, sample_weight, None, timestamps
+        decisions, std, new = predict_and_learn(self, *given, deviations=return_std)
+        mean = new.targets_.shaped(decisions)
+        return (mean, new.targets_.shaped(std)) if return_std else mean
 
 
 @documented
@@ -803,6 +813,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         probabilities : array of shape (n_rows, n_classes), if ``return_proba``
         """
         check_parameters(self, self._rules)
-        predicted, then = predict_and_learn(self, X, y, sample_weight, classes, timestamps)
-        labels = then.targets_.labels(predicted.decisions)
-        return (labels, then._probabilities(predicted.decisions)) if return_proba else labels
+        given = X, y, sample_weight, classes, timestamps
+        decisions, _, new = predict_and_learn(self, *given, deviations=return_proba)
+        labels = new.targets_.labels(decisions)
+        return (labels, new._probabilities(decisions)) if return_proba else labels

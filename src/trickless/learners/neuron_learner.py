@@ -290,8 +290,13 @@ def receive_rows(
 
 def see_later_rows(learner: NeuronLearner, X: Any) -> None:
     """Check that the neurons suit the rows of a later batch."""
+    try_neurons(learner, X, learner.rows_.place or place_of(X))
+    note_later_rows(learner, X)
+
+
+def note_later_rows(learner: NeuronLearner, X: Any) -> None:
+    """Take note of a later batch, and warn if its rows are unlike those of the first."""
     place = learner.rows_.place or place_of(X)
-    try_neurons(learner, X, place)
     if learner.first_batch_ is None:
         return
     owner, inputs = type(learner).__name__, learner.rows_.inputs(learner, X.shape[1])

@@ -28,6 +28,15 @@ from trickless.solvers.least_squares.statistics import Statistics
 from trickless.solvers.least_squares.sums import Sums
 
 
+def follows(learner: Any, batch: Batch, aged: Aged) -> bool:
+    """Return whether a batch of a stream that forgets is learned row by row."""
+    return (
+        aged.passed is not None
+        and len(batch[1]) == len(aged.passed)
+        and learner.sums_.may_follow(batch[0], learner._problem())
+    )
+
+
 class SolvedLearner(NeuronLearner):
     """A learner of neurons whose coefficients solve a regularised problem, by ``sums_``."""
 
@@ -59,6 +68,8 @@ class SolvedLearner(NeuronLearner):
         """Add a batch to the sums, if it has rows."""
         if len(batch[1]) and is_ensemble(self):
             learn_rows(self, batch, aged)
+        elif follows(self, batch, aged):
+            self.sums_.follow(*batch, self._problem(), aged.passed, aged.arrived)
         elif len(batch[1]):
             how: Any = {"fade": aged.fade, "arrived": aged.arrived}
             with self._progress(len(batch[1]), "row") as bar:
@@ -70,7 +81,7 @@ class SolvedLearner(NeuronLearner):
         if isinstance(sums, Experts):
             return sums.n_rows > 0
         squared = self.loss == "squared_error" and self.alpha != "loo"
-        return squared and sums is not None and sums.statistics is not None
+        return squared and sums is not None and bool(sums.has_statistics)
 
     def _solution(self) -> Solution:
         check_is_fitted(self)
@@ -88,7 +99,9 @@ class SolvedLearner(NeuronLearner):
             )
 
     def _function(self, X: Any) -> Any:
-        return self._ahead(X).decisions if is_ensemble(self) else self.network_(X)
+        if is_ensemble(self):
+            return self._ahead(X).decisions
+        return self.sums_.function(self._problem())(X)
 
     def _ahead(self, X: Any) -> Predicted:
         """Predict rows by an ensemble, as rows that come after those so far."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from trickless.arrays.places import check_on_host, place_of
 from trickless.arrays.states import snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
@@ -25,11 +26,12 @@ from trickless.learners.ensembles import (
 )
 from trickless.learners.forgetting import Aged, age, merge_clocks, now_weights
 from trickless.learners.merging import check_mergeable
-from trickless.learners.neuron_learner import receive_rows
+from trickless.learners.neuron_learner import note_later_rows, see_later_rows
 from trickless.learners.training import training_copy
 from trickless.rules import check_parameters
-from trickless.solvers.experts.experts import Experts, Predicted
+from trickless.solvers.experts.experts import Experts
 from trickless.solvers.least_squares.problem import check_alpha
+from trickless.solvers.least_squares.queue import FEW_AT_ONCE
 from trickless.solvers.least_squares.statistics import Statistics
 from trickless.solvers.losses import Loss
 from trickless.solvers.state import parts_of
@@ -100,15 +102,22 @@ def predict_and_learn(
     sample_weight: Any = None,
     classes: Any = None,
     timestamps: Any = None,
-) -> tuple[Predicted, Any]:
-    """Predict each row of a batch before it is learned, and return the learner of that moment."""
+    deviations: bool = False,
+) -> tuple[np.ndarray, Any, Any]:
+    """Predict each row of a batch before it is learned.
+
+    Returns decision values, standard deviations of new targets if they are known, and the learner
+    with all rows. ``deviations`` says whether more than decision values are needed.
+    """
     check_parameters(learner, learner._rules)
     check_streamable(learner)
     with (
         training_copy(learner, type(learner)._is_model, resumes=True) as new,
         linear_algebra(learner.n_jobs),
     ):
-        begun = new.__sklearn_is_fitted__()
+        begun, several = new.__sklearn_is_fitted__(), is_ensemble(new)
+        if not several:
+            _check_begun(learner, begun, deviations)
         aged = age(new, X, sample_weight, timestamps)
         batch = _received(new, X, y, aged, classes)
         if len(batch[1]) != _num_samples(X):
@@ -117,10 +126,60 @@ def predict_and_learn(
                 "are not learned",
                 "predict these rows, and leave them out",
             )
+        if not several:
+            return _predicted_in_blocks(new, batch, aged), None, new
         predicted = learn_rows(new, batch, aged, one_by_one=True)
         if not begun and learner._numeric:
             predicted.decisions[0] = predicted.deviations[0] = np.nan
-    return predicted, new
+    return predicted.decisions, predicted.deviations, new
+
+
+def _check_begun(learner: Any, begun: bool, deviations: bool) -> None:
+    """Raise an error if a learner of one half-life, or none, cannot predict and learn."""
+    if not begun or deviations or learner.weight_bound is not None:
+        owner, remedy = type(learner).__name__, "half_life='auto' or a list, or a loop over rows"
+        why = f"weight_bound={learner.weight_bound!r} does not go with it"
+        if deviations:
+            why = "there are no standard deviations and probabilities of the rows as they come"
+        if not begun:
+            why = "the model has not learned any rows"
+            remedy = "partial_fit with some rows, from which a family may take its length scale"
+        raise InvalidValueError(
+            f"{owner}: predict_then_learn: half_life={learner.half_life!r}, and {why}", remedy
+        )
+
+
+def _predicted_in_blocks(new: Any, batch: Batch, aged: Aged) -> np.ndarray:
+    """Learn rows of a learner with one half-life or none, and predict each before that."""
+    X, targets, weight = batch
+    check_on_host(f"{type(new).__name__}, predict_then_learn", place_of(X), "rows in NumPy arrays")
+    problem, n = new._problem(), len(targets)
+    passed = np.zeros(n) if aged.passed is None else aged.passed
+    weight = np.ones(n) if weight is None else weight / np.exp2(passed - passed[-1])
+    follower, before, start, found = new.sums_.fork(), 0.0, 0, []
+    while start < n:
+        if not follower.follows:
+            follower.solution(problem)
+        stop = start + follower.rows_to_follow(problem, passed[start:] - before)
+        part = slice(start, stop)
+        since, arrived = passed[part] - before, aged.arrived
+        weights = weight[part] * np.exp2(since - since[-1])
+        if arrived is not None:
+            arrived += start
+        predicted = follower.follow(X[part], targets[part], weights, problem, since, arrived)
+        if predicted is None:
+            raise InvalidValueError(
+                f"{type(new).__name__}: predict_then_learn: alpha={new.alpha!r} is too small to "
+                "update the solution row by row",
+                "a larger alpha, or alpha='auto'",
+            )
+        found.append(predicted)
+        start, before = stop, float(passed[stop - 1])
+    if aged.arrived is None:  # as partial_fit learns them
+        new._learn(batch, aged)
+    else:
+        new.sums_ = follower
+    return np.concatenate(found)
 
 
 def _received(new: Any, X: Any, y: Any, aged: Aged, classes: Any, seed: int | None = None) -> Batch:
@@ -128,7 +187,11 @@ def _received(new: Any, X: Any, y: Any, aged: Aged, classes: Any, seed: int | No
     if new.__sklearn_is_fitted__():
         if is_ensemble(new):
             return new._receive_later(X, y, aged.weight, classes)
-        batch = receive_rows(new, X, y, aged.weight, classes)
+        batch = new._receive_later(X, y, aged.weight, classes)
+        if (n := len(batch[1])) > FEW_AT_ONCE:
+            see_later_rows(new, batch[0])
+        elif n:  # whose activations are all looked at when they are learned
+            note_later_rows(new, batch[0])
         new.sums_ = new.sums_.fork()
         return batch
     batch = new._receive_first(X, y, aged.weight, classes, seed=seed, stream=True)
@@ -285,7 +348,7 @@ def check_statistics(learner: Any) -> None:
             "use the model from before compact(), or compact(error_bars=True) of this version for "
             "standard deviations and intervals",
         )
-    none = learner.sums_.statistics is None if fitted else learner.solver == "iterative"
+    none = not learner.sums_.has_statistics if fitted else learner.solver == "iterative"
     if none:
         raise InvalidValueError(
             f"{type(learner).__name__}: the model keeps no statistics, which partial_fit, merge, "

@@ -33,10 +33,13 @@ class Ages(NamedTuple):
         The factor of the weights of all earlier rows.
     weights : array of shape (n_rows,) or None
         Factors of the weights of the new rows, the latest of which has 1. None if all have 1.
+    passed : array of shape (n_rows,) or None
+        Half-lives between the latest earlier row and each of the new rows, if there are any.
     """
 
     fade: float
     weights: np.ndarray | None
+    passed: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class Clock(Stated):
         since = 0.0 if self.stamped is None else (now - self.now) * rate
         weights = np.exp2((times - now) * rate)
         weights[weights < _LEAST_WEIGHT] = 0.0
-        return later, Ages(float(np.exp2(-since)), weights)
+        return later, Ages(float(np.exp2(-since)), weights, since + (times - now) * rate)
 
     def factors(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> np.ndarray:
         """Return the factors of the weights of rows that came at these times."""

@@ -30,7 +30,7 @@ def test_a_block_gives_the_predictions_of_recursive_least_squares(size):
     Z, Y, weight = rows(MOST_PENDING)
     times = np.cumsum(np.random.default_rng(1).uniform(0, 1, len(Z)))
     rates, ridges = np.array([0.2, 0.0]), np.array([[0.1, 2.0], [0.3, 5.0]])
-    machines = Recursion(rates, ridges, 5, 2, intercept=False)
+    machines = Recursion.of_no_rows(rates, ridges, 5, 2, intercept=False)
     parts = []
     for start in range(0, len(Z), size):
         part = slice(start, start + size)
@@ -48,7 +48,7 @@ def test_a_block_gives_the_predictions_of_recursive_least_squares(size):
 def test_a_fold_is_the_solution_with_faded_weights():
     Z, Y, weight = rows(150)
     times, rate, ridge = np.arange(150.0), 0.05, 0.7
-    machines = Recursion(np.array([rate]), np.array([[ridge]]), 5, 2, intercept=True)
+    machines = Recursion.of_no_rows(np.array([rate]), np.array([[ridge]]), 5, 2, intercept=True)
     folded = 0.0
     for start in range(0, 150, 50):
         part = slice(start, start + 50)
@@ -66,7 +66,7 @@ def test_a_fold_is_the_solution_with_faded_weights():
 
 def test_a_fork_leaves_the_original_unchanged():
     Z, Y, weight = rows(30)
-    machines = Recursion(np.array([0.1]), np.array([[1.0]]), 5, 2, intercept=True)
+    machines = Recursion.of_no_rows(np.array([0.1]), np.array([[1.0]]), 5, 2, intercept=True)
     machines.learn(Z[:10], Y[:10], np.arange(10.0), weight[:10])
     before = machines.ahead(Z, 10.0).mean
     others = [machines.fork(), machines.fork()]

@@ -232,7 +232,9 @@ class Experts(Stated):
         self.folded = self.now = time
         rates, n_outputs = 1 / self.half_lives, len(self.origin)
         self.groups = [
-            Recursion(rates, self._ridges(float(z @ z)), len(z), n_outputs, self.fit_intercept)
+            Recursion.of_no_rows(
+                rates, self._ridges(float(z @ z)), len(z), n_outputs, self.fit_intercept
+            )
             for z in first
         ]
 

@@ -23,15 +23,24 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, lapack
+from scipy.linalg import LinAlgError, blas, lapack
 
 from trickless.arrays.growing import Growing
-from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
+from trickless.arrays.stated import (
+    Stated,
+    check_array,
+    check_count,
+    check_is,
+    check_number,
+    check_same,
+)
 
 #: The ridge of the constant, as a share of the weight of one row.
-_FREE = 1e-4
+FREE = 1e-4
 #: The most rows between folds, and the most by which weights fade between them, in half-lives.
 MOST_PENDING, MOST_HALVINGS = 64, 10.0
+#: Columns from which a product of a triangular matrix with one vector takes half the time.
+_LARGE = 256
 
 
 class Ahead(NamedTuple):
@@ -59,30 +68,45 @@ class Recursion(Stated):
     rates : array of shape (n_rates,)
         Half-lives that pass in a unit of time.
     ridges : array of shape (n_rates, n_ridges)
-    n_columns, n_outputs : int
-        Activations without the constant, and targets.
+    gram, cross : arrays of shapes (n_rates, size, size) and (n_rates, size, n_outputs)
+        Sums over earlier rows: the constant is the last column, if there is one.
     intercept : bool
-        Whether there is a constant, which is hardly penalised.
+        Whether there is a constant.
+    free : float
+        The ridge of the constant.
     """
+
+    _moved: np.ndarray
 
     def __init__(
         self,
         rates: np.ndarray,
         ridges: np.ndarray,
-        n_columns: int,
-        n_outputs: int,
+        gram: np.ndarray,
+        cross: np.ndarray,
         intercept: bool,
+        free: float = FREE,
     ) -> None:
         self.rates = rates
         self.intercept = intercept
-        size = n_columns + intercept
-        self.gram: Any = np.zeros((len(rates), size, size))
-        self.cross: Any = np.zeros((len(rates), size, n_outputs))
+        self.free = free
+        self.gram: Any = gram
+        self.cross: Any = cross
         self._solve(ridges)
         self._begin()
 
+    @classmethod
+    def of_no_rows(
+        cls, rates: np.ndarray, ridges: np.ndarray, n_columns: int, n_outputs: int, intercept: bool
+    ) -> Recursion:
+        """Return machines that have learned nothing."""
+        size = n_columns + intercept
+        sums = np.zeros((len(rates), size, size)), np.zeros((len(rates), size, n_outputs))
+        return cls(rates, ridges, *sums, intercept)
+
     def check_state(self) -> None:
         check_is("intercept", self.intercept, bool)
+        check_number("free", self.free, 0)
         check_array("rates", self.rates, "f8", (None,), 0)
         check_array("inverse", self.inverse, "f8", (None, None, None))
         n_rates, (n_machines, size) = len(self.rates), self.inverse.shape[:2]
@@ -98,6 +122,7 @@ class Recursion(Stated):
             check_array("cross", self.cross, "f8", (n_rates, size, n_outputs))
         check_array("inverse", self.inverse, "f8", (n_machines, size, size))
         check_array("coef", self.coef, "f8", (n_machines, size, n_outputs))
+        check_array("_moved", self._moved, "f8", self.coef.shape)
         shapes = {
             "_rows": (size,),
             "_targets": (n_outputs,),
@@ -108,7 +133,7 @@ class Recursion(Stated):
         for name, shape in shapes.items():
             growing = getattr(self, name)
             check_is(name, growing, Growing)
-            check_count(f"length of {name}", len(growing), 0, MOST_PENDING)
+            check_count(f"length of {name}", len(growing), 0)
             check_same(f"length of {name}", len(growing), len(self._rows))
             if len(growing):
                 check_array(name, growing.rows, "f8", (None, *shape))
@@ -160,6 +185,7 @@ class Recursion(Stated):
             V = V - along @ self._white()
         white = _solve_lower(L, np.concatenate([V, error], axis=2))
         V, u = white[:, :, : V.shape[2]], white[:, :, V.shape[2] :]
+        self._moved = self._moved + V.transpose(0, 2, 1) @ u
         root = np.diagonal(L, axis1=1, axis2=2)
         spread = (root**2 - fades / weight) / fades + 1.0
         for name, new in (
@@ -201,7 +227,7 @@ class Recursion(Stated):
                 matrix = self.gram[i].copy()
                 matrix[diagonal, diagonal] += ridges[i, j]
                 if self.intercept:
-                    matrix[-1, -1] += _FREE
+                    matrix[-1, -1] += self.free
                 inverse[i, j] = inverse_factor(matrix)
                 coef[i, j] = inverse[i, j].T @ (inverse[i, j] @ self.cross[i])
         self.inverse = inverse.reshape(-1, size, size)
@@ -211,6 +237,14 @@ class Recursion(Stated):
         """Begin with no pending rows."""
         self._rows, self._targets, self._when = Growing(), Growing(), Growing()
         self._whitened, self._errors = Growing(), Growing()
+        self._moved = np.zeros_like(self.coef)
+
+    def current(self) -> np.ndarray:
+        """Return the present coefficients, (n_machines, size, n_outputs)."""
+        if not self.n_pending:
+            return self.coef
+        each = zip(self.inverse, self._moved, strict=True)
+        return self.coef + np.stack([_times_factor(inverse, moved) for inverse, moved in each])
 
     def _with_constant(self, Z: np.ndarray) -> np.ndarray:
         rows = np.ones((len(Z), Z.shape[1] + self.intercept))
@@ -228,7 +262,10 @@ class Recursion(Stated):
     def _projected(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows times R⁻¹, their covariances with whitened pending rows, and predictions."""
         size = Z.shape[1]
-        V = (Z @ self.inverse.reshape(-1, size).T).reshape(len(Z), -1, size).transpose(1, 0, 2)
+        if len(Z) == 1 and size >= _LARGE:  # half of a matrix, which is what takes the time
+            V = np.stack([blas.dtrmv(each.T, Z[0], trans=1)[None] for each in self.inverse])
+        else:
+            V = (Z @ self.inverse.reshape(-1, size).T).reshape(len(Z), -1, size).transpose(1, 0, 2)
         mean = Z @ self.coef
         if not self.n_pending:
             return V, np.zeros((len(V), len(Z), 0)), mean
@@ -251,6 +288,14 @@ def inverse_factor(matrix: np.ndarray) -> np.ndarray:
     if failed:
         raise LinAlgError("the activations are linearly dependent to working precision")
     return factor.T
+
+
+def _times_factor(inverse: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return R⁻¹ times some columns, from the transpose of R⁻¹."""
+    if columns.shape[1] == 1:
+        moved: np.ndarray = blas.dtrmv(inverse.T, columns[:, 0])[:, None]
+        return moved
+    return inverse.T @ columns
 
 
 def _solve_lower(L: np.ndarray, right: np.ndarray) -> np.ndarray:
