@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import trickless
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
@@ -191,6 +192,8 @@ def test_compact_predicts_the_same():
         (lambda m, X, y: m.set_params(alpha="evidence").fit(X, y), "alpha='evidence'"),
         (lambda m, X, y: m.set_params(solver="iterative").fit(X, y), "solver='iterative'"),
         (lambda m, X, y: m.set_params(weight_bound=1.0).fit(X, y), "weight_bound=1.0"),
+        (lambda m, X, y: m.set_params(alpha=0).fit(X, y), "alpha=0"),
+        (lambda m, X, y: m.set_params(alpha=1e-25).fit(X, y), "alpha=1e-25 is too small"),
         (lambda m, X, y: m.set_params(half_life=[]).fit(X, y), "half_life"),
         (lambda m, X, y: m.set_params(half_life=[3, -1]).fit(X, y), "half_life"),
         (lambda m, X, y: learner(half_life=50).fit(X, y).half_lives_, "single half-life"),
@@ -201,3 +204,51 @@ def test_what_an_ensemble_does_not_have_is_an_error(use, message):
     with pytest.raises((ValueError, AttributeError), match=message) as caught:
         use(learner().fit(X, y), X, y)
     assert "Remedy: " in str(caught.value)
+
+
+@pytest.mark.parametrize("alpha", ["auto", 1e-2])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_several_outputs_are_weighted_apart(alpha, fit_intercept):
+    X, y = rows(600)
+    Y = np.column_stack([y, X[:, 1]])  # the second does not change
+    both = learner(neurons=Gaussian(1.0), alpha=alpha, fit_intercept=fit_intercept)
+    predicted, std = both.predict_then_learn(X, Y, return_std=True)
+    assert predicted.shape == std.shape == Y.shape
+    for output in range(2):
+        one = learner(neurons=Gaussian(1.0), alpha=alpha, fit_intercept=fit_intercept)
+        alone = one.predict_then_learn(X, Y[:, output])
+        np.testing.assert_allclose(predicted[1:, output], alone[1:], rtol=1e-6, atol=1e-8)
+
+
+def test_several_labels_and_sparse_rows():
+    X, y = rows(600)
+    X[np.abs(X) < 0.5] = 0.0
+    Y = (np.column_stack([y, X[:, 1]]) > 0).astype(int)
+    dense = learner(KitchenSinksClassifier).fit(X, Y)
+    sparse = learner(KitchenSinksClassifier).fit(scipy.sparse.csr_matrix(X), Y)
+    np.testing.assert_allclose(answers(dense, X), answers(sparse, X), atol=1e-6)
+    assert dense.predict(X).shape == Y.shape
+    alone = learner(KitchenSinksClassifier).fit(X, Y[:, 1])
+    np.testing.assert_allclose(answers(dense, X)[:, 1], answers(alone, X)[:, 1], atol=1e-6)
+
+
+def test_targets_that_do_not_vary_yet():
+    X, y = rows(300)
+    y[:150] = 7.0
+    mean, std = learner().fit(X[:150], y[:150]).predict(X, return_std=True)
+    np.testing.assert_allclose(mean, 7.0)
+    assert (std < 1e-6).all()
+    assert np.isfinite(answers(learner().fit(X, y), X)).all()
+
+
+def test_sample_weights_are_inverse_variances():
+    """Noisy rows of a small weight hurt less than with the weight of the others."""
+    X, y = rows(1200)
+    y[:] = np.sin(X[:, 0])
+    rng, noisy = np.random.default_rng(1), np.arange(1200) % 2 == 0
+    y[noisy] += 3 * rng.normal(size=600)
+    y[~noisy] += 0.1 * rng.normal(size=600)
+    weight = np.where(noisy, 0.1**2 / 3**2, 1.0)
+    equal, weighted = (learner().fit(X, y, sample_weight=w) for w in (None, weight))
+    error = [np.abs(model.predict(X) - np.sin(X[:, 0])).mean() for model in (equal, weighted)]
+    assert error[1] < 0.3 * error[0]

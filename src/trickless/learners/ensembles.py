@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgError
 from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 
@@ -90,6 +91,12 @@ def check_ensemble(learner: Any) -> None:
                 f"{getattr(learner, name)!r}",
                 f"{name}={value!r}, or half_life as a number",
             )
+    if learner.alpha == 0:
+        raise InvalidValueError(
+            f"{owner}: half_life={half_life!r} does not go with alpha=0, because the first rows do "
+            "not determine the coefficients without a prior",
+            "alpha='auto', or a positive alpha",
+        )
     if learner.solver == "iterative" or learner.alpha in ("loo", "evidence"):
         name = "alpha" if learner.solver != "iterative" else "solver"
         raise InvalidValueError(
@@ -216,7 +223,13 @@ def _learn_early(learner: Any, new: EarlyRows) -> Predicted:
 
 
 def _learn(experts: Experts, learner: Any, rows: EarlyRows) -> Predicted:
-    predicted = experts.learn(rows.X, rows.targets, rows.weight, rows.times)
+    try:
+        predicted = experts.learn(rows.X, rows.targets, rows.weight, rows.times)
+    except LinAlgError as error:
+        raise InvalidValueError(
+            f"{type(learner).__name__}: alpha={learner.alpha!r} is too small for these activations",
+            "a larger alpha, or alpha='auto'",
+        ) from error
     learner.sums_ = experts
     return predicted
 

@@ -113,12 +113,25 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
         cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The half with
         the better scores is compared again with 512 neurons on 16,384 rows. This continues up to
         2,048 neurons on 32,768 rows, as long as it is cheap compared with the fit.
-    half_life : float, timedelta or None, default=None
+    half_life : float, timedelta, list, "auto" or None, default=None
         How long a row counts for half: after so many later rows, its weight is halved, and halved
         again after as many more. Rows are learned in their order, as the newest of a stream. With
         ``timestamps``, the half-life is in their unit, which is seconds for datetimes, or a
         timedelta. alpha, error bars and intervals use the effective number of rows
         (Σ w)² / Σ w², about 2.9 half-lives of a long stream. None forgets nothing.
+
+        - "auto" mixes experts with half-lives of 30, 300, 3,000 and infinitely many rows, each at
+          0.5, 1 and 2 times the length scale of the family, among which ``n_neurons`` are shared
+          out. With ``alpha="auto"``, there is an expert for each of two ratios of noise to signal,
+          0.01 and 0.1. The weight of an expert grows with the probability that it gave to each
+          target before it learned it (Lu, Karanikolas and Giannakis, IEEE TPAMI 45(2), 2023). A
+          small part of all weights is shared out equally after each row, so that the weights
+          follow changes (Herbster and Warmuth, Machine Learning 32, 1998; Waxman and Djurić, TMLR
+          2024). What the family takes from the data comes from the first 256 rows, so the model
+          does not depend on how rows are grouped. A row takes about as long as 24 updates of
+          recursive least squares with a third of the neurons.
+        - A list has one expert for each of its half-lives, or two with ``alpha="auto"``, all at the
+          length scale of the family.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     dtype : {"float32", "float64"}, default="float32"
