@@ -151,6 +151,7 @@ def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
         learner.alpha,
         bool(learner.fit_intercept),
         _answer(learner, n_outputs),
+        learner.lags,
     )
 
 
@@ -247,4 +248,5 @@ def _check_unchanged(learner: Any) -> None:
     half_lives = _half_lives(learner.half_life)
     check_unchanged(owner, "half_life", half_lives.tolist(), experts.half_lives.tolist())
     check_unchanged(owner, "alpha", learner.alpha, experts.alpha)
+    check_unchanged(owner, "lags", learner.lags, experts.lags)
     check_unchanged(owner, "fit_intercept", bool(learner.fit_intercept), experts.fit_intercept)

@@ -22,9 +22,9 @@ class ExpertWeights:
         Half-lives in use, if ``half_life`` is "auto" or a list.
     expert_weights_ : structured array of shape (n_experts,)
         For such a model, the present ``weight`` of each expert, with its ``half_life``, its
-        ``length_scale`` relative to that of the family, and its ``noise``. This is the ratio of
-        noise to signal, or NaN if alpha was given. Weights sum to 1. For several outputs, they are
-        means.
+        ``length_scale`` relative to that of the family, or NaN for experts of the last targets, and
+        its ``noise``. This is the ratio of noise to signal, or NaN if alpha was given. Weights sum
+        to 1. For several outputs, they are means.
     weight_history_ : tuple of (array of shape (n_entries,), array of shape (n_entries, n_experts))
         For such a model, numbers of rows, and the weights of the experts before these rows. Each
         entry is a mean over the rows since the entry before it. There are at most 512 entries: when
@@ -46,7 +46,8 @@ class ExpertWeights:
         """Half-life, length scale, noise and present weight of each expert."""
         experts = self._experts("expert_weights_")
         ratios = RATIOS if isinstance(experts.alpha, str) else (np.nan,)
-        of_each = np.meshgrid(experts.factors, experts.half_lives, ratios, indexing="ij")
+        factors = [*experts.factors, np.nan] if experts.lags else experts.factors
+        of_each = np.meshgrid(factors, experts.half_lives, ratios, indexing="ij")
         kinds = [(name, "f8") for name in ("half_life", "length_scale", "noise", "weight")]
         table = np.zeros(of_each[0].size, dtype=kinds)
         for name, values in zip(("length_scale", "half_life", "noise"), of_each, strict=True):

@@ -58,6 +58,7 @@ from trickless.rules import (
 )
 from trickless.selection.grid import families_of_grid
 from trickless.solvers.clock import HALF_LIFE, are_several
+from trickless.solvers.experts.experts import MOST_LAGS
 from trickless.solvers.least_squares.sums import Sums
 from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
@@ -120,7 +121,7 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
         timedelta. alpha, error bars and intervals use the effective number of rows
         (Σ w)² / Σ w², about 2.9 half-lives of a long stream. None forgets nothing.
 
-        - "auto" mixes experts with half-lives of 30, 300, 3,000 and infinitely many rows, each at
+        - "auto" mixes experts with half-lives of 10, 100, 1,000 and infinitely many rows, each at
           0.5, 1 and 2 times the length scale of the family, among which ``n_neurons`` are shared
           out. With ``alpha="auto"``, there is an expert for each of two ratios of noise to signal,
           0.01 and 0.1. The weight of an expert grows with the probability that it gave to each
@@ -132,6 +133,12 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
           recursive least squares with a third of the neurons.
         - A list has one expert for each of its half-lives, or two with ``alpha="auto"``, all at the
           length scale of the family.
+    lags : int, default=0
+        For ``half_life="auto"`` or a list: the number p of last targets from which further experts
+        predict, instead of neurons. They are linear, an autoregression of order p. With ``lags=1``,
+        "the same as the last time" is among the predictions that are mixed. All rows of a call of
+        ``predict`` have the same last targets, so this is for rows that are predicted and learned
+        one by one, or by ``predict_then_learn``.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     dtype : {"float32", "float64"}, default="float32"
@@ -192,6 +199,7 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
     solver: str
     error_bars: bool = False
     half_life: Any = None
+    lags: int = 0
     search: dict[str, Any] | None
 
     _fixed = (*SolvedLearner._fixed, "n_neurons")
@@ -219,6 +227,11 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
             anything("None", "", is_none),
         ),
         "half_life": HALF_LIFE,
+        "lags": integer(
+            0,
+            "lags=1 has experts that predict from the last target alone, and lags=0 has none",
+            MOST_LAGS,
+        ),
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
     }
 
@@ -308,7 +321,13 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
         self.sums_ = Sums(self.stream_, self._n_used, origin)
 
     def _check_error_bars(self) -> None:
-        """Raise an error if ``error_bars`` or ``noise`` excludes another parameter."""
+        """Raise an error if ``error_bars``, ``noise`` or ``lags`` excludes another parameter."""
+        if self.lags and not are_several(self.half_life):
+            raise InvalidValueError(
+                f"{type(self).__name__}: lags={self.lags} needs several half-lives, but half_life="
+                f"{self.half_life!r}",
+                "half_life='auto', or lags=0",
+            )
         if self.loss != "squared_error":
             for name, default in (("error_bars", False), ("noise", "constant")):
                 if getattr(self, name, default) != default:
@@ -495,6 +514,7 @@ class KitchenSinksRegressor(
         noise: str = "constant",
         search: dict[str, Any] | None = None,
         half_life: Any = None,
+        lags: int = 0,
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: Any = None,
@@ -678,6 +698,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         solver: str = "auto",
         search: dict[str, Any] | None = None,
         half_life: Any = None,
+        lags: int = 0,
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: Any = None,

@@ -35,9 +35,11 @@ from trickless.solvers.experts.recursion import MOST_HALVINGS, MOST_PENDING, Ahe
 from trickless.solvers.experts.shares import Shares
 
 #: Half-lives of ``half_life="auto"``, in rows.
-HALF_LIVES = (30.0, 300.0, 3000.0, np.inf)
+HALF_LIVES = (10.0, 100.0, 1000.0, np.inf)
 #: Ratios of noise to signal of ``alpha="auto"``: the ridge over the mean square of a row.
 RATIOS = (0.01, 0.1)
+#: The most last targets that are inputs.
+MOST_LAGS = 256
 #: The most rows whose predictions are kept, for intervals and sets.
 _RECENT = 1024
 
@@ -89,12 +91,14 @@ class Experts(Stated):
     fit_intercept : bool
     answer : Answer
         What is predicted.
+    lags : int
+        Number of last targets that further machines take as inputs, instead of neurons.
 
     Attributes
     ----------
     now, folded : float
         Times of the latest row, and as of which the sums of all machines are.
-    lengths : array of shape (n_scales,)
+    lengths : array of shape (n_groups,)
         Sums over all rows of the squares of activations.
     mass : array of shape (n_rates,)
         Sums of the weights of rows, as of the last fold.
@@ -109,6 +113,7 @@ class Experts(Stated):
         alpha: float | str,
         fit_intercept: bool,
         answer: NumberAnswer | LabelAnswer,
+        lags: int = 0,
     ) -> None:
         self.streams = streams
         self.factors = factors
@@ -117,13 +122,14 @@ class Experts(Stated):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.answer: NumberAnswer | LabelAnswer = answer
+        self.lags = lags
         n_rates, n_outputs = len(half_lives), answer.n_outputs
         self.origin = np.zeros(n_outputs)
         self.n_rows = 0
         self.now = self.folded = 0.0
-        self.lengths = np.zeros(len(streams))
+        self.lengths = np.zeros(self.n_groups)
         self.mass = np.zeros(n_rates)
-        rates = np.tile(np.repeat(1 / half_lives, self.n_ridges), len(streams))
+        rates = np.tile(np.repeat(1 / half_lives, self.n_ridges), self.n_groups)
         self.groups: list[Recursion] = []
         self.noise = NoiseVariances(rates, n_outputs)
         self.shares = Shares(len(rates) * answer.n_each, answer.n_weights)
@@ -143,13 +149,14 @@ class Experts(Stated):
         check_count("n_rows", self.n_rows, 0)
         for name in ("now", "folded"):
             check_number(name, getattr(self, name))
-        check_array("lengths", self.lengths, "f8", (len(self.streams),), 0)
+        check_count("lags", self.lags, 0, MOST_LAGS)
+        check_array("lengths", self.lengths, "f8", (self.n_groups,), 0)
         check_array("mass", self.mass, "f8", (n_rates,), 0)
-        check_list("groups", self.groups, Recursion, len(self.streams) if self.n_rows else 0)
-        n_machines = len(self.streams) * n_rates * self.n_ridges
-        for group, stream in zip(self.groups, self.streams, strict=False):
-            size = self.n_neurons * stream.neurons.width + self.fit_intercept
-            group.check(size, n_rates, self.n_ridges, n_outputs)
+        check_list("groups", self.groups, Recursion, self.n_groups if self.n_rows else 0)
+        n_machines = self.n_groups * n_rates * self.n_ridges
+        sizes = [self.n_neurons * stream.neurons.width for stream in self.streams]
+        for group, size in zip(self.groups, [*sizes, self.lags * n_outputs], strict=False):
+            group.check(size + self.fit_intercept, n_rates, self.n_ridges, n_outputs)
         check_is("noise", self.noise, NoiseVariances)
         check_same("machines of noise", self.noise.squares.shape, (n_machines, n_outputs))
         check_is("shares", self.shares, Shares)
@@ -158,6 +165,11 @@ class Experts(Stated):
         check_is("recent", self.recent, Recent)
         for name, array in self.recent._asdict().items():
             check_array(name, array, "f8", (len(self.recent.targets), n_outputs))
+
+    @property
+    def n_groups(self) -> int:
+        """Number of length scales, and one more for machines of the last targets."""
+        return len(self.streams) + (self.lags > 0)
 
     @property
     def n_ridges(self) -> int:
@@ -185,7 +197,8 @@ class Experts(Stated):
         """Predict rows at a time after the latest row."""
         with linear_algebra(1):
             time = self.now + age - self.folded
-            each = zip(self.groups, self._activations(X), strict=True)
+            lagged = np.repeat(self._lagged(np.zeros((0, len(self.origin)))), X.shape[0], axis=0)
+            each = zip(self.groups, self._activations(X, lagged), strict=True)
             mean, spread = _together([group.ahead(Z, time) for group, Z in each])
             variance, _ = self.noise.ahead(age, self.answer.first_variances())
             variances = variance[:, None] * spread[:, :, None]
@@ -198,22 +211,33 @@ class Experts(Stated):
         """Learn rows in their order, and return how each was predicted before it was learned."""
         weight = np.ones(len(Y)) if weight is None else weight
         with linear_algebra(1):
-            activated = self._activations(X)
             if not self.n_rows:
-                self._begin([Z[0] for Z in activated], Y[0], float(times[0]))
+                self.origin = self.answer.origin(Y[0])
+            activated = self._activations(X, self._lagged(Y)[:-1])
+            if not self.n_rows:
+                self._begin([Z[0] for Z in activated], float(times[0]))
             predicted, start = [], 0
             while start < len(Y):
                 stop = self._next_fold(times, start)
                 part = slice(start, stop)
                 rows = [Z[part] for Z in activated]
                 predicted.append(self._learn(rows, Y[part], weight[part], times[part]))
-                if self.n_rows % MOST_PENDING == 0:
+                if self.n_rows == _fold_after(self.n_rows - 1):
                     self._fold(self.now)
                 start = stop
         return Predicted(*(np.concatenate(each) for each in zip(*predicted, strict=True)))
 
-    def _activations(self, X: Any) -> list[np.ndarray]:
-        """Activations of each length scale, in double precision."""
+    def _lagged(self, Y: np.ndarray) -> np.ndarray:
+        """The targets before each row of Y, and before the row after them, latest first."""
+        n, p = len(Y), self.lags
+        before = self.recent.targets[len(self.recent.targets) - min(p, self.n_rows) :]
+        none = np.tile(self.origin, (p - len(before), 1))
+        all_rows = np.concatenate([none, before, Y]) - self.origin
+        each = np.arange(n + 1)[:, None] + np.arange(p)[::-1]
+        return all_rows[each].reshape(n + 1, -1)
+
+    def _activations(self, X: Any, lagged: np.ndarray) -> list[np.ndarray]:
+        """Activations of each length scale, and last targets, in double precision."""
         n, found = self.n_neurons, []
         for stream in self.streams:
             pieces = partial(stream.pieces, 0, n)
@@ -224,11 +248,10 @@ class Experts(Stated):
             Z = Z.astype(np.float64)
             check_finite(type(stream.neurons).__name__, Z)
             found.append(Z)
-        return found
+        return [*found, lagged] if self.lags else found
 
-    def _begin(self, first: list[np.ndarray], y: np.ndarray, time: float) -> None:
+    def _begin(self, first: list[np.ndarray], time: float) -> None:
         """Begin with the prior, whose scale is that of the first row."""
-        self.origin = self.answer.origin(y)
         self.folded = self.now = time
         rates, n_outputs = 1 / self.half_lives, len(self.origin)
         self.groups = [
@@ -247,7 +270,7 @@ class Experts(Stated):
 
     def _next_fold(self, times: np.ndarray, start: int) -> int:
         """Return the row before which the next fold is. Fold now if much time has passed."""
-        shortest, stop = self.half_lives.min(), MOST_PENDING - self.n_rows % MOST_PENDING
+        shortest, stop = self.half_lives.min(), _fold_after(self.n_rows) - self.n_rows
         if times[start] - self.folded > MOST_HALVINGS * shortest:
             self._fold(float(times[start]))
         since = times[start : start + stop] - self.folded
@@ -286,6 +309,13 @@ class Experts(Stated):
         for group, length in zip(self.groups, self.lengths, strict=True):
             group.fold(passed, self._ridges(length / self.n_rows))
         self.folded = time
+
+
+def _fold_after(n_rows: int) -> int:
+    """Return the number of rows at the next fold: the powers of 2 at first, which set the scale."""
+    if n_rows < MOST_PENDING:
+        return 1 << int(n_rows).bit_length()
+    return (n_rows // MOST_PENDING + 1) * MOST_PENDING
 
 
 def _together(parts: list[Ahead]) -> Ahead:
