@@ -270,3 +270,15 @@ def test_last_targets_are_inputs_of_an_expert():
     for i in range(0, 1000, 7):
         loop.partial_fit(X[i : i + 7], y[i : i + 7])
     np.testing.assert_allclose(answers(loop, X), answers(model, X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("rate", [0.8, 0.95])
+def test_probabilities_of_labels_by_chance_are_their_rate(rate):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 2)), rng.random(3000) < rate
+    model = learner(KitchenSinksClassifier)
+    _, likely = model.predict_then_learn(X, y.astype(int), return_proba=True)
+    assert likely[1000:, 1].mean() == pytest.approx(rate, abs=0.03)
+    loss = -np.log(np.where(y, likely[:, 1], likely[:, 0]))[1000:].mean()
+    entropy = -rate * np.log(rate) - (1 - rate) * np.log(1 - rate)
+    assert loss < entropy + 0.06

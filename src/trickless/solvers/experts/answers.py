@@ -8,7 +8,9 @@ from scipy.special import gammaln, log_expit
 from trickless.arrays.stated import Stated, check_array, check_count
 
 #: Factors of the logarithms of odds that experts of classes try.
-SHARPNESS = (0.5, 1.0, 2.0)
+_FACTORS = (0.25, 0.5, 1.0, 2.0)
+#: The least probability of an expert that takes the mean for a probability.
+_UNLIKELY = 0.01
 
 
 class Answer(Stated):
@@ -104,11 +106,13 @@ class LabelAnswer(Answer):
     """Classes, or several labels for each row: ratios of normal densities of targets ±1.
 
     An expert of the mean f and the variance v gives class c a probability in proportion to the
-    density of the targets that stand for c, which is softmax(2 f / v), times a factor that the
-    weights choose as well.
+    density of the targets that stand for c, which is softmax(2 f / v). It is right if classes are
+    as far apart as normal noise says. Other experts multiply 2 f / v by a factor, and one takes
+    (1 + f) / 2 for the probability, which is right if f is the mean of targets ±1. The weights
+    choose among them.
     """
 
-    n_each = len(SHARPNESS)
+    n_each = len(_FACTORS) + 1
 
     def __init__(self, n_outputs: int, exclusive: bool) -> None:
         super().__init__(n_outputs)
@@ -133,7 +137,11 @@ class LabelAnswer(Answer):
     def _log_odds(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """Return logarithms of odds of all experts, (n_experts, n_rows, n_outputs)."""
         odds = 2 * mean / variance
-        return np.concatenate([factor * odds for factor in SHARPNESS])
+        likely = np.maximum((1 + mean) / 2, _UNLIKELY)
+        direct = np.log(likely)
+        if not self.exclusive:
+            direct = direct - np.log(np.maximum((1 - mean) / 2, _UNLIKELY))
+        return np.concatenate([*(factor * odds for factor in _FACTORS), direct])
 
     def scores(
         self, Y: np.ndarray, mean: np.ndarray, variance: np.ndarray, freedom: np.ndarray
