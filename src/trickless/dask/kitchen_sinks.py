@@ -20,6 +20,7 @@ from trickless.dask.pieces import (
     some_rows,
     tree,
 )
+from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.intake.weights import check_weights
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
@@ -45,6 +46,12 @@ def fit_kitchen_sinks(
     check_remembers(estimator)
     check_streamable(estimator)
     owner = type(estimator).__name__
+    if estimator.half_life is not None:
+        raise InvalidValueError(
+            f"{owner}: half_life={estimator.half_life!r} needs rows in their order, but pieces are "
+            "summed in any order",
+            "half_life=None; or partial_fit with one chunk after the other",
+        )
     rows = pieces(owner, X, y, sample_weight)
     classes, class_weight = labels(estimator, rows, classes)
     seed = as_seed(estimator.random_state)

@@ -7,7 +7,7 @@ order. The block size is part of a model, but the number of rows in a batch is n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from functools import partial
 from math import prod
@@ -330,6 +330,12 @@ class NeuronStream(Stated):
         place = place_of(like)
         parts = [weights for _, weights in self.pieces(start, stop, place)]
         return tuple(place.xp.concat(arrays) for arrays in zip(*parts, strict=True))
+
+    def kept(self, name: str, draw: Callable[[], Weights]) -> Weights:
+        """Return other neurons of this family, which are kept after they are first drawn."""
+        if name not in self._cache:
+            self._cache[name] = draw()
+        return self._cache[name]
 
     def fingerprint(self) -> list[float]:
         """Summarise block 0. The summary shows whether a seed still gives the same neurons."""

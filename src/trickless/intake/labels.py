@@ -60,7 +60,7 @@ class Labels(Targets):
 
     def check_classes(self, classes: Any) -> None:
         """Raise an error if classes are given and differ from those of the first batch."""
-        if classes is None:
+        if classes is None or (type(classes) is list and classes == self.classes.tolist()):
             return
         classes = distinct(self.owner, "classes", classes)
         if list(map(form, classes.tolist())) != list(map(form, self.classes.tolist())):
@@ -74,8 +74,11 @@ class Labels(Targets):
     def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
         """Return labels as ±1 targets, shape (n_rows, n_outputs), of a stream or of a fit."""
         self.check_shape(y)
-        distinct(self.owner, "y", y)  # checks that they can be labels
-        index = positions(self.classes, y)
+        known = y.ndim == 1 and y.dtype.kind in "iuU" and y.dtype.kind == self.classes.dtype.kind
+        index = positions(self.classes, y) if known else None
+        if index is None or (index < 0).any():
+            distinct(self.owner, "y", y)  # checks that they can be labels
+            index = positions(self.classes, y)
         unknown = one_form(np.unique(y.ravel()[index < 0])).tolist() if (index < 0).any() else []
         if unknown:
             remedy = (

@@ -282,8 +282,11 @@ class Rows(Stated):
 
     def _validated(self, learner: Any, X: Any, y: Any, place: Place, reset: bool) -> Any:
         """Return rows, and targets if there are any, as arrays of finite numbers."""
-        if not reset and isinstance(y, str) and self._is_simple(learner, X):
-            return X
+        if not reset and self._is_simple(learner, X):
+            if isinstance(y, str):
+                return X
+            if self._are_simple(y, len(X)):
+                return X, y
         frame = type(X) is not np.ndarray and is_frame(X)
         self._check_shape(X, None if reset or frame else learner.n_features_in_)
         if scipy.sparse.issparse(X):
@@ -391,6 +394,14 @@ class Rows(Stated):
                 "sklearn.multioutput.MultiOutputClassifier",
             )
         return True
+
+    def _are_simple(self, y: Any, n_rows: int) -> bool:
+        """Return whether targets of few rows are an array that needs no more checks."""
+        if type(y) is not np.ndarray or y.shape != (n_rows,):
+            return False
+        if self.numeric:
+            return y.dtype in _FLOATS and bool(np.isfinite(y).all())
+        return y.dtype.kind in "iuU"
 
     def _is_numbered(self, learner: Any, X: Any, reset: bool) -> bool:
         """Return whether the columns of a data frame are found by their positions, as in arrays.

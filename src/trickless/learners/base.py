@@ -205,7 +205,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
             setattr(self, name, getattr(self, name).with_outputs(new, self.targets_))
 
     def _rows_to_predict(self, X: Any) -> Any:
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():  # what scikit-learn asks takes as long as a prediction
+            check_is_fitted(self)
         check_parameters(self, self._rules)
         return self.rows_.to_predict(self, X)
 

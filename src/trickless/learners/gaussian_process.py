@@ -15,6 +15,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.intake.weights import check_weights
+from trickless.learners.ensembles import check_single, is_ensemble
 from trickless.learners.likelihood import Likelihood
 from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
@@ -65,6 +66,10 @@ class GaussianProcess(Regressor, SolvedLearner):
                 f"{owner}: return_std=True does not go with return_cov=True",
                 "return_cov=True, whose diagonal is the square of the standard deviations",
             )
+        if return_std and is_ensemble(self):
+            ahead = self._ahead(self._rows_to_predict(X))
+            mean, std = (self.targets_.shaped(each) for each in ahead)
+            return mean, std
         mean = super().predict(X)
         if not return_std and not return_cov:
             return mean
@@ -140,6 +145,7 @@ class GaussianProcess(Regressor, SolvedLearner):
     def noise_variance_(self) -> Any:
         """Variance of the noise: residual sum of squares / residual degrees of freedom."""
         check_is_fitted(self)
+        self._check_single("noise_variance_")
         check_deviations(self)
         return self._each_output(self.sums_.noise(self._problem()))
 
@@ -292,6 +298,7 @@ def process_of(learner: SolvedLearner, what: str) -> Iterator[Process]:
 
 def check_process(learner: Any, what: str) -> None:
     """Raise an error if the model cannot be read as a Gaussian process."""
+    check_single(learner, what.removesuffix("=True"))
     loss = learner.fixed_.get("loss", "squared_error")
     if loss != "squared_error":
         raise InvalidValueError(

@@ -37,10 +37,13 @@ class Ages(NamedTuple):
         The factor of the weights of all earlier rows.
     weights : array of shape (n_rows,) or None
         Factors of the weights of the new rows, the latest of which has 1. None if all have 1.
+    passed : array of shape (n_rows,) or None
+        Half-lives between the latest earlier row and each of the new rows, if there are any.
     """
 
     fade: float
     weights: np.ndarray | None
+    passed: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class Clock(Stated):
         since = 0.0 if self.stamped is None else (now - self.now) * rate
         weights = np.exp2((times - now) * rate)
         weights[weights < _LEAST_WEIGHT] = 0.0
-        return later, Ages(float(np.exp2(-since)), weights)
+        return later, Ages(float(np.exp2(-since)), weights, since + (times - now) * rate)
 
     def lapses(
         self, owner: str, n_rows: int, timestamps: Any, half_life: Any
@@ -99,7 +102,7 @@ class Clock(Stated):
 
     def _times(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> np.ndarray:
         """Return when rows come that go on from those so far."""
-        self._check_kind(owner, timestamps, half_life)
+        self.check_kind(owner, timestamps, half_life)
         if timestamps is None:
             return self.now + np.arange(1.0, n_rows + 1)
         times = as_times(owner, timestamps, n_rows)
@@ -144,7 +147,7 @@ class Clock(Stated):
         n_rows, forgets = self.n_rows + other.n_rows, self.forgets or other.forgets
         return Clock(now, self.stamped, n_rows, forgets), mine, theirs
 
-    def _check_kind(self, owner: str, timestamps: Any, half_life: Any) -> None:
+    def check_kind(self, owner: str, timestamps: Any, half_life: Any) -> None:
         """Raise an error if rows come with time stamps and should not, or the other way round."""
         if timestamps is None and isinstance(half_life, datetime.timedelta):
             raise InvalidValueError(
@@ -226,9 +229,26 @@ def is_half_life(value: Any) -> bool:
     return bool(in_units(value) >= LEAST)
 
 
+def are_several(half_life: Any) -> bool:
+    """Return whether half-lives are chosen by the data: "auto", or from a list."""
+    return isinstance(half_life, str | list | tuple | np.ndarray)
+
+
+def _has_type(value: Any) -> bool:
+    return value is None or is_real(value) or isinstance(value, datetime.timedelta)
+
+
+def _accepts(value: Any) -> bool:
+    if isinstance(value, str):
+        return value == "auto"
+    if not are_several(value):
+        return is_half_life(value)
+    return len(value) > 0 and all(_has_type(each) and is_half_life(each) for each in value)
+
+
 HALF_LIFE = Rule(
-    "None, a number above 0 or a positive timedelta",
+    "None, a number above 0, a positive timedelta, a list of such, or 'auto'",
     "half_life=1000 halves the weight of a row after 1,000 later rows; None forgets nothing",
-    lambda v: v is None or is_real(v) or isinstance(v, datetime.timedelta),
-    is_half_life,
+    lambda v: _has_type(v) or are_several(v),
+    _accepts,
 )

@@ -116,7 +116,7 @@ class Statistics(Stated):
     @cached_property
     def gram(self) -> Any:
         """Σ z zᵀ, which replaces the rows that are kept."""
-        gram = self._products()
+        gram = self.products()
         self.__dict__["gram"] = gram  # before the rows go, so that an interrupt loses neither
         self.kept = None
         return gram
@@ -139,7 +139,7 @@ class Statistics(Stated):
         if self.kept is not None and self.n_kept + n_rows > len(self.z_sum):
             _ = self.gram
 
-    def _products(self) -> np.ndarray:
+    def products(self) -> np.ndarray:
         """Σ z zᵀ of the rows that are kept."""
         kept = self.kept
         if not kept:
@@ -189,7 +189,7 @@ class Statistics(Stated):
         else:
             self.make_room(other.n_kept)
             if self.kept is None:
-                products = place_of(self.gram).put(other._products())
+                products = place_of(self.gram).put(other.products())
                 products += self.gram  # in place, but not in a matrix that ``joined`` may share
                 self.gram = products
             else:
