@@ -15,7 +15,7 @@ import naive
 import trickless
 from cases import FAMILIES, inputs, suited
 from trickless import DriftDetector
-from trickless.inference import scan, watch
+from trickless.inference import scan, watch, whitening
 from trickless.inference.scan import Scan, Schedule, schedules
 from trickless.neurons import Gaussian, Neurons, Polynomial
 
@@ -137,7 +137,8 @@ def test_the_change_is_where_the_latest_rows_differ_most():
         ((rows[-k:].mean(0) - reference.mean(0)) ** 2).sum() * k * m / (k + m)
         for k in range(1, len(rows) + 1)
     ]
-    assert alarm.n_changed == 1 + np.argmax(gains)
+    least = alarm.size // 4
+    assert alarm.n_changed == 1 + least + np.argmax(gains[least:])
     assert abs(alarm.row + 1 - alarm.n_changed - 40) <= 2
     difference = rows[-alarm.n_changed :].mean(0) - reference.mean(0)
     np.testing.assert_allclose(alarm.difference, difference)
@@ -191,7 +192,7 @@ def test_changes_are_detected(kind):
     assert len(delays) >= 9
     assert min(delays) > 0
     assert np.median(delays) < 100
-    assert np.median(away) <= 25
+    assert np.median(away) <= 20
 
 
 def test_the_delay_shrinks_with_the_size_of_the_change():
@@ -227,6 +228,25 @@ def test_whitening_finds_a_dependence_sooner():
         found.append(gain)
     assert len(raw) == 300
     assert (np.array(found)[:, 1] > 1.5 * np.array(found)[:, 0]).all()
+
+
+@pytest.mark.parametrize("n_rows", [30, 400])
+@pytest.mark.parametrize("n_columns", [20, 300])
+def test_the_whitener_is_the_root_of_the_inverse(n_columns, n_rows):
+    """And of more than 128 columns, fewer keep inner products on average."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((n_rows, n_columns)) * 0.95 ** np.arange(n_columns)
+    Z -= Z.mean(axis=0)
+    S = Z.T @ Z / n_rows
+    inverse = np.linalg.inv(S + 0.1 * np.linalg.eigvalsh(S)[-1] * np.eye(n_columns))
+    found = [whitening._whitener(Z, np.random.default_rng(seed)) for seed in range(60)]
+    products = np.array([W @ W.T for W in found])
+    if n_columns == 20:
+        np.testing.assert_allclose(products[0], inverse, atol=1e-9)
+        return
+    assert found[0].shape[1] <= 128
+    error = products.std(axis=0, ddof=1) / np.sqrt(60)
+    assert (abs(products.mean(axis=0) - inverse) < 5.5 * error + 1e-9).all()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

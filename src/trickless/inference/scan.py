@@ -126,7 +126,9 @@ class Scan(Stated):
                 if found is not None:
                     seen = rows[max(0, end - self.window_size) : end]
                     self.recent, self.n_seen = self.recent[:0], 0
-                    return k, Alarm(first + k - 1, schedule.size, *found, *self._changed(seen))
+                    return k, Alarm(
+                        first + k - 1, schedule.size, *found, *self._changed(seen, schedule.size)
+                    )
         self.recent = rows[max(0, len(rows) - self.window_size) :].copy()
         self.n_seen += len(Z)
         return len(Z), None
@@ -162,14 +164,15 @@ class Scan(Stated):
                 return None
         return float(statistic) * (1 / n + 1 / m) ** 2, reaching / (n_orders * n_groups)
 
-    def _changed(self, rows: np.ndarray) -> tuple[int, np.ndarray]:
+    def _changed(self, rows: np.ndarray, size: int) -> tuple[int, np.ndarray]:
         """Return the latest rows that differ most from the reference, and how their mean differs.
 
-        This is the estimate of Brodsky and Darkhovsky for the number k of rows since the change. It
-        maximises the squared norm of the difference times k m / (k + m).
+        The number k of rows since the change maximises the squared norm of the difference times k m
+        / (k + m), as in the estimate of Brodsky and Darkhovsky. It is at least a share of the
+        window that differs, since few rows are far away by chance.
         """
         k, m = np.arange(1, len(rows) + 1), len(self.reference)
-        means = np.cumsum(rows[::-1], axis=0) / k[:, None]
-        differences = means - self.reference.mean(axis=0)
-        best = int(np.argmax(row_squares(differences) * (k * m / (k + m))))
+        differences = np.cumsum(rows[::-1], axis=0) / k[:, None] - self.reference.mean(axis=0)
+        gains, least = row_squares(differences) * (k * m / (k + m)), int(_SHARE * size)
+        best = least + int(np.argmax(gains[least:]))
         return best + 1, differences[best]

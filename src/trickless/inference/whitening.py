@@ -23,15 +23,15 @@ from trickless.arrays.stated import Stated, check_array, check_is
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, generator
-from trickless.inference.sketch import directions
+from trickless.inference.sketch import FEW, n_principal, others
 from trickless.learners.random_features import RandomFeatures
 from trickless.rules import reworded, without_warnings
+from trickless.tables.frames import picked
 
 #: The number γ as a share of the largest eigenvalue, and the least γ. Rows have about the norm 1.
 _RIDGE, _LEAST_RIDGE = 0.1, 1e-9
-#: Variance of directions in which the rows do not vary, relative to whitened ones, so that a sketch
-#: keeps them.
-_UNSEEN = 1e-6
+#: The most rows from which Σ is estimated.
+_ROWS = 1024
 
 
 class WhitenedFeatures(Stated):
@@ -47,7 +47,7 @@ class WhitenedFeatures(Stated):
             features.fit(X)
         if features.scale_ == 0:
             raise self._too_large()
-        Z = self._of_family(X)
+        Z = self._of_family(picked(X, slice(_ROWS)))
         self.whitener = _whitener(Z - Z.mean(axis=0), generator(seed, Purpose.SKETCH))
 
     def check_state(self) -> None:
@@ -83,12 +83,18 @@ class WhitenedFeatures(Stated):
 
 
 def _whitener(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Compute (Σ + γ I)^(-1/2) in the eigenbasis of Σ, from centred rows, with fewer columns."""
+    """Compute (Σ + γ I)^(-1/2) from centred rows, times fewer directions if there are many."""
+    n_rows, n_columns = Z.shape
     with linear_algebra(1):  # so that the last digits do not depend on threads
-        values, vectors = scipy.linalg.eigh(Z.T @ Z / len(Z), check_finite=False)
-        values = np.maximum(values, 0)
-        ridge = max(_RIDGE * values[-1], _LEAST_RIDGE)
-        whitened = values / (values + ridge) + _UNSEEN
-        sketch = directions(np.diag(whitened), rng)
-        found: np.ndarray = (vectors / np.sqrt(values + ridge)) @ sketch
-    return found
+        _, singular, V = scipy.linalg.svd(Z, full_matrices=False, check_finite=False)
+        V, values = V.T, singular**2 / n_rows
+        ridge = max(_RIDGE * values[0], _LEAST_RIDGE)
+        if n_columns <= FEW:
+            directions = np.eye(n_columns)
+        else:
+            whitened = values / (values + ridge)
+            k, _ = n_principal(whitened, whitened.sum(), (whitened**2).sum())
+            directions = np.hstack([V[:, :k], others(V[:, :k], rng)])
+        # Along V, and along all directions in which these rows do not vary.
+        inside = V.T @ directions
+        return (V / np.sqrt(values + ridge)) @ inside + (directions - V @ inside) / np.sqrt(ridge)
