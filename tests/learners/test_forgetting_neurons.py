@@ -108,6 +108,20 @@ def test_a_stationary_stream_loses_little(neurons):
     assert error(model) - 0.3**2 < 0.1 * variance
 
 
+@pytest.mark.parametrize("neurons", NEURONS)
+def test_the_level_of_the_targets_does_not_fade(neurons):
+    """Targets rise by 100. The intercept takes that over, and the error is as it was."""
+    model = learned(regressor(neurons), 5000)
+    before = error(model)
+    X, y = rows(10_000, seed=1)
+    for start in range(0, len(X), 100):
+        model.partial_fit(X[start : start + 100], 100 + y[start : start + 100])
+    X, y = rows(2000, seed=99)
+    after = (model.predict(X) - 100 - y) ** 2
+    assert after.mean() < before + 4 * after.std() / 2000**0.5
+    assert model.intercept_[0] == pytest.approx(100, abs=2)
+
+
 def test_coefficients_fade_by_the_half_life_and_go_with_their_neurons():
     model = learned(regressor(batch_size=50), 50, 50)
     first = model.neuron_coef_.copy()
@@ -142,6 +156,13 @@ def test_no_more_neurons_than_n_neurons(neurons):
             learned(model, 100, 50, seed=part)
             assert len(model.descent_.coef) <= 40
     assert model.n_iter_ == 50
+
+
+def test_no_more_trees_than_n_neurons_in_batches_of_many_trees():
+    model = regressor("trees", half_life=10**5, n_neurons=3)
+    with pytest.warns(UserWarning, match="neurons are dropped"):
+        learned(model, 20_000, 10_000)
+    assert len(model.descent_.coef) == 3
 
 
 @pytest.mark.parametrize("neurons", NEURONS)

@@ -5,7 +5,8 @@ have a constant size γ. For a batch on which they find T e of the error e, f at
 of (T + (1 − ρ)/γ) f = T f*: forgetting regularises like a ridge of (1 − ρ)/γ, and the longer the
 steps are, the less it takes. Their noise at rest, Σ γ² ρ^(2i), equals the noise of 1 / (1 − ρ²)
 steps without forgetting. The step is therefore sized as for a fit of so many steps, which is the
-longest that is stable and adds little noise.
+longest that is stable and adds little noise. What f loses on average is added to the intercept, so
+that forgetting pulls f to its present mean and not to the mean of the first rows.
 """
 
 from __future__ import annotations
@@ -119,7 +120,8 @@ def _size_up_to_forget(
     options = options_of(learner)
     step = replace(options.step, n_neurons=round(n_steps * k))
     sizes = options.sizes._replace(schedule="constant")
-    return options._replace(step=step, sizes=sizes), Memory(passed, most)
+    levels = learner.fit_intercept and (step.loss.for_numbers or step.loss.has_link)
+    return options._replace(step=step, sizes=sizes), Memory(passed, most, levels)
 
 
 def _wanted(learner: Any, rows: int, per_row: float) -> dict[str, Any]:
@@ -140,7 +142,7 @@ def _wanted(learner: Any, rows: int, per_row: float) -> dict[str, Any]:
             least, most = (max(_LEAST_COLUMNS, rows // each) for each in (32, 4))
         fitting = learner._planned_neurons * width * rows * per_row / SPAN
         columns = int(min(max(fitting, least), most, _MOST_COLUMNS))
-        wanted["neurons_per_step"] = max(1, columns // width)
+        wanted["neurons_per_step"] = max(1, min(columns // width, learner._planned_neurons))
     return wanted
 
 

@@ -142,7 +142,8 @@ class _DoublyStochastic(NeuronLearner):
         coefficients have faded to half. Neurons that have faded to 1/256 are dropped, as are the
         oldest beyond ``n_neurons``, so memory stays bounded. Steps have a constant size, and each
         batch of at most ``batch_size`` rows takes whole steps. They are limited to an eighth of a
-        half-life. ``fit`` weights rows by their age, in their order. None forgets nothing.
+        half-life. What coefficients lose on average goes into the intercept. ``fit`` weights rows
+        by their age, in their order. None forgets nothing.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons, the order of rows and the held-out rows. The same integer gives the
         same model.
@@ -485,7 +486,7 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, _DoublyStochastic):
     ----------
     intercept_ : array of shape (n_outputs,)
         Mean of the first batch's targets, or its logarithm for losses with a log link, or their
-        quantile, or 0.
+        quantile, or 0. With a ``half_life`` it moves to their present level.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and their mean squared error before the step. The error is
         summed over the outputs. It is 0 for "cox".

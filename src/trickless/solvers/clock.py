@@ -101,7 +101,7 @@ class Clock(Stated):
         return later, (times - before[:n_rows]) / in_units(half_life)
 
     def _times(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> np.ndarray:
-        """Return when rows come that go on from those so far."""
+        """Return the times of rows that come after those so far."""
         self.check_kind(owner, timestamps, half_life)
         if timestamps is None:
             return self.now + np.arange(1.0, n_rows + 1)

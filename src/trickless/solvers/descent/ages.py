@@ -25,10 +25,13 @@ class Memory(NamedTuple):
         The time before each row, in half-lives.
     most : int
         The most neurons.
+    levels : bool
+        Whether the intercept takes over the mean of what fades.
     """
 
     lapses: np.ndarray
     most: int
+    levels: bool
 
 
 class Ages(Stated):

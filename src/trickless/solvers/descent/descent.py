@@ -21,6 +21,7 @@ from trickless.arrays.places import take
 from trickless.arrays.stated import check_array
 from trickless.functions.stream import Purpose, StoredNeurons, generator
 from trickless.neurons import Weights
+from trickless.solvers.clock import SPAN
 from trickless.solvers.descent.ages import Memory
 from trickless.solvers.descent.batches import MiniBatch, Values
 from trickless.solvers.descent.divergence import check_loss, warn_if_lost
@@ -74,16 +75,24 @@ class Descent(GrowingNetwork):
             some = None if weight is None else weight[where]
             times = max(1, len(index) // step.usual_rows)
             part = min(1.0, len(index) / step.usual_rows)
-            if memory is not None:
-                part, room = 1.0, times * step.neurons_per_step
-                self.fade(memory.lapses[where].sum(), memory.most - room)
-                self.size_steps(partial(take, take(rows, where)), targets[where], some, options)
             batch = MiniBatch(take(X, where), targets[where], some)
+            if memory is not None:
+                part, times = 1.0, max(1, min(times, memory.most // step.neurons_per_step))
+                self.fade(memory.lapses[where].sum(), memory.most - times * step.neurons_per_step)
+                self.size_steps(partial(take, take(rows, where)), targets[where], some, options)
+                if memory.levels:
+                    self.keep_level(batch, memory.lapses[where].sum(), step.n_jobs)
             for _ in range(times):
                 fade = options.sizes.fading(self.taken, planned)
                 self.step(batch, step.neurons_per_step, options, part, fade)
             advance(len(index))
         warn_if_lost(self, n_before, options)
+
+    def keep_level(self, batch: MiniBatch, half_lives: float, n_jobs: int | None) -> None:
+        """Add to the intercept what f at a batch has lost on average as it faded."""
+        self.bring_up_to_date(batch, n_jobs)
+        lost = np.exp2(min(half_lives, SPAN)) - 1  # as a share of what is left
+        self.move(lost * np.average(batch.f, axis=0, weights=batch.weight))
 
     @np.errstate(over="ignore", invalid="ignore")  # divergence is reported
     def step(
