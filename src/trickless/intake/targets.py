@@ -60,7 +60,7 @@ class Targets(Stated):
         return self
 
     def settled(self) -> Self:
-        """Return the same, with outputs that stay as they are."""
+        """Return the same, with outputs that do not change any more."""
         return self
 
     def since(self, before: Any) -> NewOutputs | None:

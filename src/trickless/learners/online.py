@@ -265,8 +265,8 @@ class OnlineRegressor(Regressor):
         of the first batch. If a later target is outside, the range grows around its middle, with a
         warning, and the coefficients are divided by the same factor, so that predictions stay.
         ``norm_bound`` and the guarantee are about targets in units of the range. After it has
-        grown, the earlier rounds are those of a model that was begun with the wider range, if no
-        coefficients shrank. Declare the range of a stream if you know it.
+        grown, the model is the same as if it had been begun with the wider range, apart from
+        coefficients that shrank. Declare the range of a stream if you know it.
 
     Attributes
     ----------

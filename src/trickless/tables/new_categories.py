@@ -22,7 +22,7 @@ class NewCategories(Stated):
     Attributes
     ----------
     usual : array of shape (n_columns,)
-        The share of such values in the first batch, which are those of rare categories.
+        The share of such values in the first batch. They belong to rare categories.
     n_rows : float
         Later rows that have been counted. Those of long ago count less.
     n_new : array of shape (n_columns,)

@@ -79,10 +79,9 @@ class Sums(Following, GaussianAnswers):
 
     def with_outputs(self, new: NewOutputs, measure: Any) -> Sums:
         """Sums of the same rows with other targets."""
-        other = self.fork()
-        other.origin = new.of_targets(self.origin)
+        other = Sums(self.stream, self.n_neurons, new.of_targets(self.origin))
         if self.statistics is not None:
-            other.take(self.statistics.with_outputs(new, self.stream.seed))
+            other.statistics = self.statistics.with_outputs(new, self.stream.seed)
         return other
 
     def no_rows(self, place: Place = HOST) -> Statistics:
