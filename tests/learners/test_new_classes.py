@@ -216,9 +216,15 @@ ONLINE = {
     "projection": ShrinkingGradientClassifier(
         Gaussian(1.0), 300, estimator="full", n_samples=64, max_support=64, average=False, **ROUNDS
     ),
+    "fading": ShrinkingGradientClassifier(
+        Gaussian(1.0), 300, estimator="full", n_samples=64, half_life=100, **ROUNDS
+    ),
     "norma": NORMAClassifier(loss="squared_error", **ROUNDS),
     "norma average": NORMAClassifier(loss="hinge", average=True, **ROUNDS),
     "steps": DoublyStochasticClassifier(Gaussian(1.0), loss="squared_hinge", **ROUNDS),
+    "fading steps": DoublyStochasticClassifier(
+        Gaussian(1.0), loss="squared_error", half_life=100, **ROUNDS
+    ),
 }
 COUPLED = {
     "norma": NORMAClassifier(random_state=0),

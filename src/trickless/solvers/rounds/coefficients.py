@@ -94,7 +94,7 @@ class Coefficients(Stated):
 
     def with_outputs(self, new: NewOutputs) -> Coefficients:
         """Coefficients of the same support points for other targets."""
-        other = copy(self)
+        other = self.fork()
         other._alpha = self._alpha.mapped(new.of_differences)
         other._epoch, other._round = (
             each.mapped(new.of_each) for each in (self._epoch, self._round)

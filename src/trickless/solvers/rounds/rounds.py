@@ -210,7 +210,7 @@ class Rounds(Stated):
         """
         other = self.fork()
         other.measure, other.frozen = measure, None
-        other.coefficients = self.coefficients.with_outputs(new)
+        other.coefficients = other.coefficients.with_outputs(new)
         if self.played is not None:
             other.played = self.played.mapped(
                 lambda rows: np.hstack([rows[:, :1], new.of_targets(rows[:, 1:])])
