@@ -1,6 +1,7 @@
-"""Draw the pictures of ``idea.md`` and ``error-bars.md``: ``.venv/bin/python docs/pictures.py``.
+"""Draw pictures of the documentation: ``.venv/bin/python docs/pictures.py``.
 
-They are written to ``docs/_static``, and are the same from run to run.
+They are for ``idea.md``, ``error-bars.md`` and ``streams.md``. They are written to
+``docs/_static``, and are the same from run to run.
 """
 
 from __future__ import annotations
@@ -170,6 +171,42 @@ def uncertainty():
     return figure
 
 
+def drifting(n_rows=6000):
+    """Labels that follow a product, from row 2,500 a circle, and from row 4,200 a turning line."""
+    rng, time = np.random.default_rng(0), np.arange(n_rows)
+    a, b = X = rng.uniform(-2, 2, (2, n_rows))
+    angle = np.pi * (time - 4200) / 1800
+    line = a * np.cos(angle) + b * np.sin(angle)
+    side = np.select([time < 2500, time < 4200], [a * b, a**2 + b**2 - 2.5], line)
+    return X.T, (side > 0) ^ (rng.random(n_rows) < 0.05)
+
+
+def drift():
+    """Accuracy along a stream that drifts, and the weights of half-lives that are chosen by it."""
+    X, y = drifting()
+    figure, (top, bottom) = plt.subplots(2, 1, figsize=(7.2, 5), sharex=True)
+    for half_life, colour in ((None, "0.6"), (300, "C1"), ("auto", "C0")):
+        model = KitchenSinksClassifier(half_life=half_life, random_state=0)
+        model.set_params(n_neurons=200).fit(X[:50], y[:50])
+        right = model.predict_then_learn(X[50:], y[50:]) == y[50:]
+        share = np.convolve(right, np.full(200, 1 / 200), mode="valid")
+        at = np.arange(0, len(share), 10)
+        top.plot(at + 250, share[at], color=colour, label=f"half_life={half_life!r}")
+    top.set(ylabel="right, of 200 rows", ylim=(0.35, 1))
+    top.legend(loc="lower left")
+    rows, weights = model.weight_history_
+    lives = model.expert_weights_["half_life"]
+    shares = [weights[:, lives == life].sum(axis=1) for life in model.half_lives_]
+    names = [f"{life:,.0f} rows" if life < np.inf else "none" for life in model.half_lives_]
+    bottom.stackplot(rows, shares, labels=names, colors=plt.get_cmap("Blues")([0.3, 0.5, 0.7, 1.0]))
+    bottom.set(xlabel="rows", ylabel="weights of half-lives", xlim=(0, len(X)), ylim=(0, 1))
+    bottom.legend(loc="lower left", title="half-life", frameon=True, facecolor="white")
+    for axis in (top, bottom):
+        for change in (2500, 4200):
+            axis.axvline(change, color="C3", linestyle=":", linewidth=1)
+    return figure
+
+
 def main():
     """Write the pictures."""
     plt.style.use("trickless.style")
@@ -179,6 +216,7 @@ def main():
         "idea-kernel": kernel,
         "idea-learners": learners,
         "uncertainty": uncertainty,
+        "drift": drift,
     }
     for name, draw in pictures.items():
         figure = draw()
