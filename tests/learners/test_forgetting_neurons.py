@@ -242,6 +242,16 @@ def test_a_model_may_begin_and_end_to_forget(neurons):
     assert np.isfinite(answers(model)).all()
 
 
+@pytest.mark.parametrize("neurons", NEURONS)
+def test_no_time_and_nearly_none_may_pass(neurons):
+    X, y = rows(200)
+    model = regressor(neurons, half_life=10.0).partial_fit(X, y, timestamps=3.0)
+    assert model.partial_fit(X, y, timestamps=3.0).descent_.ages.now == 0
+    long = learned(regressor(neurons, half_life=1e300), 200)
+    assert 0 < long.descent_.ages.now < 1e-290
+    assert np.isfinite(answers(long)).all()
+
+
 def test_cuts_of_dropped_trees_do_not_count():
     model = learned(regressor("trees", half_life=100), 2000)
     kept = model.neurons_.cuts_by_feature(model.descent_.chosen.weights)

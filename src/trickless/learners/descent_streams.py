@@ -107,7 +107,7 @@ def _size_up_to_forget(
     rows = min(rows, planned.batch_size)
     per_step = rows / max(1, rows // planned.usual_rows)  # rows
     lasts = most / k * per_step * per_row
-    if lasts < _FEW:
+    if lasts < _FEW and len(learner.descent_.coef) + k > most:
         warn(
             f"{type(learner).__name__}: half_life={learner.half_life!r} with n_neurons={most} and "
             f"{k} new neurons for every {per_step:.0f} rows: neurons are dropped after {lasts:.2g} "
@@ -152,6 +152,7 @@ def _half_lives_per_row(descent: Any, n_rows: int, span: float) -> float:
     Within a half-lives of r rows each, the rows that still count are r (1 − 2^(−a)) / log 2.
     """
     before = 0.0 if descent.ages is None else descent.ages.now
-    counted = n_rows if span == 0 else n_rows * (1 - 2.0**-span) / (span * np.log(2))
+    log = np.log(2)
+    counted = n_rows if span == 0 else n_rows * -np.expm1(-span * log) / (span * log)
     counted += descent.n_rows * 2.0**-span
-    return float((1 - 2.0 ** -(before + span)) / (counted * np.log(2)))
+    return float(-np.expm1(-(before + span) * log) / (counted * log))
