@@ -66,7 +66,8 @@ MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_imports.
 	tests/learners/test_validation.py tests/tables tests/cli/test_commands.py tests/cli/test_errors.py
 
 # What needs torch, JAX, River, skops and MLflow, and what needs Dask.
-FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/neurons/from_jax.py
+FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/neurons/from_jax.py \
+	src/trickless/river
 CLUSTERS = tests/dask src/trickless/dask
 
 PYTHON ?= python3

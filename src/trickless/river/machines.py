@@ -1,0 +1,156 @@
+"""Kitchen Sinks on one stream with several half-lives, which share their activations."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+#: Ridges, relative to the variance of the noise over that of the function.
+RIDGES = 0.03, 1.0
+#: Rows that wait for the longest half-lives.
+WAITING = 256
+#: Machines with a longer half-life begin after so many rows, and copy the next shorter one before.
+_SHORT = 500.0
+WAKES = 256
+#: A machine is solved again after this share of its half-life, or of the rows so far.
+_SHARE = 16
+
+
+class Machine:
+    """Sums of one half-life, and its coefficients for each ridge."""
+
+    def __init__(self, half_life: float, n_neurons: int) -> None:
+        self.half_life, self.n_neurons = half_life, n_neurons
+        self.gram, self.moments = np.zeros((0, 0)), np.zeros((0, 0))
+        self.n_learned = 0  # of the rows that wait
+        self.due = 0  # after how many rows it is solved again
+
+    def every(self, n_rows: int) -> int:
+        """Return after how many rows the machine is solved again."""
+        least = 1 if n_rows < 64 else 8
+        return int(min(WAITING, max(least, min(self.half_life, n_rows) // _SHARE)))
+
+    def columns(self, n_neurons: int, width: int) -> np.ndarray:
+        """Return which of the activations the machine uses: the first neurons, and all the rest."""
+        some = np.arange(self.n_neurons)
+        linear = np.arange(2 * n_neurons + 1, width)
+        return np.concatenate([[0], 1 + some, 1 + n_neurons + some, linear])
+
+    def learn(self, Z: np.ndarray, targets: np.ndarray) -> None:
+        """Add rows to the sums: S ← λS + zzᵀ, of which only the lower triangle is kept."""
+        n = len(Z)
+        weight = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life)
+        fade = 0.5 ** (n / self.half_life)
+        Z = Z * np.sqrt(weight)[:, None]
+        self.gram = blas.dsyrk(1.0, Z.T, fade, self.gram, lower=1)
+        self.moments = fade * self.moments + Z.T @ (targets * np.sqrt(weight)[:, None])
+
+    def solve(self, ridge: np.ndarray) -> np.ndarray:
+        """Return coefficients of shape (n_outputs, n_columns)."""
+        system = self.gram.copy(order="F")
+        system.T.flat[:: len(system) + 1] += ridge
+        _, coef, info = lapack.dposv(system, self.moments, lower=1)
+        if info != 0:  # targets or sums beyond the precision of floats
+            coef = np.linalg.lstsq(system + np.tril(system, -1).T, self.moments)[0]
+        return coef.T
+
+    def grow(self, n_columns: int, n_outputs: int) -> None:
+        """Make room for new activations and outputs, which were 0 before."""
+        more, others = n_columns - len(self.gram), n_outputs - self.moments.shape[1]
+        self.gram = np.asfortranarray(np.pad(self.gram, (0, more)))
+        self.moments = np.pad(self.moments, ((0, more), (0, others)))
+
+
+class Machines:
+    """The machines of all half-lives. The rows of ``coef`` are (machine, ridge, output).
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows so far.
+    coef : array of shape (n_machines * n_ridges, n_outputs, width)
+        Coefficients of all activations.
+    """
+
+    def __init__(self, half_lives: tuple[float, ...], n_neurons: int) -> None:
+        half_lives = tuple(sorted(float(h) for h in half_lives))
+        self.n_neurons, self.n_rows, self.n_waiting = n_neurons, 0, 0
+        sizes = [
+            min(n_neurons, n_neurons if h > 2000 else n_neurons // 2 if h > 200 else 16)
+            for h in half_lives
+        ]
+        self.machines = [Machine(h, max(1, m)) for h, m in zip(half_lives, sizes, strict=True)]
+        self.n_experts = len(self.machines) * len(RIDGES)
+        self.coef = np.zeros((self.n_experts, 0, 0))
+        self.waiting, self.targets = np.zeros((WAITING, 0)), np.zeros((WAITING, 0))
+
+    def grow(self, penalties: np.ndarray, n_outputs: int) -> None:
+        """Make room for new activations, which come last, and outputs."""
+        width = len(penalties)
+        self._learn_all()
+        self.penalties = penalties
+        more, others = width - self.coef.shape[2], n_outputs - self.coef.shape[1]
+        self.coef = np.pad(self.coef, ((0, 0), (0, others), (0, more)))
+        self.waiting, self.targets = np.zeros((WAITING, width)), np.zeros((WAITING, n_outputs))
+        for machine in self.machines:
+            machine.grow(len(machine.columns(self.n_neurons, width)), n_outputs)
+
+    def outputs(self, z: np.ndarray) -> np.ndarray:
+        """Return what each machine predicts for a row, shape (n_experts, n_outputs)."""
+        n_experts, n_outputs, width = self.coef.shape
+        return (self.coef.reshape(-1, width) @ z).reshape(n_experts, n_outputs)
+
+    def learn(self, z: np.ndarray, target: np.ndarray) -> None:
+        """Add a row, and solve those machines whose turn it is."""
+        self.waiting[self.n_waiting], self.targets[self.n_waiting] = z, target
+        self.n_waiting += 1
+        self.n_rows += 1
+        for machine in self._awake():
+            if self.n_rows >= machine.due:
+                self._learn(machine)
+        if self.n_waiting == WAITING:
+            self._learn_all()
+
+    def start_over(self, Z: np.ndarray, targets: np.ndarray) -> None:
+        """Forget all rows, and learn these."""
+        self.n_waiting, self.n_rows = 0, len(Z)
+        for machine in self.machines:
+            machine.gram[:], machine.moments[:], machine.n_learned = 0.0, 0.0, 0
+        for machine in self._awake():
+            machine.learn(Z[:, machine.columns(self.n_neurons, Z.shape[1])], targets)
+            self._solve(machine)
+
+    def _awake(self) -> list[Machine]:
+        if self.n_rows >= WAKES:
+            return self.machines
+        return [m for m in self.machines if m.half_life <= _SHORT] or self.machines[:1]
+
+    def _learn(self, machine: Machine) -> None:
+        rows = slice(machine.n_learned, self.n_waiting)
+        if rows.start == rows.stop:
+            return
+        columns = machine.columns(self.n_neurons, self.waiting.shape[1])
+        machine.learn(self.waiting[rows][:, columns], self.targets[rows])
+        machine.n_learned = self.n_waiting
+        self._solve(machine)
+
+    def _learn_all(self) -> None:
+        """Learn all rows that wait, and empty their buffer."""
+        for machine in self._awake():
+            self._learn(machine)
+        for machine in self.machines:
+            machine.n_learned = 0
+        self.n_waiting = 0
+
+    def _solve(self, machine: Machine) -> None:
+        machine.due = self.n_rows + machine.every(self.n_rows)
+        columns = machine.columns(self.n_neurons, self.coef.shape[2])
+        awake = self._awake()
+        # Those that still sleep say what the longest half-life that is awake says.
+        followers = self.machines[len(awake) :] if machine is awake[-1] else []
+        for r, ridge in enumerate(RIDGES):
+            coef = machine.solve(ridge * self.penalties[columns])
+            for each in (machine, *followers):
+                place = self.machines.index(each) * len(RIDGES) + r
+                self.coef[place] = 0.0
+                self.coef[place][:, columns] = coef
