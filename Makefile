@@ -47,6 +47,7 @@
 # make bench-solvers      the direct and the iterative solver of Kitchen Sinks, and what choosing costs
 # make bench-stream       a million rounds with a bounded support
 # make bench-two-samples  tests of hypotheses beside those with the exact kernel
+# make bench-streams      streams that drift, row by row, beside River's learners
 # make bench-tables       Adult as a data frame, against trees
 # make locked        install what requirements/ci.txt says, by version and hash
 # make lock          renew requirements/ci.txt with today's versions
@@ -210,6 +211,9 @@ bench-prediction: $(VENV)/.plot
 
 bench-stream: $(VENV)/.plot
 	$(BIN)/python benchmarks/long_stream.py
+
+bench-streams: $(VENV)/.bench
+	$(BIN)/python benchmarks/streams.py
 
 bench-frequencies: $(VENV)/.plot
 	$(BIN)/python benchmarks/frequencies.py

@@ -29,6 +29,7 @@ from pages import (
     shrinking_gradient,
     small_tables,
     speed,
+    streams,
 )
 from pages.common import ROOT
 
@@ -51,6 +52,7 @@ BENCHMARKS = {
     "shrinking-gradient": shrinking_gradient.TABLES,
     "small-tables": small_tables.TABLES,
     "speed": speed.TABLES | design.TABLES,
+    "streams": streams.TABLES,
     "trees": candidates.TABLES | seeds.TABLES,
 }
 PAGES = {"README.md": readme.TABLES, "CONTRIBUTING.md": contributing.TABLES}
