@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 import numpy as np
 
+from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import Purpose, generator
 
 #: Length scales, in root mean square distances of two rows in the chosen features.
 SCALES = 0.35, 1.0
 #: How many features a cosine depends on: all features are left to every fourth one.
 ORDERS = 1.0, 2.0, 4.0, np.inf
+#: Ridge of the constant.
+_LEAST = 1e-6
 #: The most columns that also enter linearly.
 LINEAR = 128
+
+#: Products of a matrix of fewer numbers and a row take one thread anyway.
+_FEW = 8192
+
+
+def one_thread(size: int) -> AbstractContextManager[None]:
+    """Keep BLAS from waiting for other threads in the product of a matrix and a row."""
+    return linear_algebra(1) if size > _FEW else nullcontext()
 
 
 class Cosines:
@@ -72,7 +85,8 @@ class Cosines:
         m = self.n_neurons
         z = np.empty((*x.shape[:-1], self.width))
         z[..., 0] = 1.0
-        z[..., 1 : m + 1] = x @ self.weights.T
+        with one_thread(self.weights.size):
+            z[..., 1 : m + 1] = x @ self.weights.T
         np.sin(z[..., 1 : m + 1], out=z[..., m + 1 : 2 * m + 1])
         np.cos(z[..., 1 : m + 1], out=z[..., 1 : m + 1])
         z[..., 2 * m + 1 :] = x[..., : self.n_linear]
@@ -81,5 +95,5 @@ class Cosines:
     def penalties(self) -> np.ndarray:
         """Return the ridge of each activation, relative to that of a function of variance 1."""
         m = self.n_neurons
-        sizes = [0.1], np.full(2 * m, float(m)), np.full(self.n_linear, float(self.n_linear))
+        sizes = [_LEAST], np.full(2 * m, float(m)), np.full(self.n_linear, float(self.n_linear))
         return np.concatenate(sizes)

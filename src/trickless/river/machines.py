@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from trickless.arrays.threads import linear_algebra
+from trickless.river.cosines import one_thread
+
 #: Ridges, relative to the variance of the noise over that of the function.
 RIDGES = 0.03, 1.0
 #: Rows that wait for the longest half-lives.
@@ -98,27 +101,31 @@ class Machines:
     def outputs(self, z: np.ndarray) -> np.ndarray:
         """Return what each machine predicts for a row, shape (n_experts, n_outputs)."""
         n_experts, n_outputs, width = self.coef.shape
-        return (self.coef.reshape(-1, width) @ z).reshape(n_experts, n_outputs)
+        with one_thread(self.coef.size):
+            return (self.coef.reshape(-1, width) @ z).reshape(n_experts, n_outputs)
 
     def learn(self, z: np.ndarray, target: np.ndarray) -> None:
         """Add a row, and solve those machines whose turn it is."""
         self.waiting[self.n_waiting], self.targets[self.n_waiting] = z, target
         self.n_waiting += 1
         self.n_rows += 1
-        for machine in self._awake():
-            if self.n_rows >= machine.due:
-                self._learn(machine)
-        if self.n_waiting == WAITING:
-            self._learn_all()
+        due = [machine for machine in self._awake() if self.n_rows >= machine.due]
+        if due or self.n_waiting == WAITING:
+            with linear_algebra(1):
+                for machine in due:
+                    self._learn(machine)
+                if self.n_waiting == WAITING:
+                    self._learn_all()
 
     def start_over(self, Z: np.ndarray, targets: np.ndarray) -> None:
         """Forget all rows, and learn these."""
         self.n_waiting, self.n_rows = 0, len(Z)
         for machine in self.machines:
             machine.gram[:], machine.moments[:], machine.n_learned = 0.0, 0.0, 0
-        for machine in self._awake():
-            machine.learn(Z[:, machine.columns(self.n_neurons, Z.shape[1])], targets)
-            self._solve(machine)
+        with linear_algebra(1):
+            for machine in self._awake():
+                machine.learn(Z[:, machine.columns(self.n_neurons, Z.shape[1])], targets)
+                self._solve(machine)
 
     def _awake(self) -> list[Machine]:
         if self.n_rows >= WAKES:

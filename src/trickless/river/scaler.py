@@ -10,6 +10,8 @@ HALF_LIFE = 2000.0
 LARGEST = 5.0
 #: A deviation below this share of the mean is rounding.
 _LEAST = 1e-12
+#: Numbers from here on have squares beyond the range of floats: they are clipped, and not averaged.
+_MOST = 1e100
 
 
 class Scaler:
@@ -28,8 +30,8 @@ class Scaler:
         self.is_number = is_number
 
     def learn(self, rows: np.ndarray) -> None:
-        """Add rows, the latest of which counts most. NaN and infinities do not count."""
-        seen = np.isfinite(rows) & self.is_number
+        """Add rows, the latest of which counts most. NaN and huge numbers do not count."""
+        seen = (np.abs(rows) < _MOST) & self.is_number
         weight = 0.5 ** (np.arange(len(rows) - 1, -1, -1) / HALF_LIFE)[:, None] * seen
         values = np.where(seen, rows, 0.0)
         new = weight.sum(axis=0)
@@ -50,8 +52,9 @@ class Scaler:
 
     def __call__(self, raw: np.ndarray) -> np.ndarray:
         """Standardise rows, with 0 for a missing value."""
-        x = raw - self.shift
-        x *= self.rate
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinities
+            x = raw - self.shift
+            x *= self.rate
         missing = x != x  # also an infinity in a column without deviation
         if missing.any():
             x[missing] = 0.0

@@ -9,6 +9,8 @@ _FADE, _FADE_AFTER = 0.999, 0.995
 _PRIOR = 0.1
 #: What is left of absolute errors after a row.
 _FADE_ERRORS = 0.99
+#: An error counts as at most so many times the mean.
+_CAP = 10.0
 
 
 class Markov:
@@ -81,5 +83,6 @@ class AbsoluteErrors:
         means = self.means if self.weight else errors
         unit = np.sort(means)[len(means) // 4] + 1e-9 * means.max() + 1e-300
         self.weight = _FADE_ERRORS * self.weight + 1.0
-        self.means = self.means + (errors - self.means) / self.weight
+        capped = np.minimum(errors, _CAP * np.maximum(means, unit))
+        self.means = self.means + (capped - self.means) / self.weight
         return np.exp(np.maximum((errors.min() - errors) / unit, -100.0))
