@@ -237,3 +237,13 @@ def test_bad_targets_change_nothing(target):
     with pytest.raises(TypeError, match=r"feature 'a' is .*of type list"):
         model.learn_one({"a": [2.0]}, 1.0)
     assert pickle.dumps(model) == before
+
+
+def test_a_step_of_one_leaves_no_error():
+    rng = np.random.default_rng(7)
+    machines = Machines((100.0,), 2, (1.0, 0.5))
+    machines.grow(np.ones(7), 2)
+    z, target = rng.normal(size=7), rng.normal(size=2)
+    machines.learn(z, target)
+    expected = np.stack([target, target / 2])
+    np.testing.assert_allclose(machines.outputs(z)[machines.n_solved :], expected)

@@ -65,17 +65,35 @@ class Machine:
 
 
 class Machines:
-    """The machines of all half-lives. The rows of ``coef`` are (machine, ridge, output).
+    """The machines of all half-lives, and some that step towards each row at once.
+
+    The steps are those of normalised least mean squares [1]_, which suit streams whose rows
+    resemble their neighbours.
+
+    Parameters
+    ----------
+    half_lives : tuple of float
+        Half-lives in rows.
+    n_neurons : int
+        Number of neurons of long half-lives.
+    steps : tuple of float
+        Sizes of the steps. A step of 1 would leave no error at the row that was learned.
 
     Attributes
     ----------
     n_rows : int
         Number of rows so far.
-    coef : array of shape (n_machines * n_ridges, n_outputs, width)
-        Coefficients of all activations.
+    coef : array of shape (n_experts, n_outputs, width)
+        Coefficients of all activations, for each machine and ridge, and then for each step.
+
+    References
+    ----------
+    .. [1] S. Haykin, "Adaptive filter theory", 5th edition, 2014, Table 7.1.
     """
 
-    def __init__(self, half_lives: tuple[float, ...], n_neurons: int) -> None:
+    def __init__(
+        self, half_lives: tuple[float, ...], n_neurons: int, steps: tuple[float, ...] = ()
+    ) -> None:
         half_lives = tuple(sorted(float(h) for h in half_lives))
         self.n_neurons, self.n_rows, self.n_waiting = n_neurons, 0, 0
         sizes = [
@@ -83,7 +101,8 @@ class Machines:
             for h in half_lives
         ]
         self.machines = [Machine(h, max(1, m)) for h, m in zip(half_lives, sizes, strict=True)]
-        self.n_experts = len(self.machines) * len(RIDGES)
+        self.steps, self.n_solved = np.array(steps), len(self.machines) * len(RIDGES)
+        self.n_experts = self.n_solved + len(steps)
         self.coef = np.zeros((self.n_experts, 0, 0))
         self.waiting, self.targets = np.zeros((WAITING, 0)), np.zeros((WAITING, 0))
 
@@ -109,6 +128,7 @@ class Machines:
         self.waiting[self.n_waiting], self.targets[self.n_waiting] = z, target
         self.n_waiting += 1
         self.n_rows += 1
+        self._step(z, target)
         due = [machine for machine in self._awake() if self.n_rows >= machine.due]
         if due or self.n_waiting == WAITING:
             with linear_algebra(1):
@@ -122,10 +142,21 @@ class Machines:
         self.n_waiting, self.n_rows = 0, len(Z)
         for machine in self.machines:
             machine.gram[:], machine.moments[:], machine.n_learned = 0.0, 0.0, 0
+        self.coef[self.n_solved :] = 0.0
+        for z, target in zip(Z, targets, strict=True):
+            self._step(z, target)
         with linear_algebra(1):
             for machine in self._awake():
                 machine.learn(Z[:, machine.columns(self.n_neurons, Z.shape[1])], targets)
                 self._solve(machine)
+
+    def _step(self, z: np.ndarray, target: np.ndarray) -> None:
+        """Step towards the target of a row: w ← w + μ e z / |z|²."""
+        if not len(self.steps):
+            return
+        coef = self.coef[self.n_solved :]
+        sizes = self.steps[:, None] * (target - coef @ z) / (z @ z)
+        coef += sizes[:, :, None] * z
 
     def _awake(self) -> list[Machine]:
         if self.n_rows >= WAKES:

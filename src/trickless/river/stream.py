@@ -103,15 +103,27 @@ class Stream:
 
     Parameters
     ----------
-    as_targets : callable
-        Converts a list of answers to targets, shape (n_rows, n_outputs).
+    owner : str
+        Name of the estimator, for messages.
+    n_neurons, half_lives, seed
+        As of the estimator.
+    n_outputs : int
+        Number of outputs at first.
+    steps : tuple of float
+        Sizes of the steps of machines that learn each row at once.
     """
 
     def __init__(
-        self, owner: str, n_neurons: int, half_lives: tuple[float, ...], seed: int, n_outputs: int
+        self,
+        owner: str,
+        n_neurons: int,
+        half_lives: tuple[float, ...],
+        seed: int,
+        n_outputs: int,
+        steps: tuple[float, ...] = (),
     ) -> None:
         self.rows = Rows(owner, n_neurons, seed)
-        self.machines = Machines(half_lives, n_neurons)
+        self.machines = Machines(half_lives, n_neurons, steps)
         self._answers: list[Any] = []
         self.grow(n_outputs)
         self._latest: Seen | None = None
