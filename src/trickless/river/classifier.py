@@ -43,7 +43,7 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
     n_neurons : int, default=96
         Number of random cosines and sines of the machines with long half-lives. Those with a
         half-life of up to 2,000 rows use half of them, and those of up to 200 rows the first 16.
-    half_lives : tuple of float, default=(50.0, 400.0, 3200.0, inf)
+    half_lives : tuple of float, default=(50.0, 500.0, 5000.0)
         Half-lives in rows. ``inf`` forgets nothing.
     seed : int or None, default=None
         Seed of the neurons. The same integer gives the same model.
@@ -66,7 +66,7 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
     >>> from trickless.river import KitchenSinksClassifier
     >>> model = KitchenSinksClassifier(seed=0)
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
-    Accuracy: 90.63%
+    Accuracy: 90.71%
     """
 
     def __init__(

@@ -67,7 +67,7 @@ class Machine:
 class Machines:
     """The machines of all half-lives, and some that step towards each row at once.
 
-    The steps are those of normalised least mean squares [1]_, which suit streams whose rows
+    These take steps of normalised least mean squares [1]_, which suit streams whose rows
     resemble their neighbours.
 
     Parameters
