@@ -20,7 +20,17 @@ _SHARE = 16
 
 
 class Machine:
-    """Sums of one half-life, and its coefficients for each ridge."""
+    """Sums of one half-life, and its coefficients for each ridge.
+
+    Attributes
+    ----------
+    places : array of int
+        Which of the activations it uses.
+    gram, moments : arrays
+        Σ w z zᵀ, of which only the lower triangle is kept, and Σ w z yᵀ.
+    """
+
+    places: np.ndarray
 
     def __init__(self, half_life: float, n_neurons: int) -> None:
         self.half_life, self.n_neurons = half_life, n_neurons
@@ -33,14 +43,8 @@ class Machine:
         least = 1 if n_rows < 64 else 8
         return int(min(WAITING, max(least, min(self.half_life, n_rows) // _SHARE)))
 
-    def columns(self, n_neurons: int, width: int) -> np.ndarray:
-        """Return which of the activations the machine uses: the first neurons, and all the rest."""
-        some = np.arange(self.n_neurons)
-        linear = np.arange(2 * n_neurons + 1, width)
-        return np.concatenate([[0], 1 + some, 1 + n_neurons + some, linear])
-
     def learn(self, Z: np.ndarray, targets: np.ndarray) -> None:
-        """Add rows to the sums: S ← λS + zzᵀ, of which only the lower triangle is kept."""
+        """Add rows to the sums: S ← λS + zzᵀ."""
         n = len(Z)
         weight = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life)
         fade = 0.5 ** (n / self.half_life)
@@ -57,9 +61,13 @@ class Machine:
             coef = np.linalg.lstsq(system + np.tril(system, -1).T, self.moments)[0]
         return coef.T
 
-    def grow(self, n_columns: int, n_outputs: int) -> None:
+    def grow(self, n_neurons: int, width: int, n_outputs: int) -> None:
         """Make room for new activations and outputs, which were 0 before."""
-        more, others = n_columns - len(self.gram), n_outputs - self.moments.shape[1]
+        some = np.arange(self.n_neurons)
+        linear = np.arange(2 * n_neurons + 1, width)
+        # The constant, the first cosines and sines, and all columns.
+        self.places = np.concatenate([[0], 1 + some, 1 + n_neurons + some, linear])
+        more, others = len(self.places) - len(self.gram), n_outputs - self.moments.shape[1]
         self.gram = np.asfortranarray(np.pad(self.gram, (0, more)))
         self.moments = np.pad(self.moments, ((0, more), (0, others)))
 
@@ -115,7 +123,7 @@ class Machines:
         self.coef = np.pad(self.coef, ((0, 0), (0, others), (0, more)))
         self.waiting, self.targets = np.zeros((WAITING, width)), np.zeros((WAITING, n_outputs))
         for machine in self.machines:
-            machine.grow(len(machine.columns(self.n_neurons, width)), n_outputs)
+            machine.grow(self.n_neurons, width, n_outputs)
 
     def outputs(self, z: np.ndarray) -> np.ndarray:
         """Return what each machine predicts for a row, shape (n_experts, n_outputs)."""
@@ -147,7 +155,7 @@ class Machines:
             self._step(z, target)
         with linear_algebra(1):
             for machine in self._awake():
-                machine.learn(Z[:, machine.columns(self.n_neurons, Z.shape[1])], targets)
+                machine.learn(Z[:, machine.places], targets)
                 self._solve(machine)
 
     def _step(self, z: np.ndarray, target: np.ndarray) -> None:
@@ -167,8 +175,7 @@ class Machines:
         rows = slice(machine.n_learned, self.n_waiting)
         if rows.start == rows.stop:
             return
-        columns = machine.columns(self.n_neurons, self.waiting.shape[1])
-        machine.learn(self.waiting[rows][:, columns], self.targets[rows])
+        machine.learn(self.waiting[rows][:, machine.places], self.targets[rows])
         machine.n_learned = self.n_waiting
         self._solve(machine)
 
@@ -182,13 +189,13 @@ class Machines:
 
     def _solve(self, machine: Machine) -> None:
         machine.due = self.n_rows + machine.every(self.n_rows)
-        columns = machine.columns(self.n_neurons, self.coef.shape[2])
+        places = machine.places
         awake = self._awake()
         # Those that still sleep say what the longest half-life that is awake says.
         followers = self.machines[len(awake) :] if machine is awake[-1] else []
         for r, ridge in enumerate(RIDGES):
-            coef = machine.solve(ridge * self.penalties[columns])
+            coef = machine.solve(ridge * self.penalties[places])
             for each in (machine, *followers):
                 place = self.machines.index(each) * len(RIDGES) + r
                 self.coef[place] = 0.0
-                self.coef[place][:, columns] = coef
+                self.coef[place][:, places] = coef
