@@ -25,6 +25,7 @@
 # make bench-command-line  twenty million rows of a file through the command line
 # make bench-counts     counts, positive numbers and survival beside boosted trees and linear models
 # make bench-convergence  the rate 1/t of Doubly Stochastic
+# make bench-drift      detection of drift beside River's detectors: false alarms and delays
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
 # make bench-features     random features beside scikit-learn's approximations, and what stands on them
 # make bench-frequencies  errors of kernels by each way of drawing frequencies
@@ -199,6 +200,9 @@ bench-counts: $(VENV)/.bench
 
 bench-dask: $(VENV)/.test-dask
 	$(BIN)/python benchmarks/dask_scaling.py
+
+bench-drift: $(VENV)/.bench
+	$(BIN)/python benchmarks/drift.py
 
 bench-estimators: $(VENV)/.plot
 	$(BIN)/python benchmarks/estimators.py

@@ -164,9 +164,12 @@ def test_another_process_gives_the_same_model(learner, family, elsewhere):
         assert_close(elsewhere[f"{name} single"], answers(single, X), 1e-5)
 
 
-@pytest.mark.parametrize(
+every_sums = pytest.mark.parametrize(
     "learner", [m for m in LEARNERS if name_of(m).startswith("Kitchen")], ids=name_of
 )
+
+
+@every_sums
 @every_family
 def test_batches_and_parts_may_be_merged_in_any_order(learner, family):
     X, y = problem(learner)
@@ -195,6 +198,23 @@ def test_batches_and_parts_may_be_merged_in_any_order(learner, family):
         for model in (deepcopy(begun).merge(a).merge(b).merge(c), c.merge(b.merge(a)).merge(begun)):
             assert_close(coefficients(model), coefficients(whole), 1e-6)
             assert_close(answers(model, X), answers(whole, X), 1e-6)
+
+
+@every_sums
+@every_family
+def test_rows_fade_alike_in_batches_of_any_size_and_can_be_forgotten(learner, family):
+    X, y = problem(learner)
+    X, times = suited(family, X), np.arange(120.0)
+    model = make(learner, family, dtype="float64").set_params(half_life=40)
+    model.partial_fit(X[:60], y[:60], timestamps=times[:60])  # fits the family
+    whole = deepcopy(model).partial_fit(X[60:], y[60:], timestamps=times[60:])
+    for rows in np.split(np.arange(60, 120), [1, 30]):
+        model.partial_fit(X[rows], y[rows], timestamps=times[rows])
+    assert_close(coefficients(model), coefficients(whole), 1e-6)
+    assert_close(answers(model, X), answers(whole, X), 1e-6)
+    before, latest = answers(model, X), times[-1:]
+    model.partial_fit(X[:1], y[:1], timestamps=latest).forget(X[:1], y[:1], timestamps=latest)
+    assert_close(answers(model, X), before, 1e-6)
 
 
 @every_step

@@ -139,6 +139,11 @@ FOLLOWED = {
         "sample_weight=...",
         lambda: KITCHEN.fit(X, VALUES, sample_weight=VALUES**2),
     ),
+    "an interval of a prediction": (
+        lambda: KITCHEN.fit(X, VALUES).predict(X, interval=0.9),
+        "predict_interval(X, confidence=0.9)",
+        lambda: KITCHEN.fit(X, VALUES).predict_interval(X, confidence=0.9),
+    ),
     "the median": (
         lambda: SDCARegressor(loss="quantile").fit(X, VALUES),
         "loss='epsilon_insensitive' with epsilon=0",

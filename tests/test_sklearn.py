@@ -23,6 +23,7 @@ from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     RandomFeatures,
+    StreamingScaler,
 )
 from trickless.learners.base import Learner
 from trickless.neurons import Gaussian, Mixture, Stumps, Tabular, Trees
@@ -42,7 +43,7 @@ class Shots:
 DEFAULTS = [
     type(learner)(*[Shots()] * name_of(learner).startswith("Noisy"))
     for learner in LEARNERS + KERNEL_LEARNERS
-] + [RandomFeatures()]
+] + [RandomFeatures(), StreamingScaler()]
 #: Why a check of weights, which takes a weight of 2 for the row twice, contradicts an estimator.
 WEIGHTS = {
     "KitchenSinksRegressor": "alpha='auto' goes by the number of rows, which repetition changes",

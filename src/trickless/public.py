@@ -5,6 +5,7 @@ from trickless.functions.expansion import Expansion
 from trickless.functions.kernel import KernelDisplay, estimate_kernel
 from trickless.functions.network import Network
 from trickless.functions.stream import NeuronStream
+from trickless.inference.drift import Drift, DriftDetector
 from trickless.inference.independence import hsic_test
 from trickless.inference.result import KernelTestResult
 from trickless.inference.two_samples import mmd_test
@@ -21,6 +22,7 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
+from trickless.learners.streaming_scaler import StreamingScaler
 from trickless.learners.table_model import TableModel
 from trickless.solvers.rounds.regret import RegretDisplay
 from trickless.tables.table_column import TableColumn
@@ -29,6 +31,8 @@ __all__ = [
     "CandidatesDisplay",
     "DoublyStochasticClassifier",
     "DoublyStochasticRegressor",
+    "Drift",
+    "DriftDetector",
     "Expansion",
     "FeatureImportancesDisplay",
     "KernelDisplay",
@@ -43,6 +47,7 @@ __all__ = [
     "RegretDisplay",
     "ShrinkingGradientClassifier",
     "ShrinkingGradientRegressor",
+    "StreamingScaler",
     "TableColumn",
     "TableModel",
     "estimate_kernel",

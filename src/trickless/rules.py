@@ -323,8 +323,24 @@ def reworded(change: Callable[[str], str]) -> Iterator[None]:
         _WORDING.reset(token)
 
 
+#: Whether warnings are left out, for callers to whom they would say what is expected.
+_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Leave out the warnings of this package, in this thread alone."""
+    token = _QUIET.set(True)
+    try:
+        yield
+    finally:
+        _QUIET.reset(token)
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn, and point to the line outside the package that led here."""
+    if _QUIET.get():
+        return
     level, outside, frame = 1, 1, sys._getframe()
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("trickless."):

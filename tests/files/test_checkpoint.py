@@ -43,6 +43,7 @@ FITS = {
     "rounds": ShrinkingGradientRegressor(n_neurons=30, n_samples=20),
     "rounds-shrink": ShrinkingGradientClassifier(n_neurons=30, n_samples=20, norm_bound=0.03),
     "rounds-compressed": ShrinkingGradientRegressor(n_neurons=30, n_samples=20, max_support=40),
+    "rounds-fading": ShrinkingGradientRegressor(n_neurons=30, n_samples=20, half_life=9),
     "rounds-measured": ShrinkingGradientRegressor(n_neurons=30, n_samples=2000),
     "rounds-noisy": NoisyKernelRegressor(shots),
     "rounds-exact": KernelGradientRegressor(),

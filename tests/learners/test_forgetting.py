@@ -3,6 +3,7 @@
 import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import trickless
@@ -59,7 +60,7 @@ def test_time_stamps_age_rows_by_their_time():
     stamps = {
         1000.0: seconds,
         datetime.timedelta(seconds=1000): [start + datetime.timedelta(seconds=s) for s in seconds],
-        np.timedelta64(1000, "s"): np.datetime64("2024-01-01", "ns")
+        pd.Timedelta("1000s"): np.datetime64("2024-01-01", "ns")
         + (seconds * 1e9).astype("timedelta64[ns]"),
     }
     weight = 0.5 ** ((seconds[-1] - seconds) / 1000)
@@ -217,3 +218,138 @@ def test_recent_rows_are_in_the_sample():
     ends = model.predict_interval(X[-200:])
     width = (ends[:, 1] - ends[:, 0]).mean()
     assert width == pytest.approx(2 * 1.645 * 0.1, rel=0.15)
+
+
+def test_rows_of_weight_zero_pass_time():
+    X, y = rows()
+    model = learner(half_life=HALF_LIFE).fit(X[:500], y[:500])
+    model.partial_fit(X[:300], y[:300], sample_weight=np.zeros(300))
+    model.partial_fit(X[500:], y[500:])
+    numbers = np.append(np.arange(500), np.arange(800, 1500))
+    weight = 0.5 ** ((1499 - numbers) / HALF_LIFE)
+    expected = learner().fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(answers(model), answers(expected), rtol=1e-6, atol=1e-7)
+
+
+def test_a_compact_model_keeps_the_faded_sample():
+    X, y = rows(6000)
+    model = learner(half_life=500).fit(X, y)
+    np.testing.assert_array_equal(answers(model.compact()), answers(model))
+
+
+def test_models_that_forget_differently_are_not_merged(tmp_path):
+    X, y = rows(300)
+    hour, day = (
+        learner(half_life=datetime.timedelta(hours=n)).fit(X, y, timestamps=np.arange(300))
+        for n in (1, 24)
+    )
+    trickless.save(day, tmp_path / "day.trk")
+    day = trickless.load(tmp_path / "day.trk")
+    assert day.half_life == datetime.timedelta(days=1)
+    with pytest.raises(
+        ValueError, match=r"half_life=.*seconds=3600\) here and .*must forget alike"
+    ):
+        hour.merge(day)
+
+
+@pytest.mark.parametrize("half_life", [30, 500])
+@pytest.mark.parametrize("alpha", ["auto", 1e-3])
+def test_predict_then_learn_is_a_loop_over_rows(half_life, alpha):
+    X, y = rows(800)
+    block, loop = (learner(half_life=half_life, alpha=alpha).fit(X[:5], y[:5]) for _ in range(2))
+    parts = slice(5, 300), slice(300, 800)
+    predicted = np.concatenate([block.predict_then_learn(X[part], y[part]) for part in parts])
+    for i in range(5, 800):
+        assert loop.predict(X[i : i + 1])[0] == pytest.approx(predicted[i - 5], abs=1e-6)
+        loop.partial_fit(X[i : i + 1], y[i : i + 1])
+    np.testing.assert_allclose(answers(block), answers(loop), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("half_life", [30, 500])
+def test_rows_one_by_one_with_answers_in_between_give_the_solution_in_the_end(half_life):
+    """Between solutions the ridge fades; what is solved for is that of all rows with weights."""
+    X, y = rows(700)
+    model, distances = learner(half_life=half_life).fit(X[:200], y[:200]), []
+    for i in range(200, 700):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        quick = model.predict(X[:50])
+        if i % 50 == 0:
+            weight = 0.5 ** (np.arange(i + 1)[::-1] / half_life)
+            exact = learner(alpha=model.sums_._delayed.ridges[0] / 60)
+            exact.fit(X[: i + 1], y[: i + 1], sample_weight=weight)
+            distances.append(np.abs(quick - exact.predict(X[:50])).mean())
+    assert np.mean(distances) < 0.03  # the noise of the targets is 0.1
+    weight = 0.5 ** (np.arange(len(X))[::-1] / half_life)
+    expected = learner().fit(X, y, sample_weight=weight)
+    assert model.alpha_ == pytest.approx(expected.alpha_)  # solves
+    np.testing.assert_allclose(answers(model), answers(expected), rtol=1e-6, atol=1e-7)
+
+
+def test_without_forgetting_predict_then_learn_learns_as_partial_fit():
+    X, y = rows(900)
+    model, expected = (learner().fit(X[:100], y[:100]) for _ in range(2))
+    predicted = model.predict_then_learn(X[100:], y[100:])
+    expected.partial_fit(X[100:], y[100:])
+    np.testing.assert_array_equal(answers(model), answers(expected))
+    ahead = [learner().fit(X[:i], y[:i]).predict(X[i : i + 1])[0] for i in range(300, 900, 50)]
+    np.testing.assert_allclose(predicted[200:800:50], ahead, atol=0.15)
+
+
+def test_a_row_that_is_refused_changes_nothing_of_rows_that_wait():
+    X, y = rows(300)
+    model = learner(half_life=50).fit(X[:200], y[:200])
+    for i in range(200, 230):
+        model.predict(X[:1])
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(np.full((1, 3), np.nan), y[:1])
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_a_row_is_predicted_alike_beside_any_others_while_rows_wait():
+    X, y = rows(300)
+    model = KitchenSinksRegressor(Gaussian(1.0), 60, half_life=50, random_state=0)
+    model.fit(X[:200], y[:200]).predict(X)
+    model.partial_fit(X[200:203], y[200:203])
+    together = model.predict(X)
+    np.testing.assert_array_equal(
+        [model.predict(X[i : i + 1])[0] for i in range(50)], together[:50]
+    )
+
+
+def test_rows_that_wait_are_saved(tmp_path):
+    X, y = rows(400)
+    labels = np.where(y > 0, "up", "down")
+    model = KitchenSinksClassifier(Gaussian(1.0), 40, half_life=60, random_state=0)
+    model.fit(X[:200], labels[:200])
+    for i in range(200, 250):
+        model.predict_proba(X[:1])
+        model.partial_fit(X[i : i + 1], labels[i : i + 1])
+    trickless.save(model, tmp_path / "model.trk")
+    again = trickless.load(tmp_path / "model.trk")
+    for i in range(250, 400):
+        for each in (model, again):
+            each.partial_fit(X[i : i + 1], labels[i : i + 1])
+        np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({}, "the model has not learned any rows"),
+        ({"weight_bound": 1.0}, "weight_bound=1.0 does not go with it"),
+    ],
+)
+def test_predict_then_learn_says_what_it_needs(change, message):
+    X, y = rows(50)
+    model = learner(half_life=50, alpha=1e-3)
+    if change:
+        model.set_params(**change).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.predict_then_learn(X, y)
+    fitted = learner(half_life=50).fit(X, y)
+    with pytest.raises(ValueError, match="no standard deviations"):
+        fitted.predict_then_learn(X, y, return_std=True)
+    with pytest.raises(ValueError, match="some rows have the weight 0"):
+        fitted.predict_then_learn(X, y, sample_weight=np.arange(50.0))

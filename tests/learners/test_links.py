@@ -166,7 +166,7 @@ def test_rows_of_weight_two_are_two_rows_for_cox():
         ("poisson", [1.0, -2.0, 0.0], r"y holds -2 \(row 1\).*0 or more"),
         ("tweedie", [1.0, -2.0, 0.0], r"y holds -2 \(row 1\).*0 or more"),
         ("gamma", [1.0, 2.0, 0.0], r"y holds 0 \(row 2\).*above 0. Remedy: loss='tweedie'"),
-        ("poisson", [0.0, 0.0, 0.0], "y is 0 in every row"),
+        ("poisson", [0.0, 0.0, 0.0], "Regressor: y is 0 in every row"),
         ("cox", [1.0, 2.0, 3.0], r"y has the shape \(3,\).*Remedy: a structured array"),
         ("cox", [[1.0, 1], [2.0, 0], [-3.0, 1]], r"the time -3 \(row 2\)"),
         ("cox", [[1, 1.0], [1, 2.0], [0, 3.0]], r"y\[1, 1\] is 2.*columns \(time, event\)"),

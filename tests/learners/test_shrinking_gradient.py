@@ -272,7 +272,7 @@ def test_targets_outside_the_range_are_refused():
     X = inputs(10, 2)
     with pytest.raises(ValueError, match=r"y holds 3 \(row 4\), outside of y_range=\(-1, 1\)"):
         ShrinkingGradientRegressor(y_range=(-1, 1)).fit(X, [0, 0, 0, 0, 3, 0, 0, 0, 0, 0])
-    model = ShrinkingGradientRegressor().partial_fit(X, np.linspace(0, 1, 10))
+    model = ShrinkingGradientRegressor(y_range=(0, 1)).partial_fit(X, np.linspace(0, 1, 10))
     before = model.predict(X)
     with pytest.raises(ValueError, match=r"y holds 1.1.*Remedy: a new model with y_range"):
         model.partial_fit(X, np.linspace(0, 1.5, 10))

@@ -115,3 +115,37 @@ def test_streams_and_files_and_light_models_keep_it(tmp_path):
         light.set_params(noise="heteroscedastic").predict(NEW, return_std=True)
     with pytest.raises(ValueError, match=r"noise='equal'.*Remedy"):
         model_of(noise="equal").fit(X, y)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_the_likelihood_takes_the_noise_of_each_row(fit_intercept):
+    X, y = data(90)
+    Y = np.column_stack([y, X[:, 0] + y**2])
+    model = model_of(dtype="float64", fit_intercept=fit_intercept).fit(X, Y)
+    theta = model.theta_ + np.array([0.1, -0.2, 0.3, 0.2, -0.1])
+    value, gradient = model.log_marginal_likelihood(X, Y, theta, eval_gradient=True)
+    family = Gaussian(float(np.exp(theta[0])))
+    Z = features(model_of(dtype="float64", alpha=1.0).set_params(neurons=family).fit(X, y), X)
+    (alpha, noise), expected, ones = np.exp(theta[1:]).reshape(2, 2), 0.0, np.ones(90)
+    _, cov = model.predict(X, return_cov=True)
+    function = KitchenSinksRegressor.predict(
+        model.set_params(noise="constant"), X, return_cov=True
+    )[1]
+    for output in range(2):
+        constant = np.diag(cov[..., output] - function[..., output]) + model.noise_variance_[output]
+        prior = noise[output] / (90 * 30 * alpha[output])
+        sigma = prior * Z @ Z.T + np.diag(constant * noise[output] / model.noise_variance_[output])
+        inverse, rest = np.linalg.inv(sigma), Y[:, output]
+        if fit_intercept:
+            precision = ones @ inverse @ ones
+            rest = rest - ones @ inverse @ rest / precision
+            expected += 0.5 * np.log(2 * np.pi / precision)
+        expected += -0.5 * (rest @ inverse @ rest + np.linalg.slogdet(2 * np.pi * sigma)[1])
+    model.set_params(noise="heteroscedastic")
+    assert value == pytest.approx(expected, rel=1e-8)
+    for i, slope in enumerate(gradient):
+        step = 1e-4 * (np.arange(5) == i)
+        ends = [model.log_marginal_likelihood(X, Y, theta + k * step) for k in (-1, 1)]
+        assert slope == pytest.approx((ends[1] - ends[0]) / 2e-4, rel=1e-4, abs=1e-4)
+    with pytest.raises(ValueError, match=r"does not take sample_weight with noise='hetero"):
+        model.log_marginal_likelihood(X, Y, sample_weight=ones)

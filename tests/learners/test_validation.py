@@ -1,5 +1,6 @@
 """Bad input: the parameter, the value, the cause and the remedy are named."""
 
+import datetime
 import inspect
 import re
 from decimal import Decimal
@@ -45,6 +46,7 @@ WRONG = {
     "dtype": ["float16", "int", None, int],
     "verbose": ["yes"],
     "error_bars": ["yes", None],
+    "half_life": [0, -1.0, "long", True, np.nan, datetime.timedelta(0)],
     "noise": ["equal", None, 0.1],
     "alpha": [-1.0, "best", np.nan, np.inf, None],
     "step_size": [0, -1.0, "large", np.inf],

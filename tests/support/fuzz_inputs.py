@@ -70,13 +70,13 @@ OPTIONS = {
     "DoublyStochastic": [
         {}, {"alpha": 0.0}, {"schedule": "constant"}, {"preconditioner": "block"},
         {"batch_size": 3}, {"early_stopping": True}, {"step_size": 1e3},
-        {"schedule": "theorem", "alpha": 1.0},
+        {"schedule": "theorem", "alpha": 1.0}, {"half_life": 20},
     ],
     "DoublyStochasticRegressor": [{"loss": "huber"}, {"loss": "epsilon_insensitive"}],
     "DoublyStochasticClassifier": [{"loss": "hinge"}, {"loss": "squared_hinge"}],
     "ShrinkingGradient": [
         {}, {"max_support": 5}, {"batch_size": 1}, {"average": False}, {"estimator": "index"},
-        {"norm_bound": 0.01}, {"schedule": "inverse"},
+        {"norm_bound": 0.01}, {"schedule": "inverse"}, {"half_life": 20},
     ],
     "KernelGradient": [{}, {"kernel": "linear"}, {"max_support": 4}, {"kernel": "sigmoid"}],
     "NoisyKernel": [{}, {"n_samples": 3}],

@@ -3,7 +3,7 @@
 ``psi(x, w)`` stands for the activations of one row by one neuron, an array of ``width`` numbers.
 """
 
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 
@@ -273,3 +273,20 @@ def belongs(Z, y, ridge, z, candidate, level, scales=1.0):
         errors.append(abs(y[i] - (Z[i] @ coef + intercept)[0]))
     counted = np.append(scales * np.array(errors[:-1]), errors[-1])
     return (counted >= counted[-1]).sum() / (n + 1) > 1 - level
+
+
+def first_change(Z, reference, plan, order):
+    """The first window of a stream that differs from a reference, by means of all its groups."""
+    for t, (which, (n, every, level)) in product(range(1, len(Z) + 1), enumerate(plan)):
+        if t >= n and t % every == 0:
+            pooled, found = np.vstack([Z[t - n : t], reference]), []
+            for i in range(int(np.ceil(2 / (level * (len(pooled) // n))))):
+                rows = pooled[order(t, which, i)]
+                for start in range(0, len(rows) - n + 1, n):
+                    group = np.arange(start, start + n)
+                    difference = rows[group].mean(0) - np.delete(rows, group, 0).mean(0)
+                    found.append(difference @ difference)
+            p = np.mean(np.array(found) >= found[0] * (1 - 1e-9))
+            if p <= level:
+                return t, n, found[0], p
+    return None

@@ -183,6 +183,7 @@ def learners():
     yield "features trees", t.RandomFeatures("trees", **few), "table", "number"
     yield "features dense", t.RandomFeatures("trees", sparse_output=False, **few), "table", "number"
     yield "features best", t.RandomFeatures(trees, n_candidates=3, **few), "dense", "number"
+    yield "scaler", t.StreamingScaler(half_life=9.0), "dense", "number"
     yield "features mixture", t.RandomFeatures(mixed, **few), "dense", "number"
 
 
@@ -259,6 +260,8 @@ def checkpoints():
     learner = t.ShrinkingGradientRegressor("stumps", **rounds)
     yield "rounds sparse", learner, 20, "sparse", "number"
     yield "rounds trees", t.ShrinkingGradientRegressor(trees, **rounds), 20, "table", "number"
+    learner = t.ShrinkingGradientRegressor(half_life=9, **rounds)
+    yield "rounds fading", learner, 20, "sparse", "number"
     yield "descent", b.KernelGradientRegressor(), 5, "sparse", "number"
     yield "noisy", t.NoisyKernelRegressor(shots, random_state=0), 5, "dense", "number"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -28,6 +29,13 @@ class Growing(Stated):
 
     def __len__(self) -> int:
         return self._length
+
+    def mapped(self, function: Callable[[np.ndarray], np.ndarray]) -> Growing:
+        """Return a buffer with a function of the rows, if there are any."""
+        other = Growing()
+        if self._buffer is not None:
+            other.append(function(self.rows))
+        return other
 
     @staticmethod
     def like(rows: Any) -> np.ndarray:

@@ -34,7 +34,7 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.calibration import Temperatures, recent_rows
+from trickless.solvers.calibration import Temperatures, find_temperatures, recent_rows
 from trickless.solvers.exact.norma import NORMA, Update
 from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
@@ -178,6 +178,11 @@ class _NORMA(KernelLearner):
             new._learn(X, targets)
         return self
 
+    def _follow(self, before: Any) -> None:
+        super()._follow(before)
+        if (new := self.targets_.since(before)) is not None:
+            self.intercept_ = new.of_targets(self.intercept_)
+
     def _learn(self, X: Any, targets: np.ndarray) -> None:
         """Make a round for each row of a batch, in the order given."""
         b, loss = self.intercept_, self._loss(targets.shape[1])
@@ -198,11 +203,15 @@ class _NORMA(KernelLearner):
         return True
 
     def _temperatures(self) -> Temperatures | None:
-        return self.rounds_.temperatures()
+        rows = self._unseen()
+        return None if rows is None else find_temperatures(*rows)
 
     def _unseen(self) -> Unseen | None:
         recent = self.rounds_.recent
-        return None if recent is None else recent_rows(recent, self.rounds_.n_rounds)
+        if recent is None:
+            return None
+        rows, shown = recent_rows(recent, self.rounds_.n_rounds), self.targets_.shown
+        return rows._replace(decisions=shown(rows.decisions), targets=shown(rows.targets))
 
     def _function(self, X: Any) -> np.ndarray:
         return super()._function(X) + self.intercept_

@@ -55,6 +55,12 @@ class Learned:
         self._networks = workers.networks(len(network.coef), n_steps, network.intercept)
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows that the network learned from."""
+        order = self._workers.order
+        return int(order.ends[len(order.batches)])
+
+    @property
     def apart(self) -> MiniBatch:
         """Targets and weights of the held-out rows."""
         order = self._workers.order

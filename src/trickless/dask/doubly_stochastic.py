@@ -19,7 +19,7 @@ import numpy as np
 from trickless.arrays.places import to_host
 from trickless.conformal.unseen import MOST
 from trickless.dask.corrective import Learned
-from trickless.dask.fitting import fit, labels
+from trickless.dask.fitting import check_remembers, fit, labels
 from trickless.dask.parts import Taken, with_known_labels
 from trickless.dask.pieces import Pieces, current_client, pieces, some_rows, stacked
 from trickless.dask.workers import Counted, Order, Workers
@@ -76,6 +76,7 @@ def fit_doubly_stochastic(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
 ) -> Any:
     """Take the steps of the learner's own ``fit``, with sums from the workers."""
+    check_remembers(estimator)
     owner = type(estimator).__name__
     client = current_client()
     if client is None:

@@ -57,6 +57,16 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
     )
 
 
+def check_remembers(estimator: Any) -> None:
+    """Raise an error for a half-life, since chunks are learned in any order."""
+    if getattr(estimator, "half_life", None) is not None:
+        raise InvalidValueError(
+            f"trickless.dask.fit: half_life={estimator.half_life!r} does not go with Dask, since "
+            "chunks of rows are learned in any order",
+            "sample_weight=0.5 ** (age / half_life), where age is how old each row is",
+        )
+
+
 def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
     """Return the labels and class weights of a classifier, from a pass over y if needed."""
     if not isinstance(estimator, Classifier):

@@ -10,7 +10,7 @@ from dask.sizeof import sizeof
 
 from trickless.arrays.places import HOST
 from trickless.arrays.threads import linear_algebra
-from trickless.dask.fitting import fit, labels
+from trickless.dask.fitting import check_remembers, fit, labels
 from trickless.dask.pieces import (
     Pieces,
     at_home,
@@ -20,6 +20,7 @@ from trickless.dask.pieces import (
     some_rows,
     tree,
 )
+from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.intake.weights import check_weights
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
@@ -42,8 +43,15 @@ def fit_kitchen_sinks(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
 ) -> Any:
     """Sum the statistics of all pieces in a tree, and solve."""
+    check_remembers(estimator)
     check_streamable(estimator)
     owner = type(estimator).__name__
+    if estimator.half_life is not None:
+        raise InvalidValueError(
+            f"{owner}: half_life={estimator.half_life!r} needs rows in their order, but pieces are "
+            "summed in any order",
+            "half_life=None; or partial_fit with one chunk after the other",
+        )
     rows = pieces(owner, X, y, sample_weight)
     classes, class_weight = labels(estimator, rows, classes)
     seed = as_seed(estimator.random_state)

@@ -14,6 +14,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from functools import cache, cached_property
 from math import isfinite
 from types import BuiltinFunctionType, FunctionType
@@ -294,6 +295,11 @@ _KINDS: dict[str, _Kind] = {
         lambda recorder, value: recorder.write([value.start, value.stop, value.step]),
         lambda _, ends: slice(*_list(ends, 3)),
     ),
+    "$timedelta": _Kind(
+        lambda value: isinstance(value, timedelta),
+        lambda _, value: [value.days, value.seconds, value.microseconds],
+        lambda _, parts: timedelta(*map(_integer, _list(parts, 3))),
+    ),
     "$scalar": _Kind(
         lambda value: isinstance(value, np.generic),
         lambda recorder, value: recorder.add_array(np.asarray(value)),
@@ -411,6 +417,12 @@ def _shown(value: Any) -> str:
 def _list(value: Any, n: int | None = None) -> list[Any]:
     if type(value) is not list or n not in (None, len(value)):
         raise ValueError(f"a {type(value).__name__} is where a list of {n or 'some'} should be")
+    return value
+
+
+def _integer(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError(f"{_shown(value)} is not an integer")
     return value
 
 

@@ -34,6 +34,8 @@ _ROWS_OF_LEAVES = 2**14
 #: Blocks of one shape have at least this number of rows, or more if they compute fewer values than
 #: this number of values.
 _ROWS_ALIKE, _VALUES_ALIKE = 128, 2**15
+#: Rows of a block of a network for few rows.
+_FEW_ROWS = 8
 
 
 #: A source of weights: memory, or a seed.
@@ -64,6 +66,9 @@ class Network(Stated):
         Whether neurons were drawn for consecutive strata. This changes the standard error.
     """
 
+    #: Whether it is made for a few rows, in which case blocks of rows are small.
+    few_rows: bool = False
+
     def __init__(
         self,
         neurons: Neurons,
@@ -82,6 +87,7 @@ class Network(Stated):
 
     def check_state(self) -> None:
         check_is("neurons", self.neurons, Neurons)
+        check_is("few_rows", self.few_rows, bool)
         check_array("coef", self.coef, "f4 f8", (None, self.neurons.width, None))
         if isinstance(self.intercept, np.ndarray):
             check_array("intercept", self.intercept, "f4 f8", (self.n_outputs,))
@@ -137,7 +143,8 @@ class Network(Stated):
                 map_blocks(lambda rows: add(rows, X[rows]), blocks, jobs)
             else:
                 width = 1 if self.neurons.has_trees else self.neurons.width
-                map_rows_alike(add, X, self.n_neurons * width, self.n_jobs, place)
+                size = _FEW_ROWS if self.few_rows else None
+                map_rows_alike(add, X, self.n_neurons * width, self.n_jobs, place, size)
         check_finite(type(self.neurons).__name__, total, sums.xp)
         return total
 
@@ -218,6 +225,7 @@ def map_rows_alike(
     n_columns: int,
     n_jobs: int | None = None,
     place: Place | None = None,
+    size: int | None = None,
 ) -> None:
     """Call ``function(rows, some)`` for blocks of the rows of X that all have the same shape.
 
@@ -225,14 +233,14 @@ def map_rows_alike(
     for a row does not depend on the number of other rows or threads. This is for dense arrays on
     the host. The last block is filled up with copies of its last row. ``function`` must leave out
     their results. The shape depends on ``n_columns``, the number of columns that are computed in
-    all.
+    all, unless ``size`` rows are wanted.
     """
     n_rows = X.shape[0]
     if not isinstance(X, np.ndarray):
         place = place or place_of(X)
         place.map_rows(lambda rows: function(rows, X[rows, ...]), n_rows, n_columns, n_jobs)
         return
-    size = _ROWS_ALIKE * max(1, _VALUES_ALIKE // (_ROWS_ALIKE * max(1, n_columns)))
+    size = size or _ROWS_ALIKE * max(1, _VALUES_ALIKE // (_ROWS_ALIKE * max(1, n_columns)))
 
     def block(rows: slice) -> None:
         some = np.ascontiguousarray(X[rows])

@@ -7,7 +7,7 @@ order. The block size is part of a model, but the number of rows in a batch is n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from functools import partial
 from math import prod
@@ -232,6 +232,9 @@ class NeuronStream(Stated):
         result.
     """
 
+    #: The block that was drawn last, since steps of a stream use a block in parts.
+    _latest: tuple[Any, Weights] = None, ()
+
     def __init__(
         self, neurons: Neurons, seed: int, dtype: Any = np.float32, cache_bytes: int = 2**28
     ) -> None:
@@ -268,14 +271,21 @@ class NeuronStream(Stated):
             self._verify()
         place = place_of(like)
         key = b if place is HOST else (b, str(place))
-        weights = self._cache.get(key)
+        weights, latest = self._cache.get(key), self._latest
+        if weights is None and latest[0] == key:
+            weights = latest[1]
         if weights is None:
             weights = self._draw(b)
             weights = weights if place is HOST else moved(weights, place)
             size = sum(getattr(w, "nbytes", 8 * prod(w.shape)) for w in weights)
             if (b + 1) * size <= self.cache_bytes:  # by number, as threads would share a count
                 self._cache[key] = weights
+            self._latest = key, weights
         return weights
+
+    def forget(self) -> None:
+        """Free the memory of neurons that were drawn."""
+        self._cache = {}
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
         """Yield neurons ``start`` to ``stop`` in pieces of at most a block.
@@ -321,6 +331,12 @@ class NeuronStream(Stated):
         parts = [weights for _, weights in self.pieces(start, stop, place)]
         return tuple(place.xp.concat(arrays) for arrays in zip(*parts, strict=True))
 
+    def kept(self, name: str, draw: Callable[[], Weights]) -> Weights:
+        """Return other neurons of this family, which are kept after they are first drawn."""
+        if name not in self._cache:
+            self._cache[name] = draw()
+        return self._cache[name]
+
     def fingerprint(self) -> list[float]:
         """Summarise block 0. The summary shows whether a seed still gives the same neurons."""
         if self._fingerprint is None:
@@ -343,6 +359,7 @@ class NeuronStream(Stated):
 
     def check_state(self) -> None:
         self._cache, self._verified = {}, False  # whatever a file says
+        vars(self).pop("_latest", None)
         check_is("neurons", self.neurons, Neurons)
         check_count("n_features_in_ of neurons", self.neurons.n_features_in_, 1)
         check_seed("seed", self.seed)
@@ -353,7 +370,9 @@ class NeuronStream(Stated):
 
     def __getstate__(self) -> dict[str, Any]:
         self.fingerprint()
-        return self.__dict__ | {"_cache": {}, "_verified": False}
+        state = self.__dict__ | {"_cache": {}, "_verified": False}
+        state.pop("_latest", None)
+        return state
 
 
 def _summary(weights: Weights) -> list[float]:

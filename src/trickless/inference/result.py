@@ -65,7 +65,12 @@ def share_at_least(permuted: np.ndarray, statistic: float, scale: float) -> floa
 
     Statistics that differ by rounding are equal. ``scale`` is the size of the terms of their sums.
     """
-    return float((1 + (permuted >= statistic - _EQUAL * scale).sum()) / (1 + len(permuted)))
+    return (1 + number_at_least(permuted, statistic, scale)) / (1 + len(permuted))
+
+
+def number_at_least(permuted: np.ndarray, statistic: float, scale: float) -> int:
+    """Count the permutations that reach a statistic; see ``share_at_least``."""
+    return int((permuted >= statistic - _EQUAL * scale).sum())
 
 
 def standard_error(spread: float, variance: float) -> float:

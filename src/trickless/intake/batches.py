@@ -41,6 +41,7 @@ def with_matrix(
 
     In a stream, more batches may follow, and labels of this batch may be a part of all.
     """
+    targets = targets.grown(y) if stream else targets
     if isinstance(targets, Numbers):
         matrix = targets.matrix(y)
         return targets.after(matrix), that_count(X, matrix, weight)

@@ -31,15 +31,18 @@ class Labels(Targets):
     The classes are all labels that may occur; None takes those of the first batch.
     """
 
+    #: The least number of classes, and whether new ones may appear.
+    _least, grows = 2, False
+
     def __init__(self, owner: str, y: np.ndarray, classes: Any = None) -> None:
         source = "y" if classes is None else "classes"
         labels = distinct(owner, source, y if classes is None else classes)
-        if len(labels) < 2:
+        if len(labels) < self._least:
             held = f"only one class, {labels.tolist()[0]!r}" if len(labels) else "no classes"
             raise InvalidValueError(
                 f"{owner}: {source} holds {held}, and a classifier needs at least two classes",
                 "check the split (rows of weight 0 do not count), or pass classes= with "
-                "all labels to partial_fit",
+                "all labels to partial_fit, or classes='grow' if they are unknown",
             )
         self.owner = owner
         self.classes = labels
@@ -48,16 +51,16 @@ class Labels(Targets):
         check_is("owner", self.owner, str)
         check_is("classes", self.classes, np.ndarray)
         check_same("dimensions of classes", self.classes.ndim, 1)
-        check_count("number of classes", len(self.classes), 2)
+        check_count("number of classes", len(self.classes), self._least)
 
     @property
     def n_outputs(self) -> int:
         """Columns of targets and of decision values."""
-        return 1 if len(self.classes) == 2 else len(self.classes)
+        return 1 if len(self.classes) <= 2 else len(self.classes)
 
     def check_classes(self, classes: Any) -> None:
         """Raise an error if classes are given and differ from those of the first batch."""
-        if classes is None:
+        if classes is None or (type(classes) is list and classes == self.classes.tolist()):
             return
         classes = distinct(self.owner, "classes", classes)
         if list(map(form, classes.tolist())) != list(map(form, self.classes.tolist())):
@@ -71,11 +74,17 @@ class Labels(Targets):
     def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
         """Return labels as ±1 targets, shape (n_rows, n_outputs), of a stream or of a fit."""
         self.check_shape(y)
-        distinct(self.owner, "y", y)  # checks that they can be labels
-        index = positions(self.classes, y)
+        known = y.ndim == 1 and y.dtype.kind in "iuU" and y.dtype.kind == self.classes.dtype.kind
+        index = positions(self.classes, y) if known else None
+        if index is None or (index < 0).any():
+            distinct(self.owner, "y", y)  # checks that they can be labels
+            index = positions(self.classes, y)
         unknown = one_form(np.unique(y.ravel()[index < 0])).tolist() if (index < 0).any() else []
         if unknown:
-            remedy = "pass classes= with all labels to the first call of partial_fit"
+            remedy = (
+                "pass classes= with all labels to the first call of partial_fit, or "
+                "classes='grow' if they are not known"
+            )
             if not stream:
                 remedy = "leave such rows out, or fit to all labels with warm_start=False"
             raise InvalidValueError(
@@ -83,9 +92,9 @@ class Labels(Targets):
                 f"classes {self.classes.tolist()} fixed by the first batch",
                 remedy,
             )
-        if len(self.classes) == 2:
+        if self.n_outputs == 1:
             return np.where(index == 1, 1.0, -1.0)[:, None]
-        return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+        return np.where(index[:, None] == np.arange(self.n_outputs), 1.0, -1.0)
 
     def check_shape(self, y: np.ndarray) -> None:
         """Raise an error unless there is one label for each row."""
@@ -129,7 +138,7 @@ class Labels(Targets):
         named = [] if isinstance(class_weight, str) else list(class_weight)
         classes = list(map(form, self.classes.tolist()))
         unknown = [label for label in named if form(label) not in classes]
-        if unknown:
+        if unknown and not self.grows:
             raise InvalidValueError(
                 f"{self.owner}: class_weight={class_weight!r} has weights for {unknown!r}, but the "
                 f"classes are {self.classes.tolist()}",
@@ -138,6 +147,8 @@ class Labels(Targets):
 
     def labels(self, decisions: np.ndarray) -> np.ndarray:
         """Return the predicted label of each row."""
+        if len(self.classes) == 1:
+            return np.repeat(self.classes, len(decisions))
         binary = decisions.shape[1] == 1
         return self.classes[(decisions[:, 0] > 0).astype(int) if binary else decisions.argmax(1)]
 

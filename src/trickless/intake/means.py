@@ -29,6 +29,12 @@ class Means(Numbers):
     def __init__(self, owner: str, y: np.ndarray, dtype: Any, loss: str, power: float) -> None:
         super().__init__(owner, y, dtype)
         self.loss, self.power = loss, float(power)
+        if len(y) and (np.asarray(y) == 0).all():
+            raise InvalidValueError(
+                f"{owner}: y is 0 in every row, so the logarithm of its mean, with which loss="
+                f"{loss!r} begins, is not finite",
+                "rows with a positive target, in the first batch",
+            )
 
     def check_state(self) -> None:
         super().check_state()

@@ -32,6 +32,7 @@ from trickless.tables.frames import (
     with_times_as_days,
 )
 from trickless.tables.kinds import as_numbers, holds_times
+from trickless.tables.new_categories import NewCategories
 from trickless.tables.refusals import Refusal, why_no_frame, why_no_numbers, why_no_table
 
 _FINITE = "rows must be finite numbers", "encode it, or fill it in (sklearn.impute), in a pipeline"
@@ -155,9 +156,12 @@ class Rows(Stated):
         Whether y was an array of another library, so that predicted labels are, too.
     had_gaps : array of shape (n_features,) or None
         Columns of a table that had missing values in training; None for other rows.
+    new_categories : NewCategories or None
+        How often later rows have new categories; None without a column of categories.
     """
 
     had_gaps: np.ndarray | None = None  # in files of older versions
+    new_categories: NewCategories | None = None
 
     def __init__(self, owner: str, dtype: Any, kind: Matrix, numeric: bool) -> None:
         self.owner = owner
@@ -178,6 +182,10 @@ class Rows(Stated):
         check_is("place", self.place, Place | None)
         if self.had_gaps is not None:
             check_array("had_gaps", self.had_gaps, "b1", (None,))
+        check_is("new_categories", self.new_categories, NewCategories | None)
+        if self.new_categories is not None and self.encoder is not None:
+            n_columns = len(self.encoder.kinds)
+            check_same("columns of new_categories", len(self.new_categories.usual), n_columns)
         check_is("dtype", self.dtype, np.dtype)
         check_same("dtype", self.dtype.kind, "f")
 
@@ -203,6 +211,8 @@ class Rows(Stated):
         names = getattr(learner, "feature_names_in_", None)
         X = self._in_precision(X, place, first=True, names=names)
         self._see_gaps(learner, X, place)
+        if self.encoder is not None and (codes := self.encoder.n_categories).any():
+            self.new_categories = NewCategories.of_first(X, codes)
         return X, y, weight
 
     def later(self, learner: Any, X: Any, y: Any, sample_weight: Any, may_be_empty: bool) -> Batch:
@@ -217,6 +227,11 @@ class Rows(Stated):
         if len(y):
             X = self._in_precision(X, place)
             self._see_gaps(learner, X, place)
+            if self.new_categories is not None:
+                inputs = self.inputs(learner, X.shape[1])
+                found = self.new_categories
+                found = found.after(self.owner, X, inputs.n_categories, inputs.names)
+                self.new_categories = found
         return X, y, weight
 
     def to_predict(self, learner: Any, X: Any) -> Any:
@@ -267,8 +282,11 @@ class Rows(Stated):
 
     def _validated(self, learner: Any, X: Any, y: Any, place: Place, reset: bool) -> Any:
         """Return rows, and targets if there are any, as arrays of finite numbers."""
-        if not reset and isinstance(y, str) and self._is_simple(learner, X):
-            return X
+        if not reset and self._is_simple(learner, X):
+            if isinstance(y, str):
+                return X
+            if self._are_simple(y, len(X)):
+                return X, y
         frame = type(X) is not np.ndarray and is_frame(X)
         self._check_shape(X, None if reset or frame else learner.n_features_in_)
         if scipy.sparse.issparse(X):
@@ -376,6 +394,14 @@ class Rows(Stated):
                 "sklearn.multioutput.MultiOutputClassifier",
             )
         return True
+
+    def _are_simple(self, y: Any, n_rows: int) -> bool:
+        """Return whether targets of few rows are an array that needs no more checks."""
+        if type(y) is not np.ndarray or y.shape != (n_rows,):
+            return False
+        if self.numeric:
+            return y.dtype in _FLOATS and bool(np.isfinite(y).all())
+        return y.dtype.kind in "iuU"
 
     def _is_numbered(self, learner: Any, X: Any, reset: bool) -> bool:
         """Return whether the columns of a data frame are found by their positions, as in arrays.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from trickless.arrays.stated import Stated, check_array, check_count, check_is
 from trickless.conformal.intervals import distances, widened
 from trickless.errors import InvalidValueError
 from trickless.functions.network import Network
-from trickless.rules import with_remedies
+from trickless.rules import warn, with_remedies
+from trickless.solvers.outputs import NewOutputs
 
 #: The largest target in double precision, and the least by which targets may differ in it: sums of
 #: their squares neither overflow nor vanish.
@@ -45,6 +46,26 @@ class Targets(Stated):
     def network(self, network: Network) -> Network:
         """Return a network of decision values in the units of y."""
         return network
+
+    def shown(self, decisions: Any) -> Any:
+        """Return decision values as they are predicted, of all outputs of a solver."""
+        return decisions
+
+    def shown_errors(self, errors: Any) -> Any:
+        """Return errors of such values, from errors of all outputs."""
+        return errors
+
+    def grown(self, y: np.ndarray) -> Self:
+        """Return the same after y of a later batch was seen, if that may change the outputs."""
+        return self
+
+    def settled(self) -> Self:
+        """Return the same, with outputs that do not change any more."""
+        return self
+
+    def since(self, before: Any) -> NewOutputs | None:
+        """Return how the outputs have changed since earlier targets; None if they have not."""
+        return None
 
 
 class Numbers(Targets):
@@ -201,12 +222,19 @@ class Quantiles(Numbers):
 class Range(Numbers):
     """Targets of an online regressor, mapped to [-1, 1] from a range that contains all of them.
 
-    ``y_range`` "auto" takes each output's range from the first batch.
+    ``y_range`` "auto" takes each output's range from the first batch, and lets it grow. Its middle
+    stays, as functions of the targets have no constant by which it could move.
     """
+
+    # In files of older versions.
+    grows: bool = False
+    #: Half the width of each range at the last warning that it has grown.
+    told: Any = 0.0
 
     def __init__(self, owner: str, y: np.ndarray, dtype: Any, y_range: Any) -> None:
         super().__init__(owner, y, dtype)
-        if isinstance(y_range, str):
+        self.grows = isinstance(y_range, str)
+        if self.grows:
             targets = super().matrix(y)
             self.low, self.high = targets.min(axis=0), targets.max(axis=0)
         else:
@@ -218,6 +246,9 @@ class Range(Numbers):
         super().check_state()
         for name in ("low", "high"):
             check_array(name, getattr(self, name), "f8", (self.n_outputs,))
+        check_is("grows", self.grows, bool)
+        if isinstance(self.told, np.ndarray):
+            check_array("told", self.told, "f8", (self.n_outputs,), 0)
 
     @property
     def middle(self) -> np.ndarray:
@@ -244,9 +275,36 @@ class Range(Numbers):
                 f"({self.low[output]:g}, {self.high[output]:g}), which is mapped to the [-1, 1] "
                 "that the online guarantee assumes",
                 "a new model with y_range=(low, high) "
-                "wide enough for all batches; 'auto' takes it from the first batch",
+                "wide enough for all batches; or 'auto', with which the range may grow",
             )
         return (targets - self.middle) / self.half_width
+
+    def grown(self, y: np.ndarray) -> Range:
+        if not self.grows:
+            return self
+        targets = super().matrix(y)
+        low, high = targets.min(axis=0), targets.max(axis=0)
+        outside = (low < self.low) | (high > self.high)
+        if not outside.any():
+            return self
+        new, far = copy(self), np.maximum(high - self.middle, self.middle - low)
+        new.low = np.where(outside, np.minimum(self.middle - far, low), self.low)
+        new.high = np.where(outside, np.maximum(self.middle + far, high), self.high)
+        ends = np.stack([new.low, new.high])
+        _check_size(self.owner, ends, self.dtype)
+        _check_differences(self.owner, np.ptp(ends, axis=0), self.dtype)
+        told = outside & (new.half_width >= 2 * self.told)
+        if told.any():
+            new.told = np.where(told, new.half_width, self.told)
+            _warn_of_growth(self, new, int(told.argmax()))
+        return new
+
+    def since(self, before: Any) -> NewOutputs | None:
+        if before.low is self.low:
+            return None
+        outputs = np.arange(self.n_outputs)
+        factor = before.half_width / self.half_width
+        return NewOutputs(outputs, factor, np.zeros(self.n_outputs))
 
     def values(self, decisions: Any) -> Any:
         return decisions * self.half_width + self.middle
@@ -261,6 +319,18 @@ class Range(Numbers):
     def network(self, network: Network) -> Network:
         coef = (network.coef * self.half_width).astype(network.coef.dtype)
         return Network(network.neurons, network.source, coef, self.middle, network.n_jobs)
+
+
+def _warn_of_growth(before: Range, after: Range, output: int) -> None:
+    """Warn that targets were outside of the range, once for each time that it doubles."""
+    ranges = [f"({each.low[output]:g}, {each.high[output]:g})" for each in (before, after)]
+    which = f" of output {output}" if before.n_outputs > 1 else ""
+    warn(
+        f"{before.owner}: targets{which} are outside of the range {ranges[0]} of earlier batches, "
+        f"which grows to {ranges[1]} around the same middle. Predictions stay, and norm_bound and "
+        "the steps are from now on in units of the wider range. Remedy: y_range=(low, high), if "
+        "the range of all targets is known."
+    )
 
 
 def check_scale(owner: str, y: np.ndarray, dtype: np.dtype) -> None:

@@ -7,7 +7,7 @@ To predict, ``rows`` validates the rows, the learner's function gives decision v
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +29,7 @@ from trickless.conformal.unseen import Scores, Unseen
 from trickless.functions.stream import as_seed, check_seed
 from trickless.intake.batches import Targets, with_matrix
 from trickless.intake.given import as_targets
+from trickless.intake.growing_labels import with_classes
 from trickless.intake.labels import Labels, LabelSets, check_some_weight
 from trickless.intake.rows import Batch, Matrix, Rows
 from trickless.intake.targets import Numbers
@@ -105,6 +106,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     _new_targets: Callable[[np.ndarray, Any], Targets]
     #: Whether targets are numbers.
     _numeric: ClassVar[bool]
+    #: Whether a class that may appear later needs an output from the beginning.
+    _spare: ClassVar[bool] = False
 
     _rules: ClassVar[dict[str, Rule]] = {
         "n_jobs": N_JOBS,
@@ -116,7 +119,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """Let callbacks follow the fit of a class of learners, and check what is passed to it."""
         if "fit" in vars(cls):
             cls.fit = watched(vars(cls)["fit"])
-        for name in {"fit", "partial_fit", "fit_stream"} & vars(cls).keys():
+        for name in {"fit", "partial_fit", "fit_stream", "predict"} & vars(cls).keys():
             setattr(cls, name, checked(name, vars(cls)[name]))
         super().__init_subclass__(**options)
 
@@ -184,17 +187,26 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     ) -> Batch:
         """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0."""
         check_fixed(self)
+        before, self.rows_ = self.targets_, copy(self.rows_)  # which may note what is in them
         X, y, weight = self.rows_.later(self, X, self._read_targets(y), sample_weight, stream)
-        if not isinstance(self.targets_, Numbers):
-            self.targets_.check_classes(to_host(classes))
+        if not isinstance(before, Numbers):
+            self.targets_ = before = with_classes(before, to_host(classes), self._spare)
         if not len(y):
-            return X, np.empty((0, self.targets_.n_outputs)), weight
+            return X, np.empty((0, before.n_outputs)), weight
         class_weight = getattr(self, "class_weight", None)
-        self.targets_, batch = with_matrix(self.targets_, X, y, weight, class_weight, stream)
+        self.targets_, batch = with_matrix(before, X, y, weight, class_weight, stream)
+        self._follow(before)
         return batch
 
+    def _follow(self, before: Targets) -> None:
+        """Give the function the outputs of new targets, if they differ from earlier ones."""
+        if (new := self.targets_.since(before)) is not None:
+            name = self._parts[-1]
+            setattr(self, name, getattr(self, name).with_outputs(new, self.targets_))
+
     def _rows_to_predict(self, X: Any) -> Any:
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():  # what scikit-learn asks takes as long as a prediction
+            check_is_fitted(self)
         check_parameters(self, self._rules)
         return self.rows_.to_predict(self, X)
 
@@ -202,7 +214,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """Decision values, shape (n_rows, n_outputs), on the device of the rows."""
         X = self._rows_to_predict(X)
         with linear_algebra(self.n_jobs):
-            values = self._function(X)
+            values = self.targets_.shown(self._function(X))
         return values if type(values) is type(X) else to_device_of(X, values)
 
     def _temperatures(self) -> Temperatures | None:

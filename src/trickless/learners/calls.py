@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import wraps
-from inspect import signature
+from inspect import Signature, signature
 from typing import Any
 
 from trickless.errors import InvalidTypeError
@@ -15,31 +15,43 @@ _VALIDATION = (
     "eval_set", "eval_X", "eval_y", "eval_metric", "validation_data", "validation_split", "X_val",
     "y_val", "valid_sets", "early_stopping_rounds",
 )  # fmt: skip
+#: What other libraries call the confidence of an interval.
+_INTERVALS = "interval", "intervals", "confidence", "pi", "return_interval"
 
 
 def checked(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method whose errors of calls name the class of the object, and a remedy."""
     parameters = signature(method)
-    names = list(parameters.parameters)[1:]
 
     @wraps(method)
     def call(self: Any, *arguments: Any, **options: Any) -> Any:
         try:
-            parameters.bind(self, *arguments, **options)
-        except TypeError as error:
-            owner = type(self).__name__
-            unknown = next((each for each in options if each not in names), None)
-            said = str(error) if unknown is None else f"there is no parameter {unknown!r}"
-            remedy = f"the parameters are {', '.join(names)}"
-            if unknown is not None:
-                remedy = f"{_instead_of(self, name, unknown, names)}{remedy}"
-            raise InvalidTypeError(
-                f"{owner}.{name}: {said}",
-                remedy,
-            ) from None
-        return method(self, *arguments, **options)
+            return method(self, *arguments, **options)
+        except TypeError:
+            _check_call(self, name, parameters, arguments, options)
+            raise
 
     return call
+
+
+def _check_call(
+    learner: Any,
+    name: str,
+    parameters: Signature,
+    arguments: tuple[Any, ...],
+    options: dict[str, Any],
+) -> None:
+    """Raise an error that names the class and a remedy if the arguments are not of the method."""
+    try:
+        parameters.bind(learner, *arguments, **options)
+    except TypeError as error:
+        owner, names = type(learner).__name__, list(parameters.parameters)[1:]
+        unknown = next((each for each in options if each not in names), None)
+        said = str(error) if unknown is None else f"there is no parameter {unknown!r}"
+        remedy = f"the parameters are {', '.join(names)}"
+        if unknown is not None:
+            remedy = f"{_instead_of(learner, name, unknown, names)}{remedy}"
+        raise InvalidTypeError(f"{owner}.{name}: {said}", remedy) from None
 
 
 def _instead_of(learner: Any, method: str, unknown: str, names: list[str]) -> str:
@@ -53,5 +65,8 @@ def _instead_of(learner: Any, method: str, unknown: str, names: list[str]) -> st
         return f"score(X, y) of other rows after {method}; "
     if unknown == "callbacks" and hasattr(learner, "set_callbacks"):
         return "set_callbacks(...) of the learner; "
+    for other in ("predict_interval", "predict_set"):
+        if unknown in _INTERVALS and hasattr(learner, other):
+            return f"{other}(X, confidence=0.9); "
     similar = get_close_matches(unknown, names, 1)
     return f"{similar[0]}=...; " if similar else ""

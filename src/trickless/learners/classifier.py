@@ -15,6 +15,7 @@ from trickless.arrays.places import to_device_of, to_host
 from trickless.arrays.states import in_one_state
 from trickless.conformal.levels import check_confidence
 from trickless.errors import MissingAttributeError
+from trickless.intake.growing_labels import GrowingLabels, may_grow
 from trickless.intake.labels import Labels, LabelSets, spelled_as_classes
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import sets_of_classes
@@ -51,6 +52,7 @@ class Classifier(ClassifierMixin, Learner):
     """
 
     _numeric = False
+    _spare = True
 
     @property
     def _takes_sets(self) -> bool:
@@ -59,6 +61,8 @@ class Classifier(ClassifierMixin, Learner):
 
     def _new_targets(self, y: np.ndarray, classes: Any) -> Labels | LabelSets:
         owner = type(self).__name__
+        if y.ndim == 1 and may_grow(classes):
+            return GrowingLabels(owner, y, self._spare, self._loss(3).coupled)
         if y.ndim == 1:
             return Labels(owner, y, classes)
         sets = LabelSets(owner, y)
@@ -172,6 +176,8 @@ class Classifier(ClassifierMixin, Learner):
 
     def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Return probabilities of the classes from decision values."""
+        if len(self.classes_) == 1:
+            return np.ones((len(decisions), 1))
         temperatures = self._temperatures()
         if temperatures is not None and isinstance(self.targets_, LabelSets):
             return np.asarray(expit(tempered(decisions, temperatures)))
@@ -235,8 +241,15 @@ def partial_fit_labels(self: Any, X: Any, y: Any, classes: Any = None) -> Any:
         Training data.
     y : array of shape (n_rows,)
         Class labels.
-    classes : array of shape (n_classes,), optional
-        All labels that may occur, for the first call. Default: the labels of the first batch.
+    classes : array of shape (n_classes,) or "grow", optional
+        All labels that may occur, for the first call. With "grow", from the first call on, new
+        labels may appear in any batch, and the first one may hold a single label. There is then one
+        more output than labels, for a label that has not come yet, with targets −1. A new label
+        continues from this output. With losses that learn each class against the rest, it is thus
+        the output of a label that was declared from the beginning. The softmax function of
+        "log_loss" has counted one label that has not come, however many do. The output is the last
+        one in coefficients, and not in decision values and probabilities, whose columns follow
+        ``classes_``. Default: the labels of the first batch.
 
     Returns
     -------

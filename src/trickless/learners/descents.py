@@ -146,15 +146,20 @@ def continued(learner: Any) -> Descent:
 
 
 def size_up(
-    learner: Any, targets: np.ndarray, weight: np.ndarray | None, validated: bool = False
+    learner: Any,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    validated: bool = False,
+    **wanted: Any,
 ) -> DescentOptions:
     """Fix the parameters that are "auto" for rows that come together, and return all options.
 
-    ``validated`` says that there are rows of the user's for early stopping.
+    ``validated`` says that there are rows of the user's for early stopping. Values that are
+    ``wanted`` replace parameters of the learner.
     """
     n_rows, n_effective = len(targets), effective_rows(len(targets), weight)
     plain = learner.schedule == "theorem" or not isinstance(learner.step_size, str)
-    given = {name: getattr(learner, name) for name in (*Plan._fields, "schedule")}
+    given = {name: getattr(learner, name) for name in (*Plan._fields, "schedule")} | wanted
     planned = plan(given, plain, n_rows, n_effective, learner.neurons_)
     if planned.preconditioner == "newton" and isinstance(learner.damping, str):
         loss = learner._loss(learner.targets_.n_outputs)
@@ -209,7 +214,6 @@ def warn_of_known_rows(learner: Any, options: DescentOptions) -> None:
 def rows_apart(learner: Any, X_val: Any, y_val: Any, weight: Any) -> Batch:
     """Receive the user's rows for early stopping, and leave no trace of them in the learner."""
     other = copy(learner)
-    other.rows_ = copy(learner.rows_)
     try:
         batch = receive_rows(other, X_val, y_val, weight, stream=False)
     except (TypeError, ValueError) as error:

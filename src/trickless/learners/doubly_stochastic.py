@@ -22,10 +22,10 @@ from trickless.functions.network import Network, check_alike
 from trickless.learners.base import store
 from trickless.learners.callbacks import watch_rows
 from trickless.learners.classifier import Classifier
+from trickless.learners.descent_streams import learn_rows
 from trickless.learners.descents import (
     RULES,
     begin_descent,
-    check_by_rows,
     check_validation,
     continued,
     groups_of,
@@ -38,6 +38,7 @@ from trickless.learners.descents import (
     warn_of_known_rows,
     watch_held_out,
 )
+from trickless.learners.forgetting import age
 from trickless.learners.hazards import keep_baseline
 from trickless.learners.many_losses import OF_LOSSES, ManyLosses
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
@@ -50,6 +51,7 @@ from trickless.rules import (
     choice,
     non_negative,
 )
+from trickless.solvers.clock import HALF_LIFE, Clock
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.options import NEURONS, may_be_newton
 from trickless.solvers.descent.passes import FitRows, learn_all
@@ -135,6 +137,13 @@ class _DoublyStochastic(NeuronLearner):
         Whether ``fit`` keeps the neurons of the fitted model and adds neurons up to ``n_neurons``.
         For trees with early stopping, give ``X_val`` and ``y_val`` as well, because an earlier fit
         has learned from all rows of X.
+    half_life : float, timedelta or None, default=None
+        How ``partial_fit`` forgets: after so many later rows, or so much time by ``timestamps``,
+        coefficients have faded to half. Neurons that have faded to 1/256 are dropped, as are the
+        oldest beyond ``n_neurons``, so memory stays bounded. Steps have a constant size, and each
+        batch of at most ``batch_size`` rows takes whole steps. They are limited to an eighth of a
+        half-life. What coefficients lose on average goes into the intercept. ``fit`` weights rows
+        by their age, in their order. None forgets nothing.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons, the order of rows and the held-out rows. The same integer gives the
         same model.
@@ -232,6 +241,8 @@ class _DoublyStochastic(NeuronLearner):
     n_neurons: int | str  # type: ignore[assignment]
     alpha: float | str
     fit_intercept: bool = True  # in files of older versions
+    half_life: Any = None
+    clock_: Clock | None = None
     step_size: float | str
     schedule: str
     decay: float | str
@@ -258,7 +269,7 @@ class _DoublyStochastic(NeuronLearner):
     _by_leaves = True
     _on_devices = True
 
-    _rules = NeuronLearner._rules | RULES
+    _rules = NeuronLearner._rules | RULES | {"half_life": HALF_LIFE}
 
     def fit(
         self,
@@ -270,6 +281,7 @@ class _DoublyStochastic(NeuronLearner):
         y_val: Any = None,
         sample_weight_val: Any = None,
         groups: Any = None,
+        timestamps: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Any:
         """Take steps on batches of the rows until ``n_neurons`` neurons have been drawn.
@@ -299,6 +311,9 @@ class _DoublyStochastic(NeuronLearner):
             The group of each row, if rows of one group are alike, such as those of one patient.
             Whole groups are then held out for early stopping. Otherwise rows of one group would be
             on both sides, and the scores of the held-out rows would be too good.
+        timestamps : array of shape (n_rows,), optional
+            Times of the rows, for a ``half_life`` in time instead of rows: numbers or datetimes
+            that never decrease.
         checkpoint : str or path, optional
             A file in which the state of the fit is saved about once a minute. If the process ends,
             make the same call with the same data again. It resumes from the file and gives the
@@ -316,6 +331,8 @@ class _DoublyStochastic(NeuronLearner):
             training_copy(self, is_model, resumes=warm) as new,
             linear_algebra(self.n_jobs),
         ):
+            new.clock_ = None
+            sample_weight = age(new, X, sample_weight, timestamps).weight
             if warm:
                 batch = receive_rows(new, X, y, sample_weight, stream=False)
                 new.descent_ = continued(new)
@@ -358,31 +375,11 @@ class _DoublyStochastic(NeuronLearner):
 
     def check_state(self) -> None:
         super().check_state()
+        check_is("clock_", self.clock_, Clock | None)
         if hasattr(self, "descent_"):
             check_is("descent_", self.descent_, Descent)
             check_alike("neurons of descent_", self.descent_.neurons, self.neurons_)
             self._check_outputs("descent_", len(self.descent_.intercept))
-
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
-        check_parameters(self, self._rules)
-        check_by_rows(self)
-        with training_copy(self, is_model, resumes=True) as new, linear_algebra(self.n_jobs):
-            if new.__sklearn_is_fitted__():
-                batch = receive_rows(new, X, y, sample_weight, classes)
-                new.descent_ = new.descent_.copy()
-            else:
-                batch = new._receive_first(X, y, sample_weight, classes, stream=True)
-                choose_neurons(new, *batch, in_turn=self._may_be_newton)
-                new.descent_ = begin_descent(new, *batch[1:])
-            new._learn(*batch)
-        return self
-
-    def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        """Take steps on a batch of a stream."""
-        if n_rows := len(targets):
-            options = size_up(self, targets, weight)
-            with self._progress(n_rows, "row") as bar:
-                self.descent_.learn(X, targets, weight, options, bar.update)
 
     def _unseen(self) -> Unseen | None:
         return self.descent_.unseen
@@ -489,7 +486,7 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, _DoublyStochastic):
     ----------
     intercept_ : array of shape (n_outputs,)
         Mean of the first batch's targets, or its logarithm for losses with a log link, or their
-        quantile, or 0.
+        quantile, or 0. With a ``half_life`` it moves to their present level.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and their mean squared error before the step. The error is
         summed over the outputs. It is 0 for "cox".
@@ -550,6 +547,7 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, _DoublyStochastic):
         n_iter_no_change: int = 5,
         tol: float = 1e-3,
         warm_start: bool = False,
+        half_life: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -558,7 +556,9 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, _DoublyStochastic):
     ) -> None:
         store(self, locals())
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> DoublyStochasticRegressor:
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None
+    ) -> DoublyStochasticRegressor:
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
         A batch of fewer rows takes a proportionally smaller step, so rows count equally, however
@@ -574,12 +574,16 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, _DoublyStochastic):
             Weights of the rows, relative to their mean so far. If the weights of a batch sum to
             more than its number of rows, they are scaled down to that number. That keeps the step
             stable, so heavy rows count less than in ``fit``, especially in small batches.
+        timestamps : array of shape (n_rows,), optional
+            Times of the rows, for a ``half_life`` in time instead of rows: numbers or datetimes
+            that never decrease.
 
         Returns
         -------
         self
         """
-        return self._partial_fit(X, y, sample_weight)
+        learn_rows(self, X, y, sample_weight, timestamps=timestamps)
+        return self
 
 
 @documented
@@ -652,6 +656,7 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         n_iter_no_change: int = 5,
         tol: float = 1e-3,
         warm_start: bool = False,
+        half_life: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -661,7 +666,13 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         store(self, locals())
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        timestamps: Any = None,
     ) -> DoublyStochasticClassifier:
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
@@ -673,14 +684,24 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
             Training data.
         y : array of shape (n_rows,)
             Class labels.
-        classes : array of shape (n_classes,), optional
-            All labels that may occur, for the first call. Default: the labels of the first batch.
+        classes : array of shape (n_classes,) or "grow", optional
+            All labels that may occur, for the first call. With "grow", from the first call on, new
+            labels may appear in any batch, and the first one may hold a single label. There is then
+            one more output than labels, for a label that has not come yet, with targets −1. A new
+            label continues from this output. With losses that learn each class against the rest, it
+            is thus the output of a label that was declared from the beginning. The softmax function
+            of "log_loss" has counted one label that has not come, however many do. The output is
+            the last one in coefficients, and not in decision values and probabilities, whose
+            columns follow ``classes_``. Default: the labels of the first batch.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, relative to their mean so far. If the weights of a batch sum to
             more than its number of rows, they are scaled down to that number.
+        timestamps : array of shape (n_rows,), optional
+            Times of the rows, for a ``half_life`` in time.
 
         Returns
         -------
         self
         """
-        return self._partial_fit(X, y, sample_weight, classes)
+        learn_rows(self, X, y, sample_weight, classes, timestamps)
+        return self

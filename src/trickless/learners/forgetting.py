@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from trickless.arrays.places import to_host
+from trickless.errors import InvalidValueError
 from trickless.intake.weights import check_weights
 from trickless.rules import with_remedies
-from trickless.solvers.clock import Clock, in_units
+from trickless.solvers.clock import Clock, are_several, as_times, in_units
 
 
 class Aged(NamedTuple):
@@ -24,16 +25,24 @@ class Aged(NamedTuple):
         The factor of the weights of all earlier rows.
     arrived : int or None
         The number of earlier rows. None if the learner has never forgotten any.
+    passed : array of shape (n_rows,) or None
+        Half-lives between the latest earlier row and each row.
+    times : array of shape (n_rows,) or None
+        Time stamps of the rows with a weight above 0, if several half-lives are in use.
     """
 
     weight: Any
     fade: float = 1.0
     arrived: int | None = None
+    passed: np.ndarray | None = None
+    times: np.ndarray | None = None
 
 
 def age(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
     """Move the clock of a learner by the rows of a batch, and return their weights."""
     clock: Clock | None = learner.clock_
+    if are_several(learner.half_life):
+        return _timed(learner, X, sample_weight, timestamps)
     forgets = in_units(learner.half_life) < np.inf
     if not forgets and clock is None and timestamps is None:
         return Aged(sample_weight)
@@ -46,7 +55,46 @@ def age(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
     if ages.weights is None:
         return Aged(sample_weight, ages.fade, arrived)
     weight = check_weights(owner, to_host(sample_weight), n_rows, may_be_empty=True)
-    return Aged(ages.weights if weight is None else weight * ages.weights, ages.fade, arrived)
+    weight = ages.weights if weight is None else weight * ages.weights
+    return Aged(weight, ages.fade, arrived, ages.passed)
+
+
+def _timed(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
+    """Move the clock of a learner of several half-lives, which weights rows by itself."""
+    owner = type(learner).__name__
+    with with_remedies(owner):
+        n_rows = _num_samples(X)
+    clock = learner.clock_ or Clock()
+    for each in () if isinstance(learner.half_life, str) else learner.half_life:
+        clock.check_kind(owner, timestamps, each)
+    learner.clock_, _ = clock.after(owner, n_rows, timestamps, None)
+    if timestamps is None:
+        return Aged(sample_weight)
+    if isinstance(learner.half_life, str):
+        raise InvalidValueError(
+            f"{owner}: half_life='auto' counts in rows, but there are time stamps",
+            "half_life=[60, 600, 6000], for instance, in the unit of the time stamps",
+        )
+    times = as_times(owner, timestamps, n_rows)
+    weight = check_weights(owner, to_host(sample_weight), n_rows, may_be_empty=True)
+    return Aged(sample_weight, times=times if weight is None else times[weight > 0])
+
+
+def lapses(learner: Any, X: Any, timestamps: Any) -> np.ndarray | None:
+    """Move the clock of a learner by the rows of a batch, and return the half-lives before each.
+
+    It is None if the learner forgets nothing.
+    """
+    clock: Clock | None = learner.clock_
+    forgets = in_units(learner.half_life) < np.inf
+    if not forgets and clock is None and timestamps is None:
+        return None
+    owner = type(learner).__name__
+    with with_remedies(owner):
+        n_rows = _num_samples(X)
+    clock = Clock() if clock is None else clock
+    learner.clock_, passed = clock.lapses(owner, n_rows, timestamps, learner.half_life)
+    return passed if forgets else None
 
 
 def now_weights(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Any:
@@ -69,6 +117,12 @@ def merge_clocks(learner: Any, other: Any) -> tuple[float, float]:
         learner.clock_ = None if mine is None or theirs is None else mine
         return 1.0, 1.0
     owner = type(learner).__name__
+    if in_units(learner.half_life) != in_units(other.half_life):
+        raise InvalidValueError(
+            f"{owner}: half_life={learner.half_life!r} here and {other.half_life!r} in other, but "
+            "models that are merged must forget alike",
+            "the same half_life in both models",
+        )
     mine, theirs = mine or Clock(), theirs or Clock()
     learner.clock_, *fades = mine.together(owner, theirs, learner.half_life)
     return fades[0], fades[1]

@@ -15,6 +15,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.intake.weights import check_weights
+from trickless.learners.ensembles import check_single, is_ensemble
 from trickless.learners.likelihood import Likelihood
 from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
@@ -65,6 +66,10 @@ class GaussianProcess(Regressor, SolvedLearner):
                 f"{owner}: return_std=True does not go with return_cov=True",
                 "return_cov=True, whose diagonal is the square of the standard deviations",
             )
+        if return_std and is_ensemble(self):
+            ahead = self._ahead(self._rows_to_predict(X))
+            mean, std = (self.targets_.shaped(each) for each in ahead)
+            return mean, std
         mean = super().predict(X)
         if not return_std and not return_cov:
             return mean
@@ -140,6 +145,7 @@ class GaussianProcess(Regressor, SolvedLearner):
     def noise_variance_(self) -> Any:
         """Variance of the noise: residual sum of squares / residual degrees of freedom."""
         check_is_fitted(self)
+        self._check_single("noise_variance_")
         check_deviations(self)
         return self._each_output(self.sums_.noise(self._problem()))
 
@@ -150,7 +156,9 @@ class GaussianProcess(Regressor, SolvedLearner):
 
         Coefficients are integrated out, at ``alpha_`` and ``noise_variance_``. With an intercept,
         it is the likelihood under a flat prior of the constant. Rows of unequal weights count as
-        their effective number of rows of equal weight.
+        their effective number of rows of equal weight. The sums cannot give the likelihood for
+        ``noise="heteroscedastic"``: this is for noise of the same variance everywhere, and
+        :meth:`log_marginal_likelihood` of the rows takes the noise of each.
         """
         check_is_fitted(self)
         check_statistics(self)
@@ -208,12 +216,14 @@ class GaussianProcess(Regressor, SolvedLearner):
         eval_gradient : bool, default=False
             Whether to return the gradient with respect to ``theta`` as well.
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, as for ``fit``.
+            Weights of the rows, as for ``fit``. They do not go with ``noise="heteroscedastic"``.
 
         Returns
         -------
         likelihood : float
-            As ``log_marginal_likelihood_``, summed over the outputs.
+            As ``log_marginal_likelihood_``, summed over the outputs. With
+            ``noise="heteroscedastic"``, each row has the variance of the noise that the model
+            predicts for it, multiplied by the noise in ``theta`` over ``noise_variance_``.
         gradient : array of shape (n_hyperparameters,), if ``eval_gradient``
             It is exact for alpha and the noise. For each length scale it is a central difference,
             which takes two more passes over the rows.
@@ -254,11 +264,20 @@ class GaussianProcess(Regressor, SolvedLearner):
         with with_remedies(type(self).__name__):
             targets = self.targets_.matrix(np.asarray(self._scored(to_host(y))))
             check_consistent_length(X, targets)
-        weight = None
+        weight, relative = None, None
         if sample_weight is not None:
             weight = check_weights(type(self).__name__, sample_weight, len(targets))
+        if self.noise != "constant":
+            with process_of(self, "log_marginal_likelihood") as process:
+                relative = process.noise_at(X) / self.sums_.noise(self._problem())
+        if weight is not None and relative is not None:
+            raise InvalidValueError(
+                f"{type(self).__name__}: log_marginal_likelihood does not take sample_weight with "
+                f"noise={self.noise!r}, which weighs the rows by their noise",
+                "sample_weight=None, or noise='constant'",
+            )
         problem = self._problem()._replace(alpha="evidence")
-        rows = X, targets, weight, problem
+        rows = X, targets, weight, problem, relative
         likelihood = Likelihood(self.neurons_, self.sums_.stream, self.sums_.n_neurons, *rows)
         with linear_algebra(self.n_jobs):
             value, gradient = likelihood.at(start, eval_gradient)
@@ -279,6 +298,7 @@ def process_of(learner: SolvedLearner, what: str) -> Iterator[Process]:
 
 def check_process(learner: Any, what: str) -> None:
     """Raise an error if the model cannot be read as a Gaussian process."""
+    check_single(learner, what.removesuffix("=True"))
     loss = learner.fixed_.get("loss", "squared_error")
     if loss != "squared_error":
         raise InvalidValueError(

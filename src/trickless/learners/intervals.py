@@ -54,6 +54,28 @@ def intervals_by_deviations(learner: Any, X: Any, confidence: float) -> Any:
     return to_device_of(predicted, np.stack([mean - far, mean + far], axis=-1))
 
 
+def intervals_by_experts(learner: Any, X: Any, confidence: float, method: str) -> Any:
+    """Return intervals of an ensemble, by its errors at the last rows before it learned them.
+
+    The errors count relative to the standard deviations that were predicted.
+    """
+    if method == "gaussian":
+        return intervals_by_deviations(learner, X, confidence)
+    if method != "auto":
+        raise InvalidValueError(
+            f"{type(learner).__name__}: method={method!r} leaves rows out, which an ensemble of "
+            f"half-lives does not (half_life={learner.half_life!r})",
+            "method='auto' or 'gaussian'",
+        )
+    recent = learner.sums_.recent
+    known = (recent.deviations > 0).all(axis=1)
+    _check_enough(learner, known, confidence)
+    errors = np.abs(recent.targets - recent.decisions)[known] / recent.deviations[known]
+    far = upper_quantiles(errors.T, confidence)
+    ahead = learner._ahead(learner._rows_to_predict(X))
+    return learner.targets_.ends(ahead.decisions, far * ahead.deviations)
+
+
 def choices_of(learner: Any) -> int:
     """Return by how many ranks to widen intervals, for what was chosen by the same errors.
 

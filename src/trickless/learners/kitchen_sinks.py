@@ -23,6 +23,8 @@ from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
+from trickless.learners.ensembles import check_single
+from trickless.learners.expert_weights import ExpertWeights
 from trickless.learners.forgetting import age
 from trickless.learners.gaussian_process import GaussianProcess, process_of
 from trickless.learners.hazards import keep_baseline
@@ -37,6 +39,7 @@ from trickless.learners.streams import (
     learn_batch,
     learn_stream,
     merge_sums,
+    predict_and_learn,
 )
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
@@ -54,7 +57,8 @@ from trickless.rules import (
     positive,
 )
 from trickless.selection.grid import families_of_grid
-from trickless.solvers.clock import HALF_LIFE
+from trickless.solvers.clock import HALF_LIFE, are_several
+from trickless.solvers.experts.experts import MOST_LAGS
 from trickless.solvers.least_squares.sums import Sums
 from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
@@ -67,7 +71,7 @@ from trickless.solvers.named_losses import (
 from trickless.solvers.pinball import Quantile
 
 
-class _KitchenSinks(SolvedLearner):
+class _KitchenSinks(ExpertWeights, SolvedLearner):
     """Parameters, ``fit`` and the like of both estimators; ``sums_`` is the solver.
 
     Parameters
@@ -110,12 +114,31 @@ class _KitchenSinks(SolvedLearner):
         cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The half with
         the better scores is compared again with 512 neurons on 16,384 rows. This continues up to
         2,048 neurons on 32,768 rows, as long as it is cheap compared with the fit.
-    half_life : float, timedelta or None, default=None
+    half_life : float, timedelta, list, "auto" or None, default=None
         How long a row counts for half: after so many later rows, its weight is halved, and halved
         again after as many more. Rows are learned in their order, as the newest of a stream. With
         ``timestamps``, the half-life is in their unit, which is seconds for datetimes, or a
         timedelta. alpha, error bars and intervals use the effective number of rows
         (Σ w)² / Σ w², about 2.9 half-lives of a long stream. None forgets nothing.
+
+        - "auto" mixes experts with half-lives of 10, 100, 1,000 and infinitely many rows, each at
+          0.5, 1 and 2 times the length scale of the family, among which ``n_neurons`` are shared
+          out. With ``alpha="auto"``, there is an expert for each of two ratios of noise to signal,
+          0.01 and 0.1. The weight of an expert grows with the probability that it gave to each
+          target before it learned it (Lu, Karanikolas and Giannakis, IEEE TPAMI 45(2), 2023). A
+          small part of all weights is shared out equally after each row, so that the weights
+          follow changes (Herbster and Warmuth, Machine Learning 32, 1998; Waxman and Djurić, TMLR
+          2024). What the family takes from the data comes from the first 256 rows, so the model
+          does not depend on how rows are grouped. A row takes about as long as 24 updates of
+          recursive least squares with a third of the neurons.
+        - A list has one expert for each of its half-lives, or two with ``alpha="auto"``, all at the
+          length scale of the family.
+    lags : int, default=0
+        For ``half_life="auto"`` or a list: the number p of last targets from which further experts
+        predict, instead of neurons. They are linear, an autoregression of order p. With ``lags=1``,
+        "the same as the last time" is among the predictions that are mixed. All rows of a call of
+        ``predict`` have the same last targets, so this is for rows that are predicted and learned
+        one by one, or by ``predict_then_learn``.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     dtype : {"float32", "float64"}, default="float32"
@@ -176,6 +199,7 @@ class _KitchenSinks(SolvedLearner):
     solver: str
     error_bars: bool = False
     half_life: Any = None
+    lags: int = 0
     search: dict[str, Any] | None
 
     _fixed = (*SolvedLearner._fixed, "n_neurons")
@@ -203,6 +227,11 @@ class _KitchenSinks(SolvedLearner):
             anything("None", "", is_none),
         ),
         "half_life": HALF_LIFE,
+        "lags": integer(
+            0,
+            "lags=1 has experts that predict from the last target alone, and lags=0 has none",
+            MOST_LAGS,
+        ),
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
     }
 
@@ -243,6 +272,9 @@ class _KitchenSinks(SolvedLearner):
         """
         check_parameters(self, self._rules)
         self._check_error_bars()
+        if are_several(self.half_life):
+            learn_stream(self, [(X, y, sample_weight, timestamps)], checkpoint=checkpoint)
+            return self
         with (
             Checkpoint(checkpoint, self) as file,
             training_copy(self, SolvedLearner._is_model) as new,
@@ -289,7 +321,13 @@ class _KitchenSinks(SolvedLearner):
         self.sums_ = Sums(self.stream_, self._n_used, origin)
 
     def _check_error_bars(self) -> None:
-        """Raise an error if ``error_bars`` or ``noise`` excludes another parameter."""
+        """Raise an error if ``error_bars``, ``noise`` or ``lags`` excludes another parameter."""
+        if self.lags and not are_several(self.half_life):
+            raise InvalidValueError(
+                f"{type(self).__name__}: lags={self.lags} needs several half-lives, but half_life="
+                f"{self.half_life!r}",
+                "half_life='auto', or lags=0",
+            )
         if self.loss != "squared_error":
             for name, default in (("error_bars", False), ("noise", "constant")):
                 if getattr(self, name, default) != default:
@@ -329,8 +367,8 @@ class _KitchenSinks(SolvedLearner):
         ``partial_fit`` with new rows and ``forget`` with old ones make a window that slides.
 
         Rows that were never learned raise an error, and leave the model unchanged. The model keeps
-        up to 2,048 rows by which to tell. Among more rows, a row that was never learned is told
-        with the probability 2,048 / n, or if without it the sums would not be sums over rows.
+        up to 2,048 rows to compare with. Among n > 2,048 rows, a row that was never learned raises
+        an error with probability 2,048 / n, or if without it the sums would not be sums over rows.
 
         Parameters
         ----------
@@ -351,6 +389,8 @@ class _KitchenSinks(SolvedLearner):
 
     def merge(self, other: Any) -> Any:
         """Add the rows of another model, as if this model had learned from them.
+
+        A classifier that was begun with ``classes="grow"`` takes the classes of both.
 
         You can fit models to parts of the data, on several machines, and merge them in any order.
         Up to rounding, the result is the same as after one ``fit`` to all rows.
@@ -417,8 +457,8 @@ class KitchenSinksRegressor(
     noise : {"constant", "heteroscedastic"}, default="constant"
         Whether the variance of the noise is the same everywhere. With "heteroscedastic", standard
         deviations depend on the noise near the row. Its logarithm is another function of the same
-        neurons, learned from up to 2,048 rows that are left out in turn. Predictions, samples and
-        the likelihood are unchanged.
+        neurons, learned from up to 2,048 rows that are left out in turn. Predictions and samples
+        are unchanged.
 
     Attributes
     ----------
@@ -476,6 +516,7 @@ class KitchenSinksRegressor(
         noise: str = "constant",
         search: dict[str, Any] | None = None,
         half_life: Any = None,
+        lags: int = 0,
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: Any = None,
@@ -534,7 +575,7 @@ class KitchenSinksRegressor(
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, as for ``fit``.
         timestamps : array of shape (n_rows,), optional
-            Times of the rows, as for ``fit``. They go on from those of the earlier batches.
+            Times of the rows, as for ``fit``. They continue those of the earlier batches.
 
         Returns
         -------
@@ -542,6 +583,64 @@ class KitchenSinksRegressor(
         """
         learn_batch(self, X, y, sample_weight, timestamps=timestamps)
         return self
+
+    def predict_then_learn(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        timestamps: Any = None,
+        return_std: bool = False,
+    ) -> Any:
+        """Predict each row by the rows before it, then learn it.
+
+        This is the same as a loop over the rows of ``predict`` and ``partial_fit``, up to rounding,
+        but takes a fraction of the time.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+            Target values.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows, all above 0.
+        timestamps : array of shape (n_rows,), optional
+            Times of the rows, as for ``fit``.
+        return_std : bool, default=False
+            Whether to return standard deviations of the targets as well. They need a ``half_life``
+            of "auto" or a list.
+
+        Returns
+        -------
+        y_pred : float64 array of the shape of y
+            Predictions. The first row of a new model cannot be predicted, and has NaN.
+        std : array of the same shape, if ``return_std``
+
+        Notes
+        -----
+        With a single ``half_life``, or none, the model must have learned some rows before. Its
+        predictions use the alpha that was chosen last. It is chosen anew when there are twice as
+        many rows, or after 1,024 rows. In between, the ridge fades like the rows, and is restored
+        after 256 rows or 3 half-lives. A loop of ``predict`` and ``partial_fit`` over single rows
+        does the same if there is a ``half_life``. Without one, each ``predict`` solves anew.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from trickless import KitchenSinksRegressor
+        >>> X = np.random.default_rng(0).normal(size=(500, 2))
+        >>> y = np.sin(X[:, 0]) * np.where(np.arange(500) < 250, 1, -1)  # an abrupt change
+        >>> model = KitchenSinksRegressor(n_neurons=100, half_life="auto", random_state=0)
+        >>> predicted = model.predict_then_learn(X, y)
+        >>> bool(np.abs(predicted - y)[-100:].mean() < 0.2)
+        True
+        """
+        check_parameters(self, self._rules)
+        given = X, y, sample_weight, None, timestamps
+        decisions, std, new = predict_and_learn(self, *given, deviations=return_std)
+        mean = new.targets_.shaped(decisions)
+        return (mean, new.targets_.shaped(std)) if return_std else mean
 
 
 @documented
@@ -582,6 +681,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     True
     """
 
+    _spare = False  # the sums determine the output of a class without rows
     _fixed = ("loss", *_KitchenSinks._fixed)
     _rules = _KitchenSinks._rules | {
         "loss": choice(*CLASSIFICATION_LOSSES, "exponential", remedy=FOR_LABELS),
@@ -601,6 +701,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         solver: str = "auto",
         search: dict[str, Any] | None = None,
         half_life: Any = None,
+        lags: int = 0,
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: Any = None,
@@ -645,6 +746,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         values = super().decision_function(X)
         if not return_std:
             return values
+        check_single(self, "standard deviation of decision values")
         X = self._rows_to_predict(X)
         with process_of(self, "return_std=True") as process:
             deviations = to_device_of(X, np.sqrt(process.variances(X)))
@@ -665,8 +767,9 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         ----------
         batches : iterable of (X, y), (X, y, sample_weight) or (X, y, sample_weight, timestamps)
             Batches, each as for ``partial_fit``.
-        classes : array of shape (n_classes,), optional
-            All labels that may occur. Default: the labels of the first batch.
+        classes : array of shape (n_classes,) or "grow", optional
+            All labels that may occur, or "grow" if new ones may appear, as for ``partial_fit``.
+            Default: the labels of the first batch.
         checkpoint : str or path, optional
             A file in which the state is saved. See :meth:`KitchenSinksRegressor.fit_stream`.
             Default: no file.
@@ -698,12 +801,16 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
             Training data.
         y : array of shape (n_rows,)
             Class labels.
-        classes : array of shape (n_classes,), optional
-            All labels that may occur, for the first call. Default: the labels of the first batch.
+        classes : array of shape (n_classes,) or "grow", optional
+            All labels that may occur, for the first call. With "grow", new labels may appear in
+            this batch and later ones. The model is then the same as if they had been declared from
+            the beginning. ``classes_`` and the columns of probabilities stay sorted, and a first
+            batch may hold a single class, which is then predicted. Default: the labels of the
+            first batch.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, as for ``fit``.
         timestamps : array of shape (n_rows,), optional
-            Times of the rows, as for ``fit``. They go on from those of the earlier batches.
+            Times of the rows, as for ``fit``. They continue those of the earlier batches.
 
         Returns
         -------
@@ -711,3 +818,44 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         """
         learn_batch(self, X, y, sample_weight, classes, timestamps)
         return self
+
+    def predict_then_learn(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        timestamps: Any = None,
+        return_proba: bool = False,
+    ) -> Any:
+        """Predict each row by the rows before it, then learn it.
+
+        This is the same as a loop over the rows of ``predict`` and ``partial_fit``, up to rounding,
+        but takes a fraction of the time. See :meth:`KitchenSinksRegressor.predict_then_learn`.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+            Class labels.
+        classes : array of shape (n_classes,), optional
+            All labels that may occur, for the first call. Default: the labels of the first batch.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows, all above 0.
+        timestamps : array of shape (n_rows,), optional
+            Times of the rows, as for ``fit``.
+        return_proba : bool, default=False
+            Whether to return probabilities of the classes as well.
+
+        Returns
+        -------
+        labels : array of the shape of y
+            Predicted labels. For the first row of a new model, all classes are equally likely.
+        probabilities : array of shape (n_rows, n_classes), if ``return_proba``
+        """
+        check_parameters(self, self._rules)
+        given = X, y, sample_weight, classes, timestamps
+        decisions, _, new = predict_and_learn(self, *given, deviations=return_proba)
+        labels = new.targets_.labels(decisions)
+        return (labels, new._probabilities(decisions)) if return_proba else labels

@@ -6,9 +6,11 @@ from typing import Any
 
 from trickless.arrays.states import in_one_state
 from trickless.errors import InvalidValueError
+from trickless.learners.ensembles import is_ensemble
 from trickless.learners.intervals import (
     intervals_by_deviations,
     intervals_by_errors,
+    intervals_by_experts,
     intervals_by_leaving_out,
 )
 from trickless.learners.regressor import Regressor
@@ -104,6 +106,8 @@ class LeftOutIntervals(Regressor, SolvedLearner):
                 "predict_interval, because no row can be left out without a refit",
                 "weight_bound=None, or trickless.conformal.SplitConformal with rows of yours",
             )
+        if is_ensemble(self):
+            return intervals_by_experts(self, X, confidence, method)
         if method == "gaussian":
             return intervals_by_deviations(self, X, confidence)
         passes = self.sums_.has_unseen and not self.sums_.has_left_out

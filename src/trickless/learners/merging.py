@@ -6,8 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from trickless.arrays.states import snapshot
 from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless.intake.labels import Labels, LabelSets
 from trickless.learners.fixed import check_unchanged, same
+
+
+def with_classes_of_both(model: Any, other: Any) -> Any:
+    """Add the classes of another model to one whose classes may grow. Return the other with all."""
+    mine, theirs = model.targets_, getattr(other, "targets_", None)
+    if type(other) is not type(model) or not isinstance(mine, Labels):
+        return other
+    if not isinstance(theirs, Labels):
+        return other
+    if not mine.grows and not np.array_equal(mine.classes, theirs.classes):
+        return other
+    model.targets_ = mine.grown(theirs.classes)
+    model._follow(mine)
+    both = snapshot(other)
+    both.__dict__ = vars(other) | {"targets_": model.targets_}
+    both._follow(theirs)
+    return both
 
 
 def check_mergeable(model: Any, other: Any) -> None:
@@ -34,7 +53,7 @@ def check_mergeable(model: Any, other: Any) -> None:
             "the same dictionary of weights in all parts, such as "
             "class_weight={0: 1.0, 1: 5.0}, or None",
         )
-    if type(other.targets_) is not type(model.targets_):
+    if isinstance(other.targets_, LabelSets) != isinstance(model.targets_, LabelSets):
         raise InvalidValueError(
             f"{owner}: other was fitted to y of another shape: one model has one label for each "
             "row, and the other a column for each of several labels",
@@ -45,7 +64,8 @@ def check_mergeable(model: Any, other: Any) -> None:
         if not np.array_equal(here, there):
             raise InvalidValueError(
                 f"{owner}: {name} is {there!r} in other and {here!r} here",
-                "fit the parts on the same columns, and with classes= if some lack a label",
+                "fit the parts on the same columns, and with classes= if some lack a label, or "
+                "classes='grow'",
             )
     encoder, in_other = model.rows_.encoder, other.rows_.encoder
     if getattr(encoder, "codes", None) != getattr(in_other, "codes", None):

@@ -290,8 +290,13 @@ def receive_rows(
 
 def see_later_rows(learner: NeuronLearner, X: Any) -> None:
     """Check that the neurons suit the rows of a later batch."""
+    try_neurons(learner, X, learner.rows_.place or place_of(X))
+    note_later_rows(learner, X)
+
+
+def note_later_rows(learner: NeuronLearner, X: Any) -> None:
+    """Take note of a later batch, and warn if its rows are unlike those of the first."""
     place = learner.rows_.place or place_of(X)
-    try_neurons(learner, X, place)
     if learner.first_batch_ is None:
         return
     owner, inputs = type(learner).__name__, learner.rows_.inputs(learner, X.shape[1])
@@ -301,7 +306,7 @@ def see_later_rows(learner: NeuronLearner, X: Any) -> None:
 
 def try_neurons(learner: NeuronLearner, X: Any, place: Place, first: bool = False) -> None:
     """Check on a few rows that a few neurons behave as their family declares."""
-    family, trial = learner.neurons_, _trial(learner)
+    family, trial = learner.neurons_, _trial(learner) if first else _kept_trial(learner)
     rows, there = X[: min(_TRIAL_ROWS, X.shape[0]), ...], moved(trial, place)
     check_family(family, rows, there, learner._bounded)
     if first:
@@ -309,6 +314,12 @@ def try_neurons(learner: NeuronLearner, X: Any, place: Place, first: bool = Fals
         check_rows_alone(family, rows, there)
         if place is HOST and learner.rows_.dtype == np.float32 and learner.rows_.resolved:
             warn_of_rounding(family, rows, trial, _trial(learner, np.float64))
+
+
+def _kept_trial(learner: NeuronLearner) -> Weights:
+    """Return the same few neurons, which are kept with those of the stream, if there is one."""
+    stream: NeuronStream | None = vars(learner).get("stream_")
+    return _trial(learner) if stream is None else stream.kept("trial", lambda: _trial(learner))
 
 
 def _trial(learner: NeuronLearner, dtype: Any = None) -> Weights:

@@ -31,7 +31,7 @@ from trickless.rules import (
     is_range,
     positive,
 )
-from trickless.solvers.calibration import Temperatures, recent_rows
+from trickless.solvers.calibration import Temperatures, find_temperatures, recent_rows
 from trickless.solvers.rounds.compression import Projection, Unbiased
 from trickless.solvers.rounds.regret import regret_bound, regret_curve
 from trickless.solvers.rounds.rounds import Recipe, Rounds
@@ -78,6 +78,7 @@ class OnlineLearner(Learner):
     average: bool
     max_support: int | None
     compression: str = "unbiased"
+    half_life: float | None = None  # in files of older versions, and of other learners
     shuffle: bool
     rounds_: Rounds
 
@@ -153,7 +154,7 @@ class OnlineLearner(Learner):
             begin_rounds(new, X, targets)
             file.received(new.seed_, *batch)
             order = np.arange(X.shape[0])
-            if self.shuffle:
+            if self.shuffle and self.half_life is None:
                 order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
             new._learn(X[order], targets[order], file)
             new.estimates_.function(new.rounds_, new.average)  # frozen once, if at all
@@ -186,11 +187,15 @@ class OnlineLearner(Learner):
         return True
 
     def _temperatures(self) -> Temperatures | None:
-        return None if self.rounds_.recent is None else self.rounds_.temperatures()
+        rows = self._unseen()
+        return None if rows is None else find_temperatures(*rows)
 
     def _unseen(self) -> Unseen | None:
         recent = self.rounds_.recent
-        return None if recent is None else recent_rows(recent, self.rounds_.n_rounds)
+        if recent is None:
+            return None
+        rows, shown = recent_rows(recent, self.rounds_.n_rounds), self.targets_.shown
+        return rows._replace(decisions=shown(rows.decisions), targets=shown(rows.targets))
 
     @property
     def online_error_(self) -> np.ndarray:
@@ -255,9 +260,13 @@ class OnlineRegressor(Regressor):
     Parameters
     ----------
     y_range : "auto" or (float, float), default="auto"
-        The interval that contains all targets. It is mapped linearly to [-1, 1]. "auto" takes the
-        smallest and the largest target of the first batch. A target outside raises a ValueError, so
-        declare the range of a stream.
+        The interval that contains all targets. It is mapped linearly to [-1, 1]. A target outside
+        of a declared range raises a ValueError. "auto" takes the smallest and the largest target
+        of the first batch. If a later target is outside, the range grows around its middle, with a
+        warning, and the coefficients are divided by the same factor, so that predictions stay.
+        ``norm_bound`` and the guarantee are about targets in units of the range. After it has
+        grown, the model is the same as if it had been begun with the wider range, apart from
+        coefficients that shrank. Declare the range of a stream if you know it.
 
     Attributes
     ----------
@@ -265,7 +274,7 @@ class OnlineRegressor(Regressor):
         Lower and upper ends of the targets' range, each of shape (n_outputs,).
     online_error_ : array of shape (n_batches, 2)
         Number of rows of each batch, and their mean squared error before they were learned. It is
-        summed over the outputs, on targets in [-1, 1].
+        summed over the outputs, on targets in [-1, 1], by the range that they had then.
     """
 
     y_range: Any
@@ -314,6 +323,7 @@ def schedule_of(learner: OnlineLearner) -> Schedule:
         batch_size=learner.batch_size,
         norm_bound=learner.norm_bound,
         horizon=learner.horizon,
+        half_life=learner.half_life,
     )
 
 

@@ -31,7 +31,7 @@ from trickless.learners.online import (
     schedule_of,
 )
 from trickless.neurons import Neurons
-from trickless.rules import check_value, integer, positive
+from trickless.rules import anything, check_value, either, integer, is_none, positive
 from trickless.solvers.rounds.estimates import Drawn
 from trickless.solvers.rounds.schedules import LARGEST_STEP
 
@@ -74,6 +74,15 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         compression adds a variance of about :math:`\|\alpha\|_1^2` / ``max_support``. This variance
         feeds itself on long streams. With hundreds of points it can be larger than f itself. The
         average restarts after each compression, so ``average=True`` smooths little of it.
+    half_life : float or None, default=None
+        How many later rows halve the weight of a row. f fades by this factor as rows come, and
+        support points that have faded to 1/256 are dropped, so there are at most about nine
+        half-lives of them. Steps fall only to those of 1.44 half-lives, the rows that count in
+        effect. ``average=True`` weights rounds in the same way. ``fit`` keeps the order of the
+        rows. Without a half-life, ``average=True`` weights all rounds equally, with any schedule,
+        and such an average does not follow a stream that changes. The regret against comparators
+        that change is bounded by
+        :func:`~trickless.theory.shrinking_gradient_tracking_regret`. None forgets nothing.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons and of the order of rows. The same integer gives the same model.
     dtype : {"float32", "float64"}, default="float32"
@@ -121,6 +130,10 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
             "n_samples": integer(1, "n_samples=512 draws in each round is the default"),
             "estimator": ESTIMATOR,
             "compression": COMPRESSION,
+            "half_life": either(
+                positive("half_life=1000 halves the weight of a row after 1,000 later rows"),
+                anything("None", "", is_none),
+            ),
         }
     )
 
@@ -139,6 +152,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         average: bool = True,
         max_support: int | None = None,
         compression: str = "projection",
+        half_life: float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -303,6 +317,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         average: bool = True,
         max_support: int | None = None,
         compression: str = "projection",
+        half_life: float | None = None,
         shuffle: bool = True,
         y_range: Any = "auto",
         random_state: Any = None,
@@ -438,6 +453,7 @@ class ShrinkingGradientClassifier(OnlineClassifier, _ShrinkingGradient):
             return super().decision_function(X)
         check_is_fitted(self)
         value, error = self._estimated(X, tolerance, confidence)
+        value, error = self.targets_.shown(value), self.targets_.shown_errors(error)
         if value.shape[1] == 1:
             value, error = value[:, 0], error[:, 0]
         return (value, error) if return_standard_error else value

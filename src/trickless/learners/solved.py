@@ -15,15 +15,26 @@ from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
 from trickless.intake.rows import Batch
 from trickless.learners.classifier import Classifier
+from trickless.learners.ensembles import EarlyRows, is_ensemble, learn_rows
 from trickless.learners.forgetting import Aged
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.rules import check_parameters
 from trickless.solvers.calibration import Temperatures
 from trickless.solvers.clock import Clock
+from trickless.solvers.experts.experts import Experts, Predicted
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.ridge import Solution
 from trickless.solvers.least_squares.statistics import Statistics
 from trickless.solvers.least_squares.sums import Sums
+
+
+def follows(learner: Any, batch: Batch, aged: Aged) -> bool:
+    """Return whether a batch of a stream that forgets is learned row by row."""
+    return (
+        aged.passed is not None
+        and len(batch[1]) == len(aged.passed)
+        and learner.sums_.may_follow(batch[0], learner._problem())
+    )
 
 
 class SolvedLearner(NeuronLearner):
@@ -38,8 +49,9 @@ class SolvedLearner(NeuronLearner):
     tol: float
     cache_bytes: int
     half_life: Any = None
-    sums_: Sums
+    sums_: Any
     clock_: Clock | None = None  # in files of older versions
+    early_: EarlyRows | None = None
 
     _parts = (*NeuronLearner._parts, "neurons_", "stream_", "sums_")
 
@@ -54,34 +66,66 @@ class SolvedLearner(NeuronLearner):
 
     def _learn(self, batch: Batch, aged: Aged) -> None:
         """Add a batch to the sums, if it has rows."""
-        if len(batch[1]):
+        if is_ensemble(self):
+            if len(batch[1]):
+                learn_rows(self, batch, aged)
+        elif not len(batch[1]):
+            self.sums_.fade(aged.fade)
+        elif follows(self, batch, aged):
+            self.sums_.follow(*batch, self._problem(), aged.passed, aged.arrived)
+        else:
             how: Any = {"fade": aged.fade, "arrived": aged.arrived}
             with self._progress(len(batch[1]), "row") as bar:
                 self.sums_.learn(*batch, self._problem(), advance=bar.update, **how)
 
     def _is_model(self) -> bool:
         """Return whether the learner can predict, if it was interrupted."""
-        sums: Sums | None = getattr(self, "sums_", None)
+        sums = getattr(self, "sums_", None)
+        if isinstance(sums, Experts):
+            return sums.n_rows > 0
         squared = self.loss == "squared_error" and self.alpha != "loo"
-        return squared and sums is not None and sums.statistics is not None
+        return squared and sums is not None and bool(sums.has_statistics)
 
     def _solution(self) -> Solution:
         check_is_fitted(self)
         check_parameters(self, self._rules)
-        return self.sums_.solution(self._problem())
+        self._check_single("single solution")
+        solution: Solution = self.sums_.solution(self._problem())
+        return solution
+
+    def _check_single(self, what: str) -> None:
+        """Raise an error if there are many machines, for an attribute that only one has."""
+        if isinstance(getattr(self, "sums_", None), Experts):
+            raise MissingAttributeError(
+                f"half_life={self.half_life!r} mixes many machines, for which there is no {what}",
+                "half_life=<number>, such as the one with the largest weight in expert_weights_",
+            )
 
     def _function(self, X: Any) -> Any:
-        return self.network_(X)
+        if is_ensemble(self):
+            return self._ahead(X).decisions
+        return self.sums_.function(self._problem())(X)
+
+    def _ahead(self, X: Any) -> Predicted:
+        """Predict rows by an ensemble, as rows that come after those so far."""
+        stamped = self.clock_ is not None and self.clock_.stamped
+        ahead: Predicted = self.sums_.ahead(X, 0.0 if stamped else 1.0)
+        return ahead
 
     def check_state(self) -> None:
         super().check_state()
         check_is("clock_", self.clock_, Clock | None)
         if hasattr(self, "sums_"):
-            check_is("sums_", self.sums_, Sums)
+            check_is("sums_", self.sums_, Sums | Experts)
+            check_is("early_", self.early_, EarlyRows | None)
             check_alike("neurons of sums_", self.sums_.stream.neurons, self.neurons_)
             self._check_outputs("sums_", len(self.sums_.origin))
 
     def _forget_rows(self, error_bars: bool) -> None:
+        self.early_ = None
+        if is_ensemble(self):
+            self.sums_ = self.sums_.without_sums()
+            return
         calibrated = isinstance(self, Classifier)
         temperatures = self._temperatures() if calibrated else None
         scores = self._scores() if isinstance(self, Classifier) else None
@@ -91,12 +135,16 @@ class SolvedLearner(NeuronLearner):
         )
 
     def _unseen(self) -> Unseen | None:
+        if is_ensemble(self):
+            return Unseen.of(self.sums_.recent.decisions, self.sums_.recent.targets, None)
         if not self._calibrates() or not self.sums_.has_unseen or self.weight_bound is not None:
             return None
         return self.sums_.unseen(self._problem())
 
     def _scores(self) -> Scores | None:
         sums = self.sums_
+        if isinstance(sums, Experts):
+            return super()._scores()
         if sums.scores is None and not isinstance(self.targets_, LabelSets):
             sums.scores = super()._scores()
         return sums.scores
@@ -107,6 +155,8 @@ class SolvedLearner(NeuronLearner):
     def _temperatures(self) -> Temperatures | None:
         if not self._calibrates():
             return None
+        if is_ensemble(self):  # decision values are logarithms of odds
+            return 1.0, 1.0
         return self.sums_.temperatures(self._problem(), isinstance(self.targets_, LabelSets))
 
     @property
@@ -118,6 +168,7 @@ class SolvedLearner(NeuronLearner):
                 "compact() has left out statistics_",
                 "use the model from before compact(), or call fit",
             )
+        self._check_single("statistics_")
         if self.sums_.statistics is None:
             raise MissingAttributeError(
                 "the model was solved in passes over the rows, so there are no statistics_",
@@ -153,7 +204,8 @@ class SolvedLearner(NeuronLearner):
     @in_one_state
     def alpha_(self) -> Any:
         """The regularisation strength: a number, or one for each of several outputs."""
-        alpha = self._solution().ridge / self.sums_.n_neurons
+        ridge = self._solution().ridge
+        alpha = ridge / self.sums_.n_neurons
         return float(alpha[0]) if len(alpha) == 1 else alpha
 
     @property
@@ -165,7 +217,9 @@ class SolvedLearner(NeuronLearner):
     @in_one_state
     def neuron_coef_(self) -> np.ndarray:
         """Coefficients of the neurons, shape (n_neurons, width, n_outputs)."""
-        return self.sums_.by_neuron(self._solution().coef)
+        solution = self._solution()
+        coef: np.ndarray = self.sums_.by_neuron(solution.coef)
+        return coef
 
     @property
     def intercept_(self) -> np.ndarray:
@@ -176,4 +230,6 @@ class SolvedLearner(NeuronLearner):
     def network_(self) -> Network:
         """The network of the drawn neurons."""
         check_is_fitted(self)
-        return self.sums_.function(self._problem())
+        self._check_single("network_")
+        network: Network = self.sums_.function(self._problem())
+        return network

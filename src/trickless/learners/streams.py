@@ -7,19 +7,31 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from trickless.arrays.places import check_on_host, place_of
 from trickless.arrays.states import snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.intake.batches import each_batch
-from trickless.learners.forgetting import age, merge_clocks, now_weights
-from trickless.learners.merging import check_mergeable
-from trickless.learners.neuron_learner import receive_rows
+from trickless.intake.first_batch import FirstBatch
+from trickless.intake.rows import Batch
+from trickless.learners.ensembles import (
+    EarlyRows,
+    check_ensemble,
+    check_single,
+    is_ensemble,
+    learn_rows,
+)
+from trickless.learners.forgetting import Aged, age, merge_clocks, now_weights
+from trickless.learners.merging import check_mergeable, with_classes_of_both
+from trickless.learners.neuron_learner import note_later_rows, see_later_rows
 from trickless.learners.training import training_copy
 from trickless.rules import check_parameters
+from trickless.solvers.experts.experts import Experts
 from trickless.solvers.least_squares.problem import check_alpha
+from trickless.solvers.least_squares.queue import FEW_AT_ONCE
 from trickless.solvers.least_squares.statistics import Statistics
 from trickless.solvers.losses import Loss
 from trickless.solvers.state import parts_of
@@ -41,13 +53,7 @@ def learn_batch(
         linear_algebra(learner.n_jobs),
     ):
         aged = age(new, X, sample_weight, timestamps)
-        if new.__sklearn_is_fitted__():
-            batch = receive_rows(new, X, y, aged.weight, classes)
-            new.sums_ = new.sums_.fork()
-        else:
-            batch = new._receive_first(X, y, aged.weight, classes, stream=True)
-            new._begin_sums(*batch)
-        new._learn(batch, aged)
+        new._learn(_received(new, X, y, aged, classes), aged)
 
 
 def learn_stream(
@@ -61,26 +67,21 @@ def learn_stream(
         training_copy(learner, type(learner)._is_model, kept=(Exception,)) as new,
     ):
         check_streamable(new)
-        n_batches = 0
+        n_batches, learned = 0, dict(vars(new))
         try:
             for X, y, weight, timestamps in each_batch(owner, batches):
                 with linear_algebra(learner.n_jobs):
                     aged = age(new, X, weight, timestamps)
-                    if new.__sklearn_is_fitted__():
-                        batch = receive_rows(new, X, y, aged.weight, classes)
-                    else:
-                        batch = new._receive_first(
-                            X, y, aged.weight, classes, seed=file.seed, stream=True
-                        )
-                        new._begin_sums(*batch)
+                    batch = _received(new, X, y, aged, classes, file.seed)
                     file.received(new.seed_, *batch)
                     if (state := file.resume()) is not None:
-                        new.sums_.take(*parts_of(state, statistics=Statistics))
+                        _resume(new, state)
                     elif not file.behind:  # else the saved state includes this batch
                         new._learn(batch, aged)
                         file.keep(partial(_state, new))
-                n_batches += 1
+                n_batches, learned = n_batches + 1, dict(vars(new))
         except Exception as error:
+            new.__dict__ = learned  # without a class that only this batch has
             error.add_note(f"This was at batch {n_batches}, counted from 0.")
             if not file.behind and file.n_batches == n_batches > 0:
                 file.keep(partial(_state, new), now=True)  # the batches may not be available again
@@ -91,8 +92,113 @@ def learn_stream(
                 "an iterable of (X, y) that has not been used up",
             )
         file.ended()
-        if checkpoint is not None:
+        if checkpoint is not None and not is_ensemble(new):
             new.sums_.function(new._problem())
+
+
+def predict_and_learn(
+    learner: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    classes: Any = None,
+    timestamps: Any = None,
+    deviations: bool = False,
+) -> tuple[np.ndarray, Any, Any]:
+    """Predict each row of a batch before it is learned.
+
+    Returns decision values, standard deviations of new targets if they are known, and the learner
+    with all rows. ``deviations`` says whether more than decision values are needed.
+    """
+    check_parameters(learner, learner._rules)
+    check_streamable(learner)
+    with (
+        training_copy(learner, type(learner)._is_model, resumes=True) as new,
+        linear_algebra(learner.n_jobs),
+    ):
+        begun, several = new.__sklearn_is_fitted__(), is_ensemble(new)
+        if not several:
+            _check_begun(learner, begun, deviations)
+        aged = age(new, X, sample_weight, timestamps)
+        batch = _received(new, X, y, aged, classes)
+        if len(batch[1]) != _num_samples(X):
+            raise InvalidValueError(
+                f"{type(learner).__name__}: predict_then_learn: some rows have the weight 0, and "
+                "are not learned",
+                "predict these rows, and leave them out",
+            )
+        if not several:
+            return _predicted_in_blocks(new, batch, aged), None, new
+        predicted = learn_rows(new, batch, aged, one_by_one=True)
+        if not begun and learner._numeric:
+            predicted.decisions[0] = predicted.deviations[0] = np.nan
+    return predicted.decisions, predicted.deviations, new
+
+
+def _check_begun(learner: Any, begun: bool, deviations: bool) -> None:
+    """Raise an error if a learner of one half-life, or none, cannot predict and learn."""
+    if not begun or deviations or learner.weight_bound is not None:
+        owner, remedy = type(learner).__name__, "half_life='auto' or a list, or a loop over rows"
+        why = f"weight_bound={learner.weight_bound!r} does not go with it"
+        if deviations:
+            why = "there are no standard deviations and probabilities of the rows as they come"
+        if not begun:
+            why = "the model has not learned any rows"
+            remedy = "partial_fit with some rows, from which a family may take its length scale"
+        raise InvalidValueError(
+            f"{owner}: predict_then_learn: half_life={learner.half_life!r}, and {why}", remedy
+        )
+
+
+def _predicted_in_blocks(new: Any, batch: Batch, aged: Aged) -> np.ndarray:
+    """Learn rows of a learner with one half-life or none, and predict each before that."""
+    X, targets, weight = batch
+    check_on_host(f"{type(new).__name__}, predict_then_learn", place_of(X), "rows in NumPy arrays")
+    problem, n = new._problem(), len(targets)
+    passed = np.zeros(n) if aged.passed is None else aged.passed
+    weight = np.ones(n) if weight is None else weight / np.exp2(passed - passed[-1])
+    follower, before, start, found = new.sums_.fork(), 0.0, 0, []
+    while start < n:
+        if not follower.follows:
+            follower.solution(problem)
+        stop = start + follower.rows_to_follow(problem, passed[start:] - before)
+        part = slice(start, stop)
+        since, arrived = passed[part] - before, aged.arrived
+        weights = weight[part] * np.exp2(since - since[-1])
+        if arrived is not None:
+            arrived += start
+        predicted = follower.follow(X[part], targets[part], weights, problem, since, arrived)
+        if predicted is None:
+            raise InvalidValueError(
+                f"{type(new).__name__}: predict_then_learn: alpha={new.alpha!r} is too small to "
+                "update the solution row by row",
+                "a larger alpha, or alpha='auto'",
+            )
+        found.append(predicted)
+        start, before = stop, float(passed[stop - 1])
+    if aged.arrived is None:  # as partial_fit learns them
+        new._learn(batch, aged)
+    else:
+        new.sums_ = follower
+    return np.concatenate(found)
+
+
+def _received(new: Any, X: Any, y: Any, aged: Aged, classes: Any, seed: int | None = None) -> Batch:
+    """Receive a batch, and begin with it if it is the first."""
+    if new.__sklearn_is_fitted__():
+        if is_ensemble(new):
+            return new._receive_later(X, y, aged.weight, classes)
+        batch = new._receive_later(X, y, aged.weight, classes)
+        if (n := len(batch[1])) > FEW_AT_ONCE:
+            see_later_rows(new, batch[0])
+        elif n:  # whose activations are all looked at when they are learned
+            note_later_rows(new, batch[0])
+        new.sums_ = new.sums_.fork()
+        return batch
+    batch = new._receive_first(X, y, aged.weight, classes, seed=seed, stream=True)
+    if not is_ensemble(new):
+        new._begin_sums(*batch)
+    return batch
 
 
 def forget_rows(
@@ -101,6 +207,7 @@ def forget_rows(
     """Subtract rows from the sums of a learner, or raise an error that leaves it unchanged."""
     check_parameters(learner, learner._rules)
     check_is_fitted(learner)
+    check_single(learner, "forget")
     check_streamable(learner)
     owner = type(learner).__name__
     with (
@@ -108,6 +215,7 @@ def forget_rows(
         linear_algebra(learner.n_jobs),
     ):
         weight, targets = now_weights(new, X, sample_weight, timestamps), new.targets_
+        new.targets_ = targets.settled()
         batch = new._receive_later(X, y, weight)
         new.targets_, new.sums_ = targets, new.sums_.fork()
         if not len(batch[1]):
@@ -135,16 +243,32 @@ def _never_learned(owner: str, row: int | None) -> InvalidValueError:
 
 def _state(learner: Any) -> dict[str, Any]:
     """Return what a checkpoint of a stream holds."""
+    if is_ensemble(learner):
+        return {"experts": learner.sums_, "early": learner.early_, "first": learner.first_batch_}
     return {"statistics": learner.sums_.statistics}
+
+
+def _resume(learner: Any, state: dict[str, Any]) -> None:
+    """Set what was saved in a checkpoint."""
+    if not is_ensemble(learner):
+        learner.sums_.take(*parts_of(state, statistics=Statistics))
+        return
+    parts = parts_of(state, experts=Experts, early=EarlyRows | None, first=FirstBatch | None)
+    learner.sums_, learner.early_, learner.first_batch_ = parts
+    learner.stream_ = learner.sums_.stream
+    learner.neurons_ = learner.stream_.neurons
 
 
 def merge_sums(learner: Any, other: Any) -> None:
     """Add the sums of another model, if both are about the same activations and targets."""
     check_is_fitted(learner)
+    check_single(learner, "merge")
     if isinstance(other, type(learner)):
         other = snapshot(other)
     with training_copy(learner, type(learner)._is_model, resumes=True) as new:
+        other = with_classes_of_both(new, other)
         check_mergeable(new, other)
+        check_single(other, "merge")
         check_streamable(new)
         check_statistics(other)
         if learner._numeric:
@@ -162,7 +286,10 @@ def check_streamable(learner: Any) -> None:
     owner = type(learner).__name__
     check_alpha(owner, learner.alpha)
     learner._check_error_bars()
-    check_statistics(learner)
+    if is_ensemble(learner):
+        check_ensemble(learner)
+    else:
+        check_statistics(learner)
     begun = getattr(learner, "fixed_", {}).get("loss", "squared_error")
     for loss in (learner.loss, begun):
         if loss != "squared_error":
@@ -216,6 +343,7 @@ def check_leverage(learner: Any) -> None:
 def check_statistics(learner: Any) -> None:
     """Raise an error if a model has, or will have, no sums over the rows."""
     fitted = learner.__sklearn_is_fitted__()
+    check_single(learner, "statistics")
     if getattr(learner, "compacted_", False):
         raise InvalidValueError(
             f"{type(learner).__name__}: compact() has left out the sums over the rows, which "
@@ -223,7 +351,7 @@ def check_statistics(learner: Any) -> None:
             "use the model from before compact(), or compact(error_bars=True) of this version for "
             "standard deviations and intervals",
         )
-    none = learner.sums_.statistics is None if fitted else learner.solver == "iterative"
+    none = not learner.sums_.has_statistics if fitted else learner.solver == "iterative"
     if none:
         raise InvalidValueError(
             f"{type(learner).__name__}: the model keeps no statistics, which partial_fit, merge, "

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from trickless.arrays.states import training_lock
 from trickless.errors import InvalidValueError, OutOfMemoryError
-from trickless.learners.base import Learner
 from trickless.learners.fixed import to_start_over
 
-L = TypeVar("L", bound=Learner)
+L = TypeVar("L", bound=Any)
 
 
 @contextmanager

@@ -134,11 +134,6 @@ def check_noted(name: str, noted: Growing | None, n_columns: int) -> None:
         check_array(name, noted.rows, "f4 f8", (None, n_columns))
 
 
-def recent_temperatures(recent: Growing, n_rounds: int) -> Temperatures:
-    """Return the temperatures for the last of ``n_rounds`` rows, before they were learned."""
-    return find_temperatures(*recent_rows(recent, n_rounds))
-
-
 def recent_rows(recent: Growing, n_rounds: int) -> Unseen:
     """Return the last of ``n_rounds`` rows, before they were learned."""
     n = min(_RECENT, -(-n_rounds // 2))

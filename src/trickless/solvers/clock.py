@@ -17,6 +17,10 @@ from trickless.arrays.stated import Stated, check_count, check_number
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.rules import LEAST, Rule, is_real
 
+#: Half-lives after which what has faded may be dropped.
+SPAN = 8.0
+#: The most half-lives that pass within a batch whose rows are learned together.
+BATCH = 1 / 8
 #: Weights below this count as 0: beside a row of weight 1 they are below any rounding.
 _LEAST_WEIGHT = 1e-30
 _REMEDY = (
@@ -33,10 +37,13 @@ class Ages(NamedTuple):
         The factor of the weights of all earlier rows.
     weights : array of shape (n_rows,) or None
         Factors of the weights of the new rows, the latest of which has 1. None if all have 1.
+    passed : array of shape (n_rows,) or None
+        Half-lives between the latest earlier row and each of the new rows, if there are any.
     """
 
     fade: float
     weights: np.ndarray | None
+    passed: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ class Clock(Stated):
     now : float
         Number of rows so far, or the latest time stamp; in seconds since 1970 for datetimes.
     stamped : bool or None
-        Whether the clock goes by time stamps. None before the first row.
+        Whether the clock counts in time stamps. None before the first row.
     n_rows : int
         Number of rows so far.
     forgets : bool
@@ -70,12 +77,7 @@ class Clock(Stated):
 
     def after(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> tuple[Clock, Ages]:
         """Return the clock after some rows, and how they age the earlier ones and each other."""
-        self._check_kind(owner, timestamps, half_life)
-        if timestamps is None:
-            times = self.now + np.arange(1.0, n_rows + 1)
-        else:
-            times = as_times(owner, timestamps, n_rows)
-            self._check_order(owner, times)
+        times = self._times(owner, n_rows, timestamps, half_life)
         if not n_rows:
             return self, Ages(1.0, None)
         now, rate = float(times[-1]), 1 / in_units(half_life)
@@ -86,7 +88,30 @@ class Clock(Stated):
         since = 0.0 if self.stamped is None else (now - self.now) * rate
         weights = np.exp2((times - now) * rate)
         weights[weights < _LEAST_WEIGHT] = 0.0
-        return later, Ages(float(np.exp2(-since)), weights)
+        return later, Ages(float(np.exp2(-since)), weights, since + (times - now) * rate)
+
+    def lapses(
+        self, owner: str, n_rows: int, timestamps: Any, half_life: Any
+    ) -> tuple[Clock, np.ndarray]:
+        """Return the clock after some rows, and the half-lives between each and the one before."""
+        times = self._times(owner, n_rows, timestamps, half_life)
+        begins = self.stamped is None and timestamps is not None
+        before = np.concatenate([times[:1] if begins else [self.now], times[:-1]])
+        later, _ = self.after(owner, n_rows, timestamps, half_life)
+        return later, (times - before[:n_rows]) / in_units(half_life)
+
+    def _times(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> np.ndarray:
+        """Return the times of rows that come after those so far."""
+        self.check_kind(owner, timestamps, half_life)
+        if timestamps is None:
+            return self.now + np.arange(1.0, n_rows + 1)
+        times = as_times(owner, timestamps, n_rows)
+        self._check_order(owner, times)
+        return times
+
+    def after_row(self, forgets: bool) -> Clock:
+        """Return the clock after one row without a time stamp."""
+        return Clock(self.now + 1, False, self.n_rows + 1, self.forgets or forgets)
 
     def factors(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> np.ndarray:
         """Return the factors of the weights of rows that came at these times."""
@@ -122,9 +147,9 @@ class Clock(Stated):
         n_rows, forgets = self.n_rows + other.n_rows, self.forgets or other.forgets
         return Clock(now, self.stamped, n_rows, forgets), mine, theirs
 
-    def _check_kind(self, owner: str, timestamps: Any, half_life: Any) -> None:
+    def check_kind(self, owner: str, timestamps: Any, half_life: Any) -> None:
         """Raise an error if rows come with time stamps and should not, or the other way round."""
-        if timestamps is None and isinstance(half_life, datetime.timedelta | np.timedelta64):
+        if timestamps is None and isinstance(half_life, datetime.timedelta):
             raise InvalidValueError(
                 f"{owner}: half_life={half_life!r} is a span of time, but the rows have no time "
                 "stamps",
@@ -152,7 +177,7 @@ class Clock(Stated):
 
 
 def as_times(owner: str, timestamps: Any, n_rows: int) -> np.ndarray:
-    """Time stamps as finite numbers: seconds since 1970 for datetimes, numbers as they are."""
+    """Time stamps as finite numbers: numbers unchanged, and datetimes in seconds since 1970."""
     try:
         given = np.asarray(timestamps)
         if given.dtype.kind == "O":  # such as datetimes of Python, or of pandas with a time zone
@@ -184,7 +209,7 @@ def as_times(owner: str, timestamps: Any, n_rows: int) -> np.ndarray:
 
 
 def _naive(moment: Any) -> Any:
-    """Return a datetime in UTC without its time zone; anything else as it is."""
+    """Return a datetime in UTC without its time zone, and anything else unchanged."""
     if isinstance(moment, datetime.datetime) and moment.tzinfo is not None:
         moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
     return np.datetime64(moment) if isinstance(moment, datetime.date) else moment
@@ -196,8 +221,6 @@ def in_units(half_life: Any) -> float:
         return np.inf
     if isinstance(half_life, datetime.timedelta):
         return half_life.total_seconds()
-    if isinstance(half_life, np.timedelta64):
-        return float(half_life / np.timedelta64(1, "ns")) / 1e9
     return float(half_life)
 
 
@@ -206,9 +229,26 @@ def is_half_life(value: Any) -> bool:
     return bool(in_units(value) >= LEAST)
 
 
+def are_several(half_life: Any) -> bool:
+    """Return whether half-lives are chosen by the data: "auto", or from a list."""
+    return isinstance(half_life, str | list | tuple | np.ndarray)
+
+
+def _has_type(value: Any) -> bool:
+    return value is None or is_real(value) or isinstance(value, datetime.timedelta)
+
+
+def _accepts(value: Any) -> bool:
+    if isinstance(value, str):
+        return value == "auto"
+    if not are_several(value):
+        return is_half_life(value)
+    return len(value) > 0 and all(_has_type(each) and is_half_life(each) for each in value)
+
+
 HALF_LIFE = Rule(
-    "None, a number above 0 or a positive timedelta",
+    "None, a number above 0, a positive timedelta, a list of such, or 'auto'",
     "half_life=1000 halves the weight of a row after 1,000 later rows; None forgets nothing",
-    lambda v: v is None or is_real(v) or isinstance(v, datetime.timedelta | np.timedelta64),
-    is_half_life,
+    lambda v: _has_type(v) or are_several(v),
+    _accepts,
 )

@@ -96,8 +96,8 @@ def frame_like(frame: Any, matrix: np.ndarray) -> Any:
     return type(frame)(matrix, schema=list(frame.columns))
 
 
-def picked(frame: Any, rows: np.ndarray) -> Any:
-    """Return the rows of a data frame or an array with these numbers, in this order."""
+def picked(frame: Any, rows: np.ndarray | slice) -> Any:
+    """Return the rows of a data frame, array or CSR matrix with these numbers, in this order."""
     return frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
 
 

@@ -15,6 +15,7 @@ from trickless.theory.shrinking_gradient import (
     shrinking_gradient_horizon,
     shrinking_gradient_regret,
 )
+from trickless.theory.tracking import shrinking_gradient_tracking_regret
 
 __all__ = [
     "DoublyStochasticBound",
@@ -30,4 +31,5 @@ __all__ = [
     "shrinking_gradient_guarantee",
     "shrinking_gradient_horizon",
     "shrinking_gradient_regret",
+    "shrinking_gradient_tracking_regret",
 ]

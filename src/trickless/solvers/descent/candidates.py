@@ -70,7 +70,7 @@ def choose(
         bins = batch.X.T if is_read else to_host(family.read(batch.X, n_jobs)).T
         weight = network.relative(batch.weight)
         return _trees(network, family, bins, slopes, weight, k, n_rows, options)
-    first, X = len(network.coef), batch.X
+    first, X = network.n_drawn, batch.X
     f, targets, weight = batch.f + network.intercept, batch.targets, batch.weight
     if len(targets) > _SAMPLE:
         some = compared(network.stream.seed, first, len(targets))
@@ -109,7 +109,7 @@ def _trees(
     options: DescentOptions,
 ) -> Weights:
     """Return the best cuts of k trees."""
-    first, units, candidates = len(network.coef), network.units, options.candidates
+    first, units, candidates = network.n_drawn, network.units, options.candidates
     rng = generator(network.stream.seed, Purpose.CANDIDATES, first)
     prior = np.zeros(len(network.wins))
     prior[family.variables_] = 1.0

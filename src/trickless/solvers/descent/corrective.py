@@ -50,8 +50,12 @@ from trickless.solvers.losses import unit_of
 LAMBDAS, MOST_ITERATIONS = (1.0, 10.0, 100.0, 1000.0, 10_000.0), 10
 #: Iterations without a better choice after which no more are tried, and standard errors of a gain.
 _PATIENCE, _ERRORS = 3, 2.0
-#: Trees whose leaves are found together, and leaves of rows that are kept between products.
-_TREES, _KEPT = 32, 2**25
+#: Trees whose leaves are found together.
+_TREES = 32
+#: Leaves of rows above which nothing is corrected. They are kept between products, of which a solve
+#: takes tens. That is a few times the work of the steps, and on many rows it gains less than more
+#: trees would in the same time.
+MOST_LEAVES = 2**25
 #: The least relative square of a residual that is still reduced.
 _SOLVED = 1e-24
 
@@ -73,10 +77,14 @@ class Correction(NamedTuple):
         return cls(float(state[0]), int(state[1]))
 
 
-def is_possible(network: GrowingNetwork, options: DescentOptions) -> bool:
-    """Return whether a network has leaves of trees only, and no decay that a solve would ignore."""
+def is_possible(network: GrowingNetwork, n_rows: int, options: DescentOptions) -> bool:
+    """Return whether a network has leaves of trees only, and no decay that a solve would ignore.
+
+    It must also have learned from few enough rows.
+    """
     plain = network.neurons.one_hot and not isinstance(network.neurons, Turns)
-    return plain and options.step.second_order and not options.sizes.alpha and len(network.coef) > 0
+    solves = plain and options.step.second_order and not options.sizes.alpha
+    return solves and 0 < n_rows * len(network.coef) <= MOST_LEAVES
 
 
 class LeafMatrix:
@@ -87,9 +95,8 @@ class LeafMatrix:
     ) -> None:
         self._network, self._batches, self._options = network, batches, options
         self.shape = network.coef.rows.shape
-        n_rows = sum(map(len, batches))
-        #: The leaves of all rows in all trees, if there are few enough.
-        self._kept = list(self._find()) if n_rows * self.shape[0] <= _KEPT else None
+        #: The leaves of all rows in all trees.
+        self._leaves = list(self._find())
 
     def _find(self) -> Iterator[tuple[slice, list]]:
         """Yield a few trees, and the leaves of the rows of each batch in them."""
@@ -101,13 +108,10 @@ class LeafMatrix:
                 found = [step.activations(family, b.X, few, dtype) for b in self._batches]
                 yield slice(where.start + some.start, where.start + some.stop), found
 
-    def _leaves(self) -> Iterator[tuple[slice, list]]:
-        yield from self._find() if self._kept is None else self._kept
-
     def times(self, coef: np.ndarray) -> list[np.ndarray]:
         """Return A times coefficients (n_trees, width, n_outputs), for the rows of each batch."""
         totals = [np.zeros((len(batch), coef.shape[2])) for batch in self._batches]
-        for some, found in self._leaves():
+        for some, found in self._leaves:
             columns = coef[some].swapaxes(0, 1).reshape(-1, coef.shape[2])
             for total, Z in zip(totals, found, strict=True):
                 self._options.step.add(Z, columns, total)
@@ -118,7 +122,7 @@ class LeafMatrix:
         n_outputs, n_jobs = values[0].shape[1], self._options.step.n_jobs
         result = np.zeros((*self.shape[:2], n_outputs))
         rows = [np.ascontiguousarray(each.T) for each in values]
-        for some, found in self._leaves():
+        for some, found in self._leaves:
             for each, Z in zip(rows, found, strict=True):
                 sums = Z.sums(each, n_jobs)
                 result[some] += by_neuron(sums.reshape(-1, n_outputs), self.shape[1])
@@ -228,6 +232,9 @@ class Judged(Protocol):
     groups: np.ndarray | None
 
     @property
+    def n_rows(self) -> int: ...
+
+    @property
     def apart(self) -> MiniBatch: ...
 
     def system(self) -> System: ...
@@ -248,6 +255,11 @@ class JudgedHere:
     ) -> None:
         self.network, self._apart, self.groups = network, apart, groups
         self._batches, self._options = batches, options
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that the network learned from."""
+        return sum(map(len, self._batches))
 
     @property
     def apart(self) -> MiniBatch:
@@ -272,7 +284,7 @@ def judge(
 
     There is a ``Judged`` for each fold, and their held-out rows decide together.
     """
-    if not all(is_possible(each.network, options) for each in judged):
+    if not all(is_possible(each.network, each.n_rows, options) for each in judged):
         return None, None
     loss, parts, paths = options.step.loss, [], []
     for each in judged:

@@ -21,6 +21,8 @@ from trickless.arrays.places import take
 from trickless.arrays.stated import check_array
 from trickless.functions.stream import Purpose, StoredNeurons, generator
 from trickless.neurons import Weights
+from trickless.solvers.clock import SPAN
+from trickless.solvers.descent.ages import Memory
 from trickless.solvers.descent.batches import MiniBatch, Values
 from trickless.solvers.descent.divergence import check_loss, warn_if_lost
 from trickless.solvers.descent.growing_network import GrowingNetwork, Seen
@@ -56,22 +58,41 @@ class Descent(GrowingNetwork):
         weight: np.ndarray | None,
         options: DescentOptions,
         advance: Callable[[int], object] = ignore,
+        memory: Memory | None = None,
     ) -> None:
-        """Take steps on equal batches of some rows of a stream, in their order."""
+        """Take steps on equal batches of some rows of a stream, in their order.
+
+        With a ``memory``, earlier neurons fade before each batch, and a batch of any size takes
+        whole steps, which are sized for that.
+        """
         step, n_before, self.unseen = options.step, self.n_steps, None
-        self.size_steps(partial(take, X), targets, weight, options)
-        X = step.read(self.neurons, X)
+        if memory is None:
+            self.size_steps(partial(take, X), targets, weight, options)
+        rows, X = X, step.read(self.neurons, X)
         planned = step.n_neurons / step.neurons_per_step
         for index in np.array_split(np.arange(len(targets)), -(-len(targets) // step.batch_size)):
             where = slice(index[0], index[-1] + 1)  # a slice makes views, an index would copy
             some = None if weight is None else weight[where]
-            batch = MiniBatch(take(X, where), targets[where], some)
+            times = max(1, len(index) // step.usual_rows)
             part = min(1.0, len(index) / step.usual_rows)
-            for _ in range(max(1, len(index) // step.usual_rows)):
+            batch = MiniBatch(take(X, where), targets[where], some)
+            if memory is not None:
+                part, times = 1.0, max(1, min(times, memory.most // step.neurons_per_step))
+                self.fade(memory.lapses[where].sum(), memory.most - times * step.neurons_per_step)
+                self.size_steps(partial(take, take(rows, where)), targets[where], some, options)
+                if memory.levels:
+                    self.keep_level(batch, memory.lapses[where].sum(), step.n_jobs)
+            for _ in range(times):
                 fade = options.sizes.fading(self.taken, planned)
                 self.step(batch, step.neurons_per_step, options, part, fade)
             advance(len(index))
         warn_if_lost(self, n_before, options)
+
+    def keep_level(self, batch: MiniBatch, half_lives: float, n_jobs: int | None) -> None:
+        """Add to the intercept what f at a batch has lost on average as it faded."""
+        self.bring_up_to_date(batch, n_jobs)
+        lost = np.exp2(min(half_lives, SPAN)) - 1  # as a share of what is left
+        self.move(lost * np.average(batch.f, axis=0, weights=batch.weight))
 
     @np.errstate(over="ignore", invalid="ignore")  # divergence is reported
     def step(
@@ -273,7 +294,9 @@ class Descent(GrowingNetwork):
         check_array("f", f, "f8", (sum(lengths), len(self.intercept)))
         check_array("visits", visits, "i8", (len(visited), 2), 0)
         check_array("visits", visits[:, 0], "i8", (len(visited),), 0, len(coef) + 1)
-        check_array("visits", visits[:, 1], "i8", (len(visited),), 0, len(history) + 1)
+        check_array(
+            "visits", visits[:, 1], "i8", (len(visited),), 0, self.n_merged + len(history) + 1
+        )
         ends = np.cumsum(lengths)[:-1]
         for values, part, times in zip(visited, np.split(f, ends), visits, strict=True):
             values.f[:] = part
@@ -281,6 +304,8 @@ class Descent(GrowingNetwork):
         with uninterrupted():
             self.coef = Growing()
             self.coef.append(coef)
+            if self.ages is not None:
+                self.ages.append(len(coef) - len(self.ages))
             self.history = [Seen(int(rows), *rest) for rows, *rest in history.tolist()]
             self.chosen = None if chosen is None else StoredNeurons(tuple(chosen))
             self.intercept, self.moved, self.level = intercept

@@ -17,16 +17,20 @@ from trickless.arrays.stated import (
     check_is,
     check_list,
     check_number,
+    check_same,
 )
 from trickless.conformal.unseen import Unseen
 from trickless.functions.activations import by_neuron
 from trickless.functions.network import Network, check_alike, check_source
-from trickless.functions.stream import Later, NeuronStream, StoredNeurons
+from trickless.functions.stream import Later, NeuronStream, StoredNeurons, pick
 from trickless.neurons import Weights
+from trickless.solvers.descent.ages import Ages
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.slopes import Units, in_units
 from trickless.solvers.descent.step_sizes import Steps
 from trickless.solvers.losses import Loss, unit_of
+from trickless.solvers.outputs import NewOutputs
+from trickless.solvers.progress import STRETCHES
 from trickless.solvers.state import Measure, check_measure
 
 #: More cuts than a feature can win. Sums of fewer do not overflow.
@@ -47,6 +51,18 @@ class Seen(NamedTuple):
     start: float
 
 
+def together(history: list[Seen]) -> list[Seen]:
+    """Merge neighbours of a history of even length, by their rows."""
+    merged = []
+    for a, b in zip(history[::2], history[1::2], strict=True):
+        n = a.n_rows + b.n_rows
+        error, loss = (
+            (a.n_rows * x + b.n_rows * y) / n for x, y in zip(a[1:3], b[1:3], strict=True)
+        )
+        merged.append(Seen(n, error, loss, a.weighted + b.weighted, a.start + b.start))
+    return merged
+
+
 class GrowingNetwork(Stated):
     """A network that grows by a block of neurons in each step, along a functional gradient.
 
@@ -62,6 +78,10 @@ class GrowingNetwork(Stated):
     squares: np.ndarray | float = 0.0
     levelled: float = 0.0
     idle: int = 0
+    #: Ages of the neurons, in a stream that forgets.
+    ages: Ages | None = None
+    #: Steps that share a record of the history with the step before them.
+    n_merged: int = 0
     #: Rows that were held out, as the network was before it learned from them.
     unseen: Unseen | None = None
 
@@ -76,7 +96,9 @@ class GrowingNetwork(Stated):
         self.validation_scores: list[float] = []
         #: Numbers of neurons when the held-out rows were scored.
         self.scored: list[int] = []
-        self.n_rows, self.total_weight = 0, 0.0
+        #: Rows so far and their weight, which fade with the neurons.
+        self.n_rows: float = 0
+        self.total_weight = 0.0
         #: Steps taken so far, where a step on a part of a batch counts as that part.
         self.taken = 0.0
         #: Weight of the heaviest batch of a fit, in units of the mean weight.
@@ -138,7 +160,11 @@ class GrowingNetwork(Stated):
         check_is("units", self.units, Units)
         check_is("steps", self.steps, Steps)
         self.steps.check(n_outputs)
-        check_count("n_rows", self.n_rows, 0)
+        check_number("n_rows", self.n_rows, 0)
+        check_count("n_merged", self.n_merged, 0)
+        check_is("ages", self.ages, Ages | None)
+        if self.ages is not None:
+            check_same("number of ages", len(self.ages), len(self.coef))
         if self.chosen is not None:
             check_source("chosen", self.chosen, self.neurons, len(self.coef))
 
@@ -150,7 +176,12 @@ class GrowingNetwork(Stated):
     @property
     def n_steps(self) -> int:
         """Number of steps taken."""
-        return len(self.history)
+        return len(self.history) + self.n_merged
+
+    @property
+    def n_drawn(self) -> int:
+        """Number of neurons so far, with those that have been dropped."""
+        return len(self.coef) + (0 if self.ages is None else self.ages.n_dropped)
 
     @property
     def constant(self) -> np.ndarray:
@@ -182,11 +213,22 @@ class GrowingNetwork(Stated):
         """
         return self._with(self.coef.fork())
 
+    def with_outputs(self, new: NewOutputs, measure: Measure) -> Self:
+        """Return a network that has learned the same rows with other outputs."""
+        other = self._with(self.coef.mapped(new.of_differences))
+        other.measure, other.unseen = measure, None
+        for name in ("intercept", "spread", "moved", "level", "typical", "squares"):
+            setattr(other, name, new.of_each(getattr(self, name)))
+        other.units = Units(*map(new.of_each, self.units))
+        other.steps = self.steps.with_outputs(new)
+        return other
+
     def _with(self, coef: Growing) -> Self:
         other = copy(self)
         other.coef, other.history = coef, list(self.history)
         other.validation_scores, other.scored = list(self.validation_scores), list(self.scored)
         other.chosen = None if self.chosen is None else self.chosen.fork()
+        other.ages = None if self.ages is None else self.ages.copy()
         return other
 
     def function(self, n_jobs: int | None) -> Network:
@@ -198,8 +240,9 @@ class GrowingNetwork(Stated):
         values = batch.values
         if values.n_steps == self.n_steps and values.n_neurons == len(self.coef):
             return
-        missed = np.arange(values.n_steps, self.n_steps)
-        values.f *= np.prod(self.steps.kept(self.steps(missed)), axis=0)
+        if values.n_neurons:
+            missed = np.arange(values.n_steps, self.n_steps)
+            values.f *= np.prod(self.steps.kept(self.steps(missed)), axis=0)
         missing = Network(
             self.neurons,
             Later(self.source, values.n_neurons),
@@ -276,14 +319,47 @@ class GrowingNetwork(Stated):
             if weights is not None:
                 self.keep(weights)
             self.coef.append(by_neuron(new, self.neurons.width))
+            if self.ages is not None:
+                self.ages.append(len(self.coef) - len(self.ages))
             self.history.append(seen)
             self.taken += part
             self.move(shift)
 
-    def keep(self, weights: Weights) -> None:
-        """Keep neurons that no seed determines, and count the features of their cuts."""
+    def fade(self, half_lives: float, most: int) -> None:
+        """Let coefficients fade within some time, and drop the oldest neurons.
+
+        These are neurons that have faded away, and those beyond ``most``. What was measured along
+        the stream fades as well, and the history merges neighbours, so that memory stays bounded.
+        """
+        ages = Ages(len(self.coef)) if self.ages is None else self.ages
+        later, kept = ages.after(half_lives, most), float(np.exp2(-half_lives))
+        gone, coef, chosen, wins = later.n_dropped - ages.n_dropped, Growing(), None, self.wins
+        coef.append(self.coef.rows[gone:] * self.coef.rows.dtype.type(kept))
+        if len(self.coef):
+            if self.chosen is None:
+                self.keep(self.stream.between(0, len(self.coef)), 0)
+            assert self.chosen is not None
+            weights = self.chosen.weights
+            chosen = StoredNeurons(pick(weights, slice(gone, None)))
+            if self.neurons.has_trees and gone:
+                wins = self.wins - self.neurons.cuts_by_feature(pick(weights, slice(gone)))
+        with uninterrupted():
+            self.ages, self.coef, self.chosen, self.wins = later, coef, chosen, wins
+            self.n_rows, self.total_weight = self.n_rows * kept, self.total_weight * kept
+            self.levelled *= kept
+            if len(self.history) >= 2 * STRETCHES:
+                half = len(self.history) // 2
+                self.n_merged += half
+                self.history = together(self.history[: 2 * half]) + self.history[2 * half :]
+        self.stream.forget()
+
+    def keep(self, weights: Weights, n_before: int | None = None) -> None:
+        """Keep neurons that come after ``n_before``, and count the features of their cuts.
+
+        No seed determines them, or the network drops old ones. By default, all come before.
+        """
         if self.chosen is None:
-            n_before = len(self.coef)
+            n_before = len(self.coef) if n_before is None else n_before
             before = self.stream.between(0, n_before) if n_before else tuple(w[:0] for w in weights)
             self.chosen = StoredNeurons(before)
         self.chosen.append(tuple(map(to_host, weights)))
@@ -296,11 +372,12 @@ class GrowingNetwork(Stated):
         decay = np.prod(self.steps.kept(self.steps(later)), axis=0)
         coef.append((self.coef.rows[:n] / decay).astype(self.coef.rows.dtype))
         chosen = None if self.chosen is None else self.chosen.first(n)
+        ages = None if self.ages is None else self.ages.first(n)
         wins = self.wins
         if chosen is not None and self.neurons.has_trees:
             wins = self.neurons.cuts_by_feature(chosen.weights)
         with uninterrupted():
-            self.coef, self.chosen, self.wins = coef, chosen, wins
+            self.coef, self.chosen, self.wins, self.ages = coef, chosen, wins, ages
 
     def move(self, shift: np.ndarray | float) -> None:
         """Move the intercept."""

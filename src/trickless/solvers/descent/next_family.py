@@ -32,8 +32,10 @@ class OneFamily:
         self.step, self.options = options.step, options
         #: Whether neurons are chosen among candidates.
         self.chooses = options.candidates.n > 1
-        #: Whether the network keeps their weights, since a seed does not determine them.
-        self.keeps = self.chooses or network.chosen is not None
+        #: Whether the network keeps their weights, since a seed does not determine
+        #: them, or old ones are dropped.
+        forgets = network.ages is not None
+        self.keeps = self.chooses or forgets or network.chosen is not None
 
     def weights(
         self, rows: MiniBatch, k: int, n_rows: int, slopes: np.ndarray | None = None
@@ -45,7 +47,7 @@ class OneFamily:
         """
         if self.chooses:
             return choose(self.network, self.family, rows, k, n_rows, self.options, slopes)
-        first = len(self.network.coef)
+        first = self.network.n_drawn
         return self.network.stream.between(first, first + k, rows.X)
 
     def rows(self, batch: MiniBatch) -> MiniBatch:
@@ -83,7 +85,7 @@ class PartOfMixture(OneFamily):
         self, rows: MiniBatch, k: int, n_rows: int, slopes: np.ndarray | None = None
     ) -> Weights:
         stream = self.network.stream
-        rng = generator(stream.seed, Purpose.CANDIDATES, len(self.network.coef))
+        rng = generator(stream.seed, Purpose.CANDIDATES, self.network.n_drawn)
         drawn = draw(self.mixture, rng, k, stream.dtype)
         own = super().weights(rows, k, n_rows, slopes) if self.chooses else self.own(drawn)
         return self.mixture.whole(self.place, own, drawn)

@@ -16,6 +16,7 @@ from trickless.functions.stream import NeuronStream, Purpose, generator
 from trickless.neurons.checks import check_finite_activations
 from trickless.rules import warn
 from trickless.solvers.losses import Loss
+from trickless.solvers.outputs import NewOutputs
 
 #: Rows, neurons and the most columns from which the largest stable step is estimated.
 _PILOT_ROWS, _PILOT_NEURONS, _PILOT_COLUMNS = 1024, 256, 2**14
@@ -86,6 +87,11 @@ class Steps(NamedTuple):
                 check_same(f"numbers of {name}", len(value), n_outputs)
             for number in value if isinstance(value, tuple) else (value,):
                 check_number(name, number)
+
+    def with_outputs(self, new: NewOutputs) -> Steps:
+        """Return the sizes for other outputs."""
+        sizes = (np.asarray(value) for value in (self.first, self.decay, self.alpha))
+        return Steps(self.schedule, *(_of_outputs(new.of_each(size)) for size in sizes))
 
     def __call__(self, i: int | np.ndarray) -> np.ndarray:
         """Return the size of step i: the shape of i, followed by (1,) or (n_outputs,)."""

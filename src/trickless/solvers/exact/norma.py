@@ -26,14 +26,10 @@ from trickless.arrays.stated import (
 from trickless.errors import InvalidValueError
 from trickless.functions.exact_kernel import BLOCK_ROWS, ExactKernel, rows_at_once
 from trickless.rules import warn
-from trickless.solvers.calibration import (
-    Temperatures,
-    check_noted,
-    note_rows,
-    recent_temperatures,
-)
+from trickless.solvers.calibration import check_noted, note_rows
 from trickless.solvers.exact.alpha import automatic_alpha
 from trickless.solvers.losses import Loss, unit_of
+from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.state import ignore
 
@@ -121,10 +117,15 @@ class NORMA(Stated):
         other.recent = None if self.recent is None else self.recent.fork()
         return other
 
-    def temperatures(self) -> Temperatures:
-        """Return temperatures of probabilities that suit the last rows before they were learned."""
-        assert self.recent is not None
-        return recent_temperatures(self.recent, self.n_rounds)
+    def with_outputs(self, new: NewOutputs, measure: object) -> NORMA:
+        """Rounds that have been made on the same rows with other outputs."""
+        other = self.fork()
+        other.coefficients = self.coefficients.mapped(new.of_differences)
+        other.totals = self.totals.mapped(new.of_differences)
+        other.spread = new.of_each(self.spread)
+        if self.recent is not None:
+            other.recent = self.recent.mapped(new.of_pairs)
+        return other
 
     def average(self) -> np.ndarray:
         """Coefficients of the average of f over the rounds, each before its round."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
+from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Scores, Unseen
 from trickless.errors import InvalidValueError
 from trickless.functions.activations import by_neuron_in_blocks, panels
@@ -18,9 +20,11 @@ from trickless.functions.stream import NeuronStream, in_precision
 from trickless.rules import MOST_THINGS
 from trickless.solvers.calibration import Temperatures, check_temperatures
 from trickless.solvers.least_squares.certainty import Certainty
+from trickless.solvers.least_squares.delayed import Delayed
 from trickless.solvers.least_squares.left_out import LeftOut
 from trickless.solvers.least_squares.noise import UnequalNoise
 from trickless.solvers.least_squares.problem import Problem
+from trickless.solvers.least_squares.queue import Queue
 from trickless.solvers.least_squares.ridge import Left, Solution
 from trickless.solvers.least_squares.row_sample import RowSample
 from trickless.solvers.least_squares.statistics import Moments, Statistics
@@ -41,6 +45,9 @@ class Fitted(Stated):
     _has_intercept: bool | None = None
     _left_out: LeftOut | None = None
     _unseen: Unseen | None = None
+    #: Small batches that wait to be added to the sums, and the solution that follows them.
+    _queue: Queue | None = None
+    _delayed: Delayed | None = None
     #: Scores of the true classes of rows that are left out, if they are known.
     scores: Scores | None = None
     #: Returns the solution for the rows so far.
@@ -50,9 +57,26 @@ class Fitted(Stated):
         self.stream = stream
         self.n_neurons = n_neurons
         self.origin = origin
-        self.statistics: Statistics | None = None
+        self.statistics = None
         self._sample: RowSample | None = None
         self._forget()
+
+    @cached_property
+    def statistics(self) -> Statistics | None:
+        """Sums over the rows so far. The first access adds the rows that wait."""
+        assert self._queue is not None
+        with linear_algebra(1):
+            return self._queue.joined(self.stream.seed)
+
+    @property
+    def has_statistics(self) -> bool:
+        """Whether there are sums over the rows so far."""
+        return vars(self).get("statistics", self._queue) is not None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and files hold all rows in the sums."""
+        _ = self.statistics
+        return vars(self) | {"_queue": None}
 
     def check_state(self) -> None:
         check_is("stream", self.stream, NeuronStream)
@@ -76,6 +100,7 @@ class Fitted(Stated):
             ("_left_out", LeftOut, size[1:]),
             ("_unseen", Unseen, size[1:]),
             ("scores", Scores, ()),
+            ("_delayed", Delayed, size),
         ):
             part: Any = getattr(self, name)
             check_is(name, part, kind | None)
@@ -104,12 +129,19 @@ class Fitted(Stated):
 
     def function(self, problem: Problem) -> Network:
         """Return the network of the solution."""
-        solution, network = self.solution(problem), self._network
+        delayed = self._delayed
+        if delayed is None or self._solution is not None:
+            solution = self.solution(problem)
+        else:
+            solution = delayed.solution(self.origin)
+        network = self._network
         if network is None:
             coef = in_precision(
                 problem.owner, "coefficients", self.by_neuron(solution.coef), self.stream.dtype
             )
             network = Network(self.stream.neurons, self.stream, coef, solution.intercept)
+            if delayed is not None:
+                network.few_rows = True
             self._network = network
         network.n_jobs = problem.n_jobs
         return network

@@ -29,7 +29,7 @@ class GaussianAnswers(UnseenAnswers):
     @property
     def has_deviations(self) -> bool:
         """Whether standard deviations are available."""
-        return self.statistics is not None or self._certainty is not None
+        return self.has_statistics or self._certainty is not None
 
     def without_statistics(
         self,

@@ -7,8 +7,8 @@ in a data stream", RANDOM 2002).
 
 In a stream that forgets, recent rows must be in the sample more often. Then a row of weight w has
 the rank E / w, with E from the exponential distribution, and the least ranks are kept (Cohen and
-Kaplan, "Bottom-k sketches", SIGMETRICS 2007). When all weights fade by the same factor, the order
-of the ranks stays.
+Kaplan, "Summarizing data using bottom-k sketches", PODC 2007). When all weights fade by the same
+factor, the order of the ranks stays.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import scipy.sparse
 from trickless.arrays.places import HOST, Place, matching, to_host
 from trickless.arrays.sparse import check_rows, parts_of
 from trickless.arrays.stated import Stated, check_array, check_is
+from trickless.solvers.outputs import NewOutputs
 
 #: The most rows; the most numbers in rows that are dense; and how many rows are kept in any case.
 _ROWS, _NUMBERS, _LEAST = 2048, 2**23, 256
@@ -47,6 +48,8 @@ class RowSample(Stated):
         Whether the weights of rows fade.
     beyond : float
         The least rank of the rows that were left out, or infinity. Without fading, ranks are keys.
+    regrown : bool
+        Whether some rows have keys by other targets, before a new class appeared.
     """
 
     keys: np.ndarray
@@ -56,6 +59,7 @@ class RowSample(Stated):
     weight: np.ndarray
     fades: bool = False  # in files of older versions
     beyond: float = np.inf
+    regrown: bool = False
 
     def check_state(self) -> None:
         check_array("keys", self.keys, "u8", (None,))
@@ -65,6 +69,7 @@ class RowSample(Stated):
         check_array("copies", self.copies, "f8", (n,), 0)
         check_array("weight", self.weight, "f8", (n,), 0)
         check_is("fades", self.fades, bool)
+        check_is("regrown", self.regrown, bool)
         check_is("beyond", self.beyond, float)
         if not self.beyond > 0:
             raise ValueError(f"beyond: {self.beyond} is not above 0")
@@ -113,7 +118,7 @@ class RowSample(Stated):
     def __add__(self, other: RowSample) -> RowSample:
         """Return the sample of the rows of both, which stay unchanged."""
         both, sparse = [self.X, other.X], scipy.sparse.issparse(self.X)
-        return self._least(
+        sample = self._least(
             np.concatenate([self.keys, other.keys]),
             scipy.sparse.vstack(both, format="csr") if sparse else np.concatenate(both),
             np.concatenate([self.targets, other.targets]),
@@ -122,6 +127,22 @@ class RowSample(Stated):
             self.fades or other.fades,
             min(self.beyond, other.beyond) if self.fades == other.fades else np.inf,
         )
+        regrown = self.regrown or other.regrown
+        return replace(sample, regrown=True) if regrown else sample
+
+    def with_outputs(self, new: NewOutputs, seed: int) -> RowSample:
+        """Return the sample of the same rows with other targets.
+
+        If it has all rows, it is the sample that they would have had with these targets from the
+        beginning, unless they fade.
+        """
+        targets = new.of_targets(self.targets)
+        if np.isfinite(self.beyond) or self.regrown or self.fades:
+            return replace(self, targets=targets, regrown=True)
+        if not np.array_equal(_keys(self.X, self.targets, seed), self.keys):  # of a device
+            return replace(self, targets=targets, regrown=True)
+        keys = _keys(self.X, targets, seed)
+        return self._least(keys, self.X, targets, self.copies, self.weight, False)
 
     def without(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, seed: int, place: Place
@@ -132,7 +153,8 @@ class RowSample(Stated):
         rank is low enough.
         """
         keys = _keys(X, targets, seed, place)
-        mine = _keys(self.X, self.targets, seed) if self.fades else self.keys
+        looked_up = self.fades or self.regrown
+        mine = _keys(self.X, self.targets, seed) if looked_up else self.keys
         weight = np.ones(len(keys)) if weight is None else weight
         copies, left, order = self.copies.copy(), self.weight.copy(), np.argsort(mine)
         for row, key in enumerate(keys):
@@ -140,7 +162,7 @@ class RowSample(Stated):
             found = found[: np.searchsorted(mine[found], key, "right")]
             found = found[copies[found] > 0]
             if not len(found):
-                if np.isinf(self.beyond) or (not self.fades and float(key) < self.beyond):
+                if np.isinf(self.beyond) or (not looked_up and float(key) < self.beyond):
                     raise LookupError(row)
                 continue
             nearest = found[np.abs(left[found] / copies[found] - weight[row]).argmin()]

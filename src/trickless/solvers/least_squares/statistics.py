@@ -29,6 +29,7 @@ from trickless.arrays.stated import (
 from trickless.arrays.threads import linear_algebra
 from trickless.solvers.least_squares.gram import FLOOR, add_products
 from trickless.solvers.least_squares.row_sample import RowSample
+from trickless.solvers.outputs import NewOutputs
 
 #: Batches of at least this many rows may be multiplied in single precision, where that is faster.
 ROUNDED_FROM = 4096
@@ -115,7 +116,7 @@ class Statistics(Stated):
     @cached_property
     def gram(self) -> Any:
         """Σ z zᵀ, which replaces the rows that are kept."""
-        gram = self._products()
+        gram = self.products()
         self.__dict__["gram"] = gram  # before the rows go, so that an interrupt loses neither
         self.kept = None
         return gram
@@ -138,7 +139,7 @@ class Statistics(Stated):
         if self.kept is not None and self.n_kept + n_rows > len(self.z_sum):
             _ = self.gram
 
-    def _products(self) -> np.ndarray:
+    def products(self) -> np.ndarray:
         """Σ z zᵀ of the rows that are kept."""
         kept = self.kept
         if not kept:
@@ -188,7 +189,7 @@ class Statistics(Stated):
         else:
             self.make_room(other.n_kept)
             if self.kept is None:
-                products = place_of(self.gram).put(other._products())
+                products = place_of(self.gram).put(other.products())
                 products += self.gram  # in place, but not in a matrix that ``joined`` may share
                 self.gram = products
             else:
@@ -259,6 +260,21 @@ class Statistics(Stated):
             other.kept = [KeptRows(Z * root, Y * root) for Z, Y in other.kept]
         if self.sample is not None:
             other.sample = self.sample.faded(factor)
+        return other
+
+    def with_outputs(self, new: NewOutputs, seed: int) -> Statistics:
+        """Statistics of the same rows with other targets."""
+        other = self._copied(lambda gram: gram)
+        other.origin = new.of_targets(self.origin)
+        other.cross, other.y_sum = new.of_differences(self.cross), new.of_differences(self.y_sum)
+        other.y_square = new.of_squares(self.y_square)
+        if other.kept is not None:
+            other.kept = [
+                KeptRows(Z, np.column_stack([new.of_differences(Y[:, :-1]), Y[:, -1]]))
+                for Z, Y in other.kept
+            ]
+        if self.sample is not None:
+            other.sample = self.sample.with_outputs(new, seed)
         return other
 
     def joined(self, batch: Statistics) -> Statistics:

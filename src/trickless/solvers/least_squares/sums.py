@@ -11,7 +11,6 @@ over them. They are for thousands of columns, leave-one-out errors, and losses o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import copy
 from functools import partial
 from typing import Any
 
@@ -29,6 +28,7 @@ from trickless.functions.stream import BLOCK, Purpose, generator
 from trickless.rules import warn
 from trickless.solvers.least_squares.conjugate_gradients import Grid, Pilot, solve_in_passes
 from trickless.solvers.least_squares.evidence import solve_by_evidence
+from trickless.solvers.least_squares.following import Following
 from trickless.solvers.least_squares.gaussian_answers import GaussianAnswers
 from trickless.solvers.least_squares.problem import Problem, check_alpha
 from trickless.solvers.least_squares.reweighted import minimise_reweighted
@@ -45,6 +45,7 @@ from trickless.solvers.least_squares.risk import Blocks, minimise
 from trickless.solvers.least_squares.row_sample import RowSample
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
 from trickless.solvers.losses import Loss
+from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.state import Keep, State, counted, forget, ignore, parts_of
 
 #: Columns above which least squares is solved in passes over the rows: if activations are kept, and
@@ -55,6 +56,8 @@ FEW_ROWS, FEW_ACTIVATIONS = 2048, 2**25
 #: Effective rows for each column above which generalised cross-validation may take leverages to be
 #: in proportion to weights. If all weights are equal, one row for each column is enough.
 _ROWS_PER_COLUMN = 10
+#: The least sum of weights that is divided by.
+_LEAST_WEIGHT = 1e-200
 #: Columns on which the solver in passes first looks for alpha; the most rows of its preconditioner.
 PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 #: The most rows of the preconditioner for sparse activations, and the ridges to compare, times the
@@ -62,7 +65,7 @@ PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 SPARSE_PRECONDITIONER_ROWS, SPARSE_RIDGES = 2048, 10 ** np.arange(-2, 1.1, 0.5)
 
 
-class Sums(GaussianAnswers):
+class Sums(Following, GaussianAnswers):
     """Least squares on the activations of ``n_neurons`` drawn neurons.
 
     ``Fitted`` has what they keep, and the classes between answer questions about predictions.
@@ -70,7 +73,16 @@ class Sums(GaussianAnswers):
 
     def fork(self) -> Sums:
         """Sums that continue from these, and leave these unchanged."""
-        return copy(self)
+        other = object.__new__(type(self))
+        other.__dict__.update(vars(self))
+        return other
+
+    def with_outputs(self, new: NewOutputs, measure: Any) -> Sums:
+        """Sums of the same rows with other targets."""
+        other = Sums(self.stream, self.n_neurons, new.of_targets(self.origin))
+        if self.statistics is not None:
+            other.statistics = self.statistics.with_outputs(new, self.stream.seed)
+        return other
 
     def no_rows(self, place: Place = HOST) -> Statistics:
         """Statistics of no rows, whose Gram matrix will be at a place."""
@@ -133,7 +145,13 @@ class Sums(GaussianAnswers):
         """Replace the statistics by others of the same neurons and origin."""
         with uninterrupted():
             self.statistics = statistics
+            self._delayed = None
             self._forget()
+
+    def fade(self, factor: float) -> None:
+        """Multiply the weights of all rows, unless too little would be left to compute with."""
+        if self.statistics is not None and factor * self.statistics.weight > _LEAST_WEIGHT:
+            self.take(self.statistics.faded(factor))
 
     def merge(
         self, other: Sums, n_jobs: int | None, fades: tuple[float, float] = (1.0, 1.0)
@@ -183,6 +201,8 @@ class Sums(GaussianAnswers):
                     _warn_of_end(problem, solution, moments)
                 else:
                     solution = self._solve_at(moments, problem)
+            if self._delayed is not None:
+                self._delayed = self._network = None
             self._solution = solution = self._bounded_by_weight(solution, problem)
             self._has_intercept = problem.fit_intercept
         return solution

@@ -33,7 +33,9 @@ class UnseenAnswers(Fitted):
         passes over the rows, all rows count with the same leverage. With a ``weight_bound``, rows
         are not left out.
         """
-        temperatures = self._temperatures
+        temperatures, delayed = self._temperatures, self._delayed
+        if temperatures is None and delayed is not None:
+            temperatures = delayed.temperatures
         if temperatures is None:
             f, y, weight = self.unseen(problem)
             if each:
@@ -63,7 +65,7 @@ class UnseenAnswers(Fitted):
     @property
     def has_left_out(self) -> bool:
         """Whether rows can be left out."""
-        return self.statistics is not None or self._left_out is not None
+        return self.has_statistics or self._left_out is not None
 
     def left_out(self, problem: Problem) -> LeftOut:
         """Return rows of the sample, left out one by one, or all rows while these are few."""

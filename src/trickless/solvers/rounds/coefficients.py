@@ -7,7 +7,16 @@ from copy import copy
 import numpy as np
 
 from trickless.arrays.growing import Growing
-from trickless.arrays.stated import Stated, check_array, check_count, check_list
+from trickless.arrays.stated import (
+    Stated,
+    check_array,
+    check_count,
+    check_is,
+    check_list,
+    check_number,
+)
+from trickless.solvers.clock import SPAN
+from trickless.solvers.outputs import NewOutputs
 
 #: What a shrink divides coefficients by.
 SHRINK_BY = 4
@@ -23,7 +32,16 @@ class Coefficients(Stated):
     the same weights.
 
     When a compression replaces the support points, coefficients start over.
+
+    If they fade, a coefficient also keeps when it was appended, in half-lives. A round s half-lives
+    ago has the weight 2^−s in the average, and a coefficient was 2^s times as large then. Its sum
+    over rounds is therefore again its current value times a number of rounds.
     """
+
+    # Until anything fades, and in files of older versions:
+    _time: float = 0.0
+    _born: Growing | None = None
+    _counted: float | None = None
 
     def __init__(self, n_outputs: int) -> None:
         self.n_rounds = 0
@@ -41,8 +59,11 @@ class Coefficients(Stated):
             check_array("_epoch", epochs, "i8", (None,), 0, len(rounds))
         check_array("_past", self._past, "f4 f8", (None, shape[1]))
         check_count("rows of _past", len(self._past), 0, shape[0])
-        for count in (self._n_past, self._n_averaged):
-            check_count("_n_past and _n_averaged", count, 0)
+        for count in (self._n_past, self._n_averaged, self._counted or 0, self._time):
+            check_number("_n_past, _n_averaged, _counted and _time", count, 0)
+        check_is("_born", self._born, Growing | None)
+        if self._born is not None:
+            check_array("_born", self._born.rows, "f8", shape[:1], 0)
 
     @property
     def n_outputs(self) -> int:
@@ -53,8 +74,10 @@ class Coefficients(Stated):
         """Begin to count rounds, with some coefficients."""
         self._alpha, self._epoch, self._round = Growing(), Growing(), Growing()
         self._rounds_of_epoch = [[0] for _ in range(alpha.shape[1])]
-        self._n_averaged = 0
-        self._past, self._n_past = alpha[:0], 0  # the average over rounds before, and how many
+        self._n_averaged: float = 0
+        self._past = alpha[:0]  # the average over rounds before, and how many
+        self._n_past: float = 0
+        self._born = None if self._born is None else Growing()
         self.append(alpha)
 
     def __len__(self) -> int:
@@ -65,13 +88,27 @@ class Coefficients(Stated):
         other = copy(self)
         for name in ("_alpha", "_epoch", "_round"):
             setattr(other, name, getattr(self, name).fork())
+        other._born = None if self._born is None else self._born.fork()
         other._rounds_of_epoch = [list(rounds) for rounds in self._rounds_of_epoch]
+        return other
+
+    def with_outputs(self, new: NewOutputs) -> Coefficients:
+        """Coefficients of the same support points for other targets."""
+        other = self.fork()
+        other._alpha = self._alpha.mapped(new.of_differences)
+        other._epoch, other._round = (
+            each.mapped(new.of_each) for each in (self._epoch, self._round)
+        )
+        other._rounds_of_epoch = [list(self._rounds_of_epoch[output]) for output in new.source]
+        other._past = new.of_differences(self._past)
         return other
 
     def count_rounds(self, n: int) -> None:
         """Count n rounds with the current coefficients."""
         self.n_rounds += n
         self._n_averaged += n
+        if self._counted is not None:
+            self._counted += n
         for rounds in self._rounds_of_epoch:
             rounds[-1] += n
 
@@ -80,6 +117,39 @@ class Coefficients(Stated):
         self._alpha.append(alpha)
         self._epoch.append(np.tile(self._now(), (len(alpha), 1)))
         self._round.append(np.tile([r[-1] for r in self._rounds_of_epoch], (len(alpha), 1)))
+
+        if self._born is not None:
+            self._born.append(np.full(len(alpha), self._time))
+
+    @property
+    def n_counted(self) -> float:
+        """Rounds so far, by the shares that they still have."""
+        return self.n_rounds if self._counted is None else self._counted
+
+    def fade(self, half_lives: float) -> None:
+        """Multiply all coefficients, and the weights of all rounds, by 2^−half_lives."""
+        if self._born is None:
+            self._born = Growing()
+            self._born.append(np.zeros(len(self)))
+        kept = float(np.exp2(-half_lives))
+        self._time += half_lives
+        self._counted = self.n_counted * kept
+        self._n_averaged, self._n_past = self._n_averaged * kept, self._n_past * kept
+
+    @property
+    def n_faded(self) -> int:
+        """How many coefficients, the first ones, have faded away."""
+        if self._born is None:
+            return 0
+        return int(np.searchsorted(self._born.rows, self._time - SPAN))
+
+    def drop(self, n: int) -> None:
+        """Drop the first n coefficients."""
+        index = np.arange(n, len(self))
+        for each in (self._alpha, self._epoch, self._round, self._born):
+            if each is not None:
+                each.keep(index)
+        self._past = self._past[n:]
 
     def shrink(self, outputs: np.ndarray) -> None:
         """Divide the coefficients of the outputs that are marked."""
@@ -103,7 +173,8 @@ class Coefficients(Stated):
 
     def last(self) -> np.ndarray:
         """Coefficients after the last round."""
-        return self._alpha.rows * float(SHRINK_BY) ** (self._epoch.rows - self._now())
+        last = self._alpha.rows * float(SHRINK_BY) ** (self._epoch.rows - self._now())
+        return last if self._born is None else last * self._shares()[:, None]
 
     def average(self) -> np.ndarray:
         """Coefficients averaged over the rounds, each as it was before the round."""
@@ -117,6 +188,8 @@ class Coefficients(Stated):
             epoch = self._epoch.rows[:, output]
             weighted = np.asarray(rounds)[epoch] - self._round.rows[:, output] + later[epoch]
             average[:, output] = self._alpha.rows[:, output] * weighted
+        if self._born is not None:
+            average *= self._shares()[:, None]
         average[: len(self._past)] += self._past * self._n_past
         return average / (self._n_averaged + self._n_past)
 
@@ -127,6 +200,11 @@ class Coefficients(Stated):
     def epochs(self) -> np.ndarray:
         """Return how often the coefficients had shrunk when each of them was appended."""
         return self._epoch.rows
+
+    def _shares(self) -> np.ndarray:
+        """Return what is left of each coefficient."""
+        assert self._born is not None
+        return np.exp2(self._born.rows - self._time)
 
     def _now(self) -> np.ndarray:
         """Return the current epoch of each output."""

@@ -93,7 +93,7 @@ class Projection:
         c, support = rounds.coefficients, rounds.support
         assert support is not None
         size = min(max(1, int(_KEPT * self.max_support)), _MOST_KEPT)
-        index = reservoir(c.n_settled, len(support) - c.n_settled, c.n_rounds, size, rng)
+        index = reservoir(c.n_settled, len(support) - c.n_settled, c.n_counted, size, rng)
         both = np.hstack([c.last(), c.average()])
         with linear_algebra(self.n_jobs, size**3):
             try:
@@ -111,14 +111,16 @@ class Projection:
 
 
 def reservoir(
-    n_old: int, n_new: int, n_rounds: int, size: int, rng: np.random.Generator
+    n_old: int, n_new: int, n_rounds: float, size: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Return a sample of all rows so far, from a sample of the earlier rows and all new rows.
 
-    Each of ``n_rounds`` rows is in it with the same chance. Returns the indices in increasing
+    Each of ``n_rounds`` rows is in it with the same chance. If rows fade, their number counts them
+    by their shares, so that new rows have a better chance. Returns the indices in increasing
     order, the old ones first. The size is at most ``n_old + n_new``.
     """
-    n_replaced = np.clip(rng.binomial(size, n_new / n_rounds), size - n_old, n_new)
+    share = min(1.0, n_new / n_rounds)
+    n_replaced = np.clip(rng.binomial(size, share), size - n_old, n_new)
     old = rng.choice(n_old, size - n_replaced, replace=False)
     new = n_old + rng.choice(n_new, n_replaced, replace=False)
     return np.sort(np.concatenate([old, new]))

@@ -25,6 +25,7 @@ from trickless.functions.sampling import by_size, thin
 from trickless.functions.stream import Purpose, draw, generator, pick
 from trickless.neurons import Neurons
 from trickless.neurons.checks import check_independent
+from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.rounds.rounds import Rounds
 from trickless.solvers.rounds.schedules import LARGEST_STEP, Schedule
 
@@ -53,6 +54,9 @@ class Measured(NamedTuple):
 
     size: float
     variances: Variances | None
+
+    def with_outputs(self, new: NewOutputs) -> None:
+        """Return what is known for other targets: nothing, since variances depend on them."""
 
 
 class Drawn:
@@ -232,6 +236,10 @@ class Noise(NamedTuple):
     square: float = 0.0
     n_pairs: int = 0
     at: int = 0
+
+    def with_outputs(self, new: NewOutputs) -> Noise:
+        """Return the same, since the kernel does not depend on the targets."""
+        return self
 
 
 class Noisy:

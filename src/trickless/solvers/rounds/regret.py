@@ -168,9 +168,10 @@ def _until(rounds: Rounds, kernel: Kernel | None, owner: str) -> np.ndarray:
     """Return the rounds at which regret is shown, if it can be computed."""
     n_rows = len(rounds.coefficients)
     if rounds.played is None:
+        name = "max_support" if rounds.coefficients.n_counted == rounds.n_rounds else "half_life"
         raise InvalidValueError(
-            f"{owner}: regret_ needs every row, but max_support has replaced some of them",
-            "max_support=None",
+            f"{owner}: regret_ needs every row, but {name} has replaced some of them or faded them",
+            f"{name}=None",
         )
     if n_rows > _MOST_ROWS:
         raise InvalidValueError(

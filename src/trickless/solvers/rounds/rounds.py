@@ -30,13 +30,9 @@ from trickless.arrays.stated import Stated, check_array, check_is, check_list, c
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, check_seed, generator
 from trickless.rules import warn
-from trickless.solvers.calibration import (
-    Temperatures,
-    check_noted,
-    note_rows,
-    recent_temperatures,
-)
+from trickless.solvers.calibration import check_noted, note_rows
 from trickless.solvers.number_losses import Squared
+from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.rounds.coefficients import Coefficients
 from trickless.solvers.rounds.schedules import Schedule
@@ -61,6 +57,11 @@ _CHANGED = (
 )
 #: Rows that tell whether f is of use, and how many times the error of a constant is too much.
 _FEW, _LOST = 100, 2.0
+#: Share of the mean square of the targets from which on they tell by their variance.
+_VARIES = 0.01
+
+#: Share of the support points that are dropped together.
+_GONE = 1 / 8
 
 #: Kernel values of rows X with rows Y.
 Kernel = Callable[[Any, Any], np.ndarray]
@@ -119,11 +120,11 @@ class Rounds(Stated):
         Rows of each batch, and their mean error before they were learned.
     played : Growing or None
         For each round, the number of support points before it, and the targets. None if a
-        compression has replaced rows.
+        compression has replaced rows, or if rows fade.
     drawn : Growing or None
         For each batch with draws: its number of rows, the draws m for each row, the half range r of
         a draw, and 1 for full sums. The variance of an estimate is at most r² / m. None if
-        estimates without a known bound were made.
+        estimates without a known bound were made, or if rows fade.
     measured : object
         What the estimates have measured along the stream, and use.
     recent : Growing or None
@@ -201,10 +202,38 @@ class Rounds(Stated):
         other.recent = None if self.recent is None else self.recent.fork()
         return other
 
-    def temperatures(self) -> Temperatures:
-        """Return temperatures of probabilities that suit the last rows before they were learned."""
-        assert self.recent is not None
-        return recent_temperatures(self.recent, self.n_rounds)
+    def with_outputs(self, new: NewOutputs, measure: Measure) -> Rounds:
+        """Rounds that have been taken on the same rows with other targets.
+
+        All of them are linear in the targets, apart from shrinks. Errors before rows were learned
+        stay as they were measured.
+        """
+        other = self.fork()
+        other.measure, other.frozen = measure, None
+        other.coefficients = other.coefficients.with_outputs(new)
+        if self.played is not None:
+            other.played = self.played.mapped(
+                lambda rows: np.hstack([rows[:, :1], new.of_targets(rows[:, 1:])])
+            )
+        if len(new.source) != self.coefficients.n_outputs:
+            other.drawn = None  # draws for more outputs have a wider range
+        elif self.drawn is not None:
+            widest = np.array([1.0, 1.0, np.abs(new.factor).max(), 1.0])
+            other.drawn = self.drawn.mapped(lambda draws: draws * widest)
+        if self.measured is not None:
+            other.measured = self.measured.with_outputs(new)
+        if self.recent is not None:
+            other.recent = self.recent.mapped(new.of_pairs)
+        n, errors, targets, squares = self.lately
+        other.lately = np.stack(
+            [
+                new.of_each(n),
+                new.of_squares(errors),
+                new.of_differences(targets),
+                new.of_squares(squares),
+            ]
+        )
+        return other
 
     def note_draws(self, n_rows: int, m: int, half_range: float, full: bool) -> None:
         """Take note of the draws for a batch."""
@@ -275,6 +304,8 @@ class Rounds(Stated):
         """
         c = self.coefficients
         assert self.support is not None
+        if recipe.schedule.half_life is not None:
+            self.fade(len(targets) / recipe.schedule.half_life)
         n_support = len(self.support)
         estimates = np.zeros(targets.shape)
         if n_support:
@@ -298,6 +329,20 @@ class Rounds(Stated):
             self.support.append(X)
             c.append(new)
 
+    def fade(self, half_lives: float) -> None:
+        """Let f fade within some time, and drop support points that have faded away.
+
+        They are dropped together, once they are a share of all, since the others are copied.
+        """
+        c, support = self.coefficients, self.support
+        assert support is not None
+        with uninterrupted():
+            c.fade(half_lives)
+            self.played = self.drawn = None
+            if (gone := c.n_faded) > _GONE * len(c):
+                c.drop(gone)
+                support.keep(np.arange(gone, len(support)))
+
     def compress(self, recipe: Recipe) -> None:
         """Replace support points by fewer, if there are too many."""
         c = recipe.compression
@@ -310,7 +355,10 @@ class Rounds(Stated):
         if n[0] < _FEW:
             return
         self.lately = np.zeros_like(self.lately)
-        times = float(errors.sum() / max((squares - targets**2 / n).sum(), 1e-300))
+        constant = float((squares - targets**2 / n).sum())
+        if constant <= _VARIES * float(squares.sum()):  # no function is better
+            return
+        times = float(errors.sum()) / constant
         if times > _LOST and not self.lost:
             self.lost = remedy
             warn(
@@ -321,7 +369,8 @@ class Rounds(Stated):
 
     def step(self, recipe: Recipe) -> float:
         """Size η of the next step."""
-        return recipe.schedule.step(self.n_rounds + 1, recipe.estimate.largest_step(self))
+        t = self.coefficients.n_counted + 1
+        return recipe.schedule.step(t, recipe.estimate.largest_step(self))
 
     def batch_rows(self, eta: float, recipe: Recipe) -> int:
         """Rows of the next batch, with steps of η."""

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trickless.errors import InvalidValueError
+from trickless.rules import MOST
+from trickless.solvers.clock import BATCH
 from trickless.theory import (
     ShrinkingGradientConstants,
     shrinking_gradient_constants,
@@ -25,7 +27,8 @@ class Schedule(NamedTuple):
     """Steps η_t and sizes of batches, by the learner's parameters.
 
     The learner competes with functions of norm up to B, ``norm_bound``. ``horizon`` is the number
-    of rounds that the schedules "theorem" and "theorem-fixed" are for.
+    of rounds that the schedules "theorem" and "theorem-fixed" are for. Rows lose half of their
+    weight within ``half_life`` rows.
     """
 
     owner: str
@@ -34,6 +37,7 @@ class Schedule(NamedTuple):
     batch_size: int | str
     norm_bound: float
     horizon: int | None
+    half_life: float | None = None
 
     @property
     def is_theorem(self) -> bool:
@@ -60,8 +64,12 @@ class Schedule(NamedTuple):
         self.check_draws(m)
         return m
 
-    def step(self, t: int, largest: float) -> float:
-        """Size of the step of round t, counted from 1; decaying ones are at most ``largest``."""
+    def step(self, t: float, largest: float) -> float:
+        """Size of the step of round t, counted from 1; decaying ones are at most ``largest``.
+
+        With a half-life, t counts rounds by the shares that they still have, so that steps fall to
+        those of about 1.44 half-lives, and not further.
+        """
         if self.is_theorem:
             return self.constants.step_size
         first = self.norm_bound / 2 if isinstance(self.step_size, str) else self.step_size
@@ -82,10 +90,15 @@ class Schedule(NamedTuple):
         if self.is_theorem:
             return 1
         if not isinstance(self.batch_size, str):
-            return self.batch_size
+            return min(self.batch_size, self._lasting)
         stable = max(1, int(1 / (step * square_bound) + _ROUNDING))
         # The average counts a batch from its end on, so no batch may be most of the rows.
-        return min(stable, max(2, n_rounds))
+        return min(stable, max(2, n_rounds), self._lasting)
+
+    @property
+    def _lasting(self) -> int:
+        """The most rows that may fade together."""
+        return MOST if self.half_life is None else max(1, int(BATCH * self.half_life))
 
     def check_named_step(self) -> None:
         """Raise an error for a constant step that is not given."""
@@ -109,6 +122,12 @@ class Schedule(NamedTuple):
 
     def check_theorem(self, n_rounds: int, square_bound: float, max_support: int | None) -> None:
         """Raise an error if Theorem 1 does not apply; ``n_rounds`` includes rounds to come."""
+        if self.half_life is not None:
+            raise InvalidValueError(
+                f"{self.owner}: schedule={self.name!r} with half_life={self.half_life!r}, but the "
+                "theorem compares with one function for all rows",
+                "schedule='sqrt', or half_life=None",
+            )
         if self.horizon is None:
             raise InvalidValueError(
                 f"{self.owner}: schedule={self.name!r} with horizon=None, but the theorem needs "

@@ -1,0 +1,178 @@
+r"""Windows of the latest rows of a stream, each compared with a reference by permutations.
+
+A window of n rows and the reference of m rows are pooled. The statistic is the squared norm of the
+sum of the centred features of the window. For given n and m, it grows with the squared maximum mean
+discrepancy. Under the hypothesis of no change, all n + m rows are exchangeable, and the p-value of
+the permutations is exact [1]_. Windows of several sizes are tested at several times, as in the scan
+B-statistic [2]_. By the union bound, the probability of any false alarm within T rows is at most
+the sum of the levels of the tests up to then. The bound does not need independent tests, so all of
+them may use the same reference. The levels sum to :math:`T / 2R` for a ``run_length`` of R, hence
+the average run length is at least
+
+.. math:: \sum_{t \ge 0} P(\text{no alarm up to row } t) \ge \int_0^{2R} (1 - t / 2R) \, dt = R.
+
+References
+----------
+.. [1] J. Hemerik and J. Goeman, "Exact testing with random permutations", TEST 27, 2018.
+.. [2] S. Li, Y. Xie, H. Dai and L. Song, "Scan B-statistic for kernel change-point detection",
+   Sequential Analysis 38, 2019.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from trickless.arrays.stated import Stated, check_array, check_count, check_is
+from trickless.functions.stream import Purpose, check_seed, generator
+from trickless.inference.covariances import row_squares
+from trickless.inference.result import number_at_least
+
+#: The least rows of a window, and the share of a window after which it is tested again.
+LEAST, _SHARE = 10, 0.25
+#: How many permutations may reach the statistic of a test that rejects, at least.
+_EXCEEDING = 1
+#: Levels times numbers of permutations are integers up to this share.
+_ROUNDING = 1e-9
+#: The most permutations of a test. Tests are rarer if their level would need more.
+_MOST_PERMUTATIONS = 2**18
+
+
+class Schedule(NamedTuple):
+    """When windows of a size are tested: after every ``every`` rows, at a level."""
+
+    size: int
+    every: int
+    level: float
+
+    def n_orders(self, n_groups: int) -> int:
+        """Return how many orders of the rows, each of so many groups, the level needs."""
+        return int(np.ceil((1 + _EXCEEDING) / (self.level * n_groups)))
+
+
+class Alarm(NamedTuple):
+    """A window that differs from the reference, and the latest rows that differ most from it.
+
+    ``row`` is the number of its last row in the stream.
+    """
+
+    row: int
+    size: int
+    statistic: float
+    pvalue: float
+    n_changed: int
+    difference: np.ndarray
+
+
+def schedules(window_size: int, run_length: int) -> list[Schedule]:
+    """Plan the tests of windows of ``window_size`` rows, half as many, and so on.
+
+    The levels of all tests up to any row sum to at most its number divided by 2 ``run_length``.
+    """
+    sizes = [window_size]
+    while sizes[-1] // 2 >= LEAST:
+        sizes.append(sizes[-1] // 2)
+    per_row = 1 / (2 * run_length * len(sizes))
+    rarest = int(np.ceil((1 + _EXCEEDING) / (per_row * _MOST_PERMUTATIONS)))
+    every = [max(1, int(_SHARE * size), rarest) for size in sizes]
+    return [Schedule(n, k, k * per_row) for n, k in zip(sizes[::-1], every[::-1], strict=True)]
+
+
+class Scan(Stated):
+    """Tests of the latest rows against a reference.
+
+    Attributes
+    ----------
+    reference : array of shape (m, n_columns)
+        Features of the reference, which never change.
+    recent : array of shape (n, n_columns)
+        Features of the latest rows, as many as the largest window or fewer.
+    n_seen : int
+        Number of rows since the beginning or the last alarm.
+    """
+
+    def __init__(self, reference: np.ndarray, window_size: int, run_length: int, seed: int) -> None:
+        self.reference = reference
+        self.window_size, self.run_length, self.seed = window_size, run_length, seed
+        self.recent = np.empty((0, reference.shape[1]))
+        self.n_seen = 0
+
+    def check_state(self) -> None:
+        check_count("window_size", self.window_size, LEAST)
+        check_count("run_length", self.run_length, self.window_size)
+        check_count("n_seen", self.n_seen, len(self.recent))
+        check_seed("seed", self.seed)
+        check_is("reference", self.reference, np.ndarray)
+        n_columns = self.reference.shape[-1]
+        check_array("reference", self.reference, "f8", (None, n_columns))
+        check_array("recent", self.recent, "f8", (None, n_columns))
+
+    def see(self, Z: np.ndarray, first: int) -> tuple[int, Alarm | None]:
+        """Test the windows that end in new rows, up to the first alarm.
+
+        ``first`` is the number of the first row in the stream, from which the permutations are
+        drawn. Returns how many rows were seen, and the alarm.
+        """
+        plan = schedules(self.window_size, self.run_length)
+        rows, before = np.concatenate([self.recent, Z]), len(self.recent)
+        for k in range(1, len(Z) + 1):
+            for which, schedule in enumerate(plan):
+                if self.n_seen + k < schedule.size or (self.n_seen + k) % schedule.every:
+                    continue
+                end = before + k
+                index = (first + k - 1) * len(plan) + which
+                found = self._test(rows[end - schedule.size : end], schedule, index)
+                if found is not None:
+                    seen = rows[max(0, end - self.window_size) : end]
+                    self.recent, self.n_seen = self.recent[:0], 0
+                    return k, Alarm(
+                        first + k - 1, schedule.size, *found, *self._changed(seen, schedule.size)
+                    )
+        self.recent = rows[max(0, len(rows) - self.window_size) :].copy()
+        self.n_seen += len(Z)
+        return len(Z), None
+
+    def _test(
+        self, window: np.ndarray, schedule: Schedule, index: int
+    ) -> tuple[float, float] | None:
+        """Return the statistic and the p-value of a window if the test rejects, or else None.
+
+        The pooled rows are ordered at random, several times. Each order is cut into groups of the
+        size of the window, which all count as permutations. The given order is one of them. The
+        p-value stays exact, since shifts by whole groups are a group of permutations. The test ends
+        once it cannot reject any more. Its random numbers belong to its ``index``.
+        """
+        n, m = len(window), len(self.reference)
+        rows = np.concatenate([window, self.reference])
+        rows -= rows.mean(axis=0)
+        n_groups = (n + m) // n
+        n_orders = schedule.n_orders(n_groups)
+        most = schedule.level * n_orders * n_groups * (1 + _ROUNDING)
+        scale = row_squares(rows).sum()
+        statistic, reaching, ordered = 0.0, 0, rows
+        for i in range(n_orders):
+            if i == 1:
+                rng = generator(self.seed, Purpose.PERMUTATIONS, index)
+            if i:
+                ordered = rows[rng.permutation(n + m)]
+            groups = ordered[: n_groups * n].reshape(n_groups, n, -1).sum(axis=1)
+            squares = row_squares(groups)
+            statistic = statistic if i else squares[0]
+            reaching += number_at_least(squares, statistic, scale)
+            if reaching > most:
+                return None
+        return float(statistic) * (1 / n + 1 / m) ** 2, reaching / (n_orders * n_groups)
+
+    def _changed(self, rows: np.ndarray, size: int) -> tuple[int, np.ndarray]:
+        """Return the latest rows that differ most from the reference, and how their mean differs.
+
+        The number k of rows since the change maximises the squared norm of the difference times k m
+        / (k + m), as in the estimate of Brodsky and Darkhovsky. It is at least a share of the
+        window that differs, since few rows are far away by chance.
+        """
+        k, m = np.arange(1, len(rows) + 1), len(self.reference)
+        differences = np.cumsum(rows[::-1], axis=0) / k[:, None] - self.reference.mean(axis=0)
+        gains, least = row_squares(differences) * (k * m / (k + m)), int(_SHARE * size)
+        best = least + int(np.argmax(gains[least:]))
+        return best + 1, differences[best]

@@ -1,0 +1,252 @@
+"""Learners whose half-life is chosen by the data: an ensemble that learns row after row.
+
+What a family takes from the data, such as a length scale, comes from the first 256 rows of the
+stream, however they are grouped. Until then it is estimated again at 2, 4, 8, … rows, and the rows
+so far are learned anew.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError
+from scipy.sparse import issparse, vstack
+from sklearn.base import clone
+
+from trickless.arrays.places import check_on_host, place_of
+from trickless.arrays.sparse import check_rows
+from trickless.arrays.stated import Stated, check_array
+from trickless.errors import InvalidValueError
+from trickless.functions.stream import NeuronStream
+from trickless.intake.first_batch import takes_from_data
+from trickless.intake.labels import Labels, LabelSets
+from trickless.intake.rows import Batch
+from trickless.learners.fixed import check_unchanged
+from trickless.learners.forgetting import Aged
+from trickless.learners.neuron_learner import (
+    begin_stream,
+    choose_neurons,
+    note_later_rows,
+    see_later_rows,
+)
+from trickless.neurons import make_neurons
+from trickless.rules import without_warnings
+from trickless.selection.grid import families_of_grid
+from trickless.solvers.clock import are_several, in_units
+from trickless.solvers.experts.answers import LabelAnswer, NumberAnswer
+from trickless.solvers.experts.experts import HALF_LIVES, Experts, Predicted
+from trickless.solvers.experts.scales import at_scales
+from trickless.solvers.least_squares.queue import FEW_AT_ONCE
+
+#: Rows from which a family is estimated.
+N_EARLY = 256
+#: Parameters that an ensemble does not go with, and the values that it needs.
+_NEEDED = {"loss": "squared_error", "weight_bound": None, "noise": "constant"}
+
+
+class EarlyRows(Stated):
+    """The first rows of a stream, while the family may still be estimated again."""
+
+    def __init__(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, times: np.ndarray
+    ) -> None:
+        self.X = X
+        self.targets = targets
+        self.weight = np.ones(len(targets)) if weight is None else weight
+        self.times = times
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __add__(self, other: EarlyRows) -> EarlyRows:
+        both = [self.X, other.X]
+        return EarlyRows(
+            vstack(both, format="csr") if issparse(self.X) else np.concatenate(both),
+            np.concatenate([self.targets, other.targets]),
+            np.concatenate([self.weight, other.weight]),
+            np.concatenate([self.times, other.times]),
+        )
+
+    def part(self, rows: slice) -> EarlyRows:
+        """Return some of the rows."""
+        return EarlyRows(self.X[rows], self.targets[rows], self.weight[rows], self.times[rows])
+
+    def check_state(self) -> None:
+        n = len(self.targets)
+        check_rows("X", self.X, n, None)
+        check_array("targets", self.targets, "f8", (n, None))
+        check_array("weight", self.weight, "f8", (n,), 0)
+        check_array("times", self.times, "f8", (n,))
+
+
+def check_ensemble(learner: Any) -> None:
+    """Raise an error for parameters that do not go with several half-lives."""
+    owner, half_life = type(learner).__name__, learner.half_life
+    for name, value in _NEEDED.items():
+        if getattr(learner, name, value) != value:
+            raise InvalidValueError(
+                f"{owner}: half_life={half_life!r} does not go with {name}="
+                f"{getattr(learner, name)!r}",
+                f"{name}={value!r}, or half_life as a number",
+            )
+    if learner.alpha == 0:
+        raise InvalidValueError(
+            f"{owner}: half_life={half_life!r} does not go with alpha=0, because the first rows do "
+            "not determine the coefficients without a prior",
+            "alpha='auto', or a positive alpha",
+        )
+    if learner.solver == "iterative" or learner.alpha in ("loo", "evidence"):
+        name = "alpha" if learner.solver != "iterative" else "solver"
+        raise InvalidValueError(
+            f"{owner}: half_life={half_life!r} learns row after row, which {name}="
+            f"{getattr(learner, name)!r} does not",
+            f"{name}='auto', or half_life as a number",
+        )
+
+
+def is_ensemble(learner: Any) -> bool:
+    """Return whether a learner is, or will be, an ensemble of half-lives."""
+    if learner.__sklearn_is_fitted__() and hasattr(learner, "sums_"):
+        return isinstance(learner.sums_, Experts)
+    return are_several(learner.half_life)
+
+
+def check_single(learner: Any, what: str) -> None:
+    """Raise an error if a learner is an ensemble, which does not have something."""
+    if is_ensemble(learner):
+        raise InvalidValueError(
+            f"{type(learner).__name__}: half_life={learner.half_life!r} mixes many machines, "
+            f"for which there is no {what}",
+            "half_life=<number>, such as the one with the largest weight in expert_weights_",
+        )
+
+
+def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
+    """Choose the neurons by some rows, and begin with experts that have learned nothing."""
+    check_ensemble(learner)
+    owner = type(learner).__name__
+    check_on_host(
+        f"{owner}, half_life={learner.half_life!r}", place_of(rows.X), "half_life=<number>"
+    )
+    family = clone(make_neurons(learner.neurons))
+    families = families_of_grid(owner, family, learner.search)
+    choose_neurons(learner, rows.X, rows.targets, rows.weight, families)
+    begin_stream(learner, learner.cache_bytes)
+    families, factors = at_scales(learner.neurons_)
+    streams = [
+        learner.stream_
+        if factor == 1
+        else NeuronStream(family, learner.seed_, learner.rows_.dtype, learner.cache_bytes)
+        for family, factor in zip(families, factors, strict=True)
+    ]
+    if not isinstance(learner.half_life, str):  # of the user: one length scale
+        streams, factors = [learner.stream_], [1.0]
+    learner.sums_ = Experts(
+        streams,
+        factors,
+        max(1, learner._n_used // len(streams)),
+        _half_lives(learner.half_life),
+        learner.alpha,
+        bool(learner.fit_intercept),
+        _answer(learner, n_outputs),
+        learner.lags,
+    )
+
+
+def _half_lives(half_life: Any) -> np.ndarray:
+    given = half_life if are_several(half_life) else [half_life]
+    given = HALF_LIVES if isinstance(half_life, str) else map(in_units, given)
+    return np.array(list(given), dtype=np.float64)
+
+
+def _answer(learner: Any, n_outputs: int) -> NumberAnswer | LabelAnswer:
+    if isinstance(learner.targets_, Labels | LabelSets):
+        return LabelAnswer(n_outputs, isinstance(learner.targets_, Labels))
+    return NumberAnswer(n_outputs)
+
+
+def learn_rows(learner: Any, batch: Batch, aged: Aged, one_by_one: bool = False) -> Predicted:
+    """Learn rows of a learner in their order, and return how each was predicted before that.
+
+    Unless rows are learned ``one_by_one``, predictions of the first rows may be those of a family
+    that was estimated with them.
+    """
+    X, targets, weight = batch
+    n, begun = len(targets), hasattr(learner, "sums_")
+    if begun:
+        _check_unchanged(learner)
+    before = learner.sums_.n_rows if begun else 0
+    times = before + np.arange(1.0, n + 1) if aged.times is None else aged.times
+    rows, start, found = EarlyRows(X, targets, weight, times), 0, []
+    few = n <= FEW_AT_ONCE
+    with nullcontext() if few else learner._progress(n, "row") as bar:
+        while start < n:
+            if before and learner.early_ is None:
+                stop = n
+                look = see_later_rows if stop - start > FEW_AT_ONCE else note_later_rows
+                look(learner, X[start:stop])
+                predicted = _learn(learner.sums_.fork(), learner, rows.part(slice(start, stop)))
+            else:
+                stop = start + _until_next(before, n - start, one_by_one)
+                predicted = _learn_early(learner, rows.part(slice(start, stop)))
+            before += stop - start
+            if bar is not None:
+                bar.update(stop - start)
+            start = stop
+            found.append(predicted)
+    return Predicted(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+
+def _until_next(n_before: int, n_rows: int, one_by_one: bool) -> int:
+    """Return how many rows to learn before the family is estimated again."""
+    powers = [2**i for i in range(N_EARLY.bit_length()) if n_before < 2**i <= n_before + n_rows]
+    if not powers:
+        return n_rows
+    return (powers[0] if one_by_one else powers[-1]) - n_before
+
+
+def _learn_early(learner: Any, new: EarlyRows) -> Predicted:
+    """Learn rows that are among the first, and estimate the family again if it is time."""
+    early = getattr(learner, "early_", None)
+    rows = new if early is None else early + new
+    if (n := len(rows)) & (n - 1) and early is not None:
+        learner.early_ = rows
+        return _learn(learner.sums_.fork(), learner, new)
+    predicted = None if early is None else _learn(learner.sums_.fork(), learner, new)
+    with nullcontext() if n >= N_EARLY or (early is None and n > 1) else without_warnings():
+        begin_experts(learner, rows, rows.targets.shape[1])
+    final = n >= N_EARLY or not takes_from_data(learner.neurons_)
+    learner.early_ = None if final else rows
+    again = _learn(learner.sums_, learner, rows)
+    return again if predicted is None else predicted
+
+
+def _learn(experts: Experts, learner: Any, rows: EarlyRows) -> Predicted:
+    try:
+        predicted = experts.learn(rows.X, rows.targets, rows.weight, rows.times)
+    except LinAlgError as error:
+        raise InvalidValueError(
+            f"{type(learner).__name__}: alpha={learner.alpha!r} is too small for these activations",
+            "a larger alpha, or alpha='auto'",
+        ) from error
+    learner.sums_ = experts
+    return predicted
+
+
+def _check_unchanged(learner: Any) -> None:
+    """Raise an error if a parameter of the experts is another than when they were begun."""
+    owner, experts = type(learner).__name__, learner.sums_
+    if not isinstance(experts, Experts):
+        raise InvalidValueError(
+            f"{owner}: half_life={learner.half_life!r}, but the model was begun with a single "
+            "half-life",
+            "set half_life back, or call fit to start over",
+        )
+    check_ensemble(learner)
+    half_lives = _half_lives(learner.half_life)
+    check_unchanged(owner, "half_life", half_lives.tolist(), experts.half_lives.tolist())
+    check_unchanged(owner, "alpha", learner.alpha, experts.alpha)
+    check_unchanged(owner, "lags", learner.lags, experts.lags)
+    check_unchanged(owner, "fit_intercept", bool(learner.fit_intercept), experts.fit_intercept)

@@ -1,0 +1,1 @@
+"""Ensembles of machines that forget at different rates, weighted by how well they predicted."""

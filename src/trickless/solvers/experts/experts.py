@@ -1,0 +1,323 @@
+"""An ensemble of machines of several length scales that forget at several rates.
+
+Each expert is recursive least squares on random neurons of one length scale, with one half-life and
+one ridge. Experts of one length scale share their activations. Their predictions are mixed with
+weights that follow from how well each predicted the rows so far. This is an online ensemble of
+Gaussian processes of random features (Q. Lu, G. V. Karanikolas and G. B. Giannakis, "Incremental
+ensemble Gaussian processes", IEEE TPAMI 45(2), 2023), with forgetting in its experts, and of its
+weights (D. Waxman and P. M. Djurić, "Dynamic online ensembles of basis expansions", TMLR 2024).
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trickless.arrays.stated import (
+    Stated,
+    check_array,
+    check_count,
+    check_is,
+    check_list,
+    check_number,
+    check_same,
+)
+from trickless.arrays.threads import linear_algebra
+from trickless.functions.activations import activations
+from trickless.functions.network import check_finite
+from trickless.functions.stream import NeuronStream
+from trickless.solvers.experts.answers import Answer, LabelAnswer, NumberAnswer
+from trickless.solvers.experts.noise import NoiseVariances
+from trickless.solvers.experts.recursion import MOST_HALVINGS, MOST_PENDING, Ahead, Recursion
+from trickless.solvers.experts.shares import Shares
+
+#: Half-lives of ``half_life="auto"``, in rows.
+HALF_LIVES = (10.0, 100.0, 1000.0, np.inf)
+#: Ratios of noise to signal of ``alpha="auto"``: the ridge over the mean square of a row.
+RATIOS = (0.01, 0.1)
+#: The most last targets that are inputs.
+MOST_LAGS = 256
+#: The most rows whose predictions are kept, for intervals and sets.
+_RECENT = 1024
+
+
+class Predicted(NamedTuple):
+    """Predictions of rows.
+
+    Attributes
+    ----------
+    decisions, deviations : arrays of shape (n_rows, n_outputs)
+        Decision values, and standard deviations of new targets.
+    """
+
+    decisions: np.ndarray
+    deviations: np.ndarray
+
+
+class Recent(NamedTuple):
+    """The last rows, as they were predicted before they were learned.
+
+    Attributes
+    ----------
+    decisions, deviations, targets : arrays of shape (n_rows, n_outputs)
+    """
+
+    decisions: np.ndarray
+    deviations: np.ndarray
+    targets: np.ndarray
+
+
+class Experts(Stated):
+    """Machines, their noise, and their weights.
+
+    Nothing that is here is changed in place, so a fork shares all arrays.
+
+    Parameters
+    ----------
+    streams : list of NeuronStream
+        Neurons of each length scale.
+    factors : list of float
+        Length scales, relative to that of the family.
+    n_neurons : int
+        Number of neurons of each length scale.
+    half_lives : array of shape (n_rates,)
+        In the unit of time: rows, or that of time stamps.
+    alpha : float or "auto"
+        Regularisation strength relative to the mean loss. "auto" has an expert for each of several
+        ratios of noise to signal.
+    fit_intercept : bool
+    answer : Answer
+        What is predicted.
+    lags : int
+        Number of last targets that further machines take as inputs, instead of neurons.
+
+    Attributes
+    ----------
+    now, folded : float
+        Times of the latest row, and as of which the sums of all machines are.
+    lengths : array of shape (n_groups,)
+        Sums over all rows of the squares of activations.
+    mass : array of shape (n_rates,)
+        Sums of the weights of rows, as of the last fold.
+    """
+
+    def __init__(
+        self,
+        streams: list[NeuronStream],
+        factors: list[float],
+        n_neurons: int,
+        half_lives: np.ndarray,
+        alpha: float | str,
+        fit_intercept: bool,
+        answer: NumberAnswer | LabelAnswer,
+        lags: int = 0,
+    ) -> None:
+        self.streams = streams
+        self.factors = factors
+        self.n_neurons = n_neurons
+        self.half_lives = half_lives
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.answer: NumberAnswer | LabelAnswer = answer
+        self.lags = lags
+        n_rates, n_outputs = len(half_lives), answer.n_outputs
+        self.origin = np.zeros(n_outputs)
+        self.n_rows = 0
+        self.now = self.folded = 0.0
+        self.lengths = np.zeros(self.n_groups)
+        self.mass = np.zeros(n_rates)
+        rates = np.tile(np.repeat(1 / half_lives, self.n_ridges), self.n_groups)
+        self.groups: list[Recursion] = []
+        self.noise = NoiseVariances(rates, n_outputs)
+        self.shares = Shares(len(rates) * answer.n_each, answer.n_weights)
+        none = np.zeros((0, n_outputs))
+        self.recent = Recent(none, none, none)
+
+    def check_state(self) -> None:
+        check_list("streams", self.streams, NeuronStream)
+        check_list("factors", self.factors, float, len(self.streams))
+        check_count("n_neurons", self.n_neurons, 1)
+        check_array("half_lives", self.half_lives, "f8", (None,), 0)
+        check_is("alpha", self.alpha, float | int | str)
+        check_is("fit_intercept", self.fit_intercept, bool)
+        check_is("answer", self.answer, Answer)
+        n_outputs, n_rates = self.answer.n_outputs, len(self.half_lives)
+        check_array("origin", self.origin, "f8", (n_outputs,))
+        check_count("n_rows", self.n_rows, 0)
+        for name in ("now", "folded"):
+            check_number(name, getattr(self, name))
+        check_count("lags", self.lags, 0, MOST_LAGS)
+        check_array("lengths", self.lengths, "f8", (self.n_groups,), 0)
+        check_array("mass", self.mass, "f8", (n_rates,), 0)
+        check_list("groups", self.groups, Recursion, self.n_groups if self.n_rows else 0)
+        n_machines = self.n_groups * n_rates * self.n_ridges
+        sizes = [self.n_neurons * stream.neurons.width for stream in self.streams]
+        for group, size in zip(self.groups, [*sizes, self.lags * n_outputs], strict=False):
+            group.check(size + self.fit_intercept, n_rates, self.n_ridges, n_outputs)
+        check_is("noise", self.noise, NoiseVariances)
+        check_same("machines of noise", self.noise.squares.shape, (n_machines, n_outputs))
+        check_is("shares", self.shares, Shares)
+        wanted = n_machines * self.answer.n_each, self.answer.n_weights
+        check_same("experts of shares", self.shares.weights.shape, wanted)
+        check_is("recent", self.recent, Recent)
+        for name, array in self.recent._asdict().items():
+            check_array(name, array, "f8", (len(self.recent.targets), n_outputs))
+
+    @property
+    def n_groups(self) -> int:
+        """Number of length scales, and one more for machines of the last targets."""
+        return len(self.streams) + (self.lags > 0)
+
+    @property
+    def n_ridges(self) -> int:
+        """Number of ridges of each length scale and half-life."""
+        return len(RATIOS) if isinstance(self.alpha, str) else 1
+
+    @property
+    def stream(self) -> NeuronStream:
+        """The neurons of the family's own length scale."""
+        return self.streams[self.factors.index(1.0)]
+
+    def fork(self) -> Experts:
+        """Return experts that continue from these, and leave these unchanged."""
+        other = copy(self)
+        other.groups = [group.fork() for group in self.groups]
+        return other
+
+    def without_sums(self) -> Experts:
+        """Return a copy that can predict but not learn."""
+        other = copy(self)
+        other.groups = [group.without_sums() for group in self.groups]
+        return other
+
+    def ahead(self, X: Any, age: float) -> Predicted:
+        """Predict rows at a time after the latest row."""
+        with linear_algebra(1):
+            time = self.now + age - self.folded
+            lagged = np.repeat(self._lagged(np.zeros((0, len(self.origin)))), X.shape[0], axis=0)
+            each = zip(self.groups, self._activations(X, lagged), strict=True)
+            mean, spread = _together([group.ahead(Z, time) for group, Z in each])
+            variance, _ = self.noise.ahead(age, self.answer.first_variances())
+            variances = variance[:, None] * spread[:, :, None]
+            mixed, square = self.answer.mixed(self.shares.weights[None], mean, variances)
+        return Predicted(mixed + self.origin, np.sqrt(square))
+
+    def learn(
+        self, X: Any, Y: np.ndarray, weight: np.ndarray | None, times: np.ndarray
+    ) -> Predicted:
+        """Learn rows in their order, and return how each was predicted before it was learned."""
+        weight = np.ones(len(Y)) if weight is None else weight
+        with linear_algebra(1):
+            if not self.n_rows:
+                self.origin = self.answer.origin(Y[0])
+            activated = self._activations(X, self._lagged(Y)[:-1])
+            if not self.n_rows:
+                self._begin([Z[0] for Z in activated], float(times[0]))
+            predicted, start = [], 0
+            while start < len(Y):
+                stop = self._next_fold(times, start)
+                part = slice(start, stop)
+                rows = [Z[part] for Z in activated]
+                predicted.append(self._learn(rows, Y[part], weight[part], times[part]))
+                if self.n_rows == _fold_after(self.n_rows - 1):
+                    self._fold(self.now)
+                start = stop
+        return Predicted(*(np.concatenate(each) for each in zip(*predicted, strict=True)))
+
+    def _lagged(self, Y: np.ndarray) -> np.ndarray:
+        """The targets before each row of Y, and before the row after them, latest first."""
+        n, p = len(Y), self.lags
+        before = self.recent.targets[len(self.recent.targets) - min(p, self.n_rows) :]
+        none = np.tile(self.origin, (p - len(before), 1))
+        all_rows = np.concatenate([none, before, Y]) - self.origin
+        each = np.arange(n + 1)[:, None] + np.arange(p)[::-1]
+        return all_rows[each].reshape(n + 1, -1)
+
+    def _activations(self, X: Any, lagged: np.ndarray) -> list[np.ndarray]:
+        """Activations of each length scale, and last targets, in double precision."""
+        n, found = self.n_neurons, []
+        for stream in self.streams:
+            pieces = partial(stream.pieces, 0, n)
+            if X.shape[0] <= MOST_PENDING:  # without the work of sharing out rows
+                Z = np.hstack([stream.neurons(X, weights) for _, weights in pieces()])
+            else:
+                Z = activations(stream.neurons, pieces, X, n, 1)
+            Z = Z.astype(np.float64)
+            check_finite(type(stream.neurons).__name__, Z)
+            found.append(Z)
+        return [*found, lagged] if self.lags else found
+
+    def _begin(self, first: list[np.ndarray], time: float) -> None:
+        """Begin with the prior, whose scale is that of the first row."""
+        self.folded = self.now = time
+        rates, n_outputs = 1 / self.half_lives, len(self.origin)
+        self.groups = [
+            Recursion.of_no_rows(
+                rates, self._ridges(float(z @ z)), len(z), n_outputs, self.fit_intercept
+            )
+            for z in first
+        ]
+
+    def _ridges(self, mean_square: float) -> np.ndarray:
+        """Ridges of the machines of a length scale, (n_rates, n_ridges)."""
+        if isinstance(self.alpha, str):
+            ratios = (mean_square or 1.0) * np.array(RATIOS)
+            return np.tile(ratios, (len(self.half_lives), 1))
+        return self.alpha * self.n_neurons * np.maximum(self.mass, 1.0)[:, None]
+
+    def _next_fold(self, times: np.ndarray, start: int) -> int:
+        """Return the row before which the next fold is. Fold now if much time has passed."""
+        shortest, stop = self.half_lives.min(), _fold_after(self.n_rows) - self.n_rows
+        if times[start] - self.folded > MOST_HALVINGS * shortest:
+            self._fold(float(times[start]))
+        since = times[start : start + stop] - self.folded
+        return start + int(np.searchsorted(since, MOST_HALVINGS * shortest, side="right"))
+
+    def _learn(
+        self, activated: list[np.ndarray], Y: np.ndarray, weight: np.ndarray, times: np.ndarray
+    ) -> Predicted:
+        """Learn rows until the next fold."""
+        Y = Y - self.origin
+        each = zip(self.groups, activated, strict=True)
+        since = times - self.folded
+        mean, spread = _together([group.learn(Z, Y, since, weight) for group, Z in each])
+        answer, first = self.answer.after(Y)
+        relative = (spread - 1 + 1 / weight)[:, :, None]
+        squares = (Y - mean) ** 2 / relative
+        noise, variances, freedom = self.noise.after(times - self.now, squares, first)
+        scores = answer.scores(Y, mean, variances * relative, freedom)
+        shares, weights = self.shares.after(scores)
+        mixed, square = answer.mixed(weights, mean, variances * spread[:, :, None])
+        self.answer, self.noise, self.shares = answer, noise, shares
+        self.now, self.n_rows = float(times[-1]), self.n_rows + len(Y)
+        self.lengths = self.lengths + [float(np.vdot(Z, Z)) for Z in activated]
+        predicted = Predicted(mixed + self.origin, np.sqrt(square))
+        new = Recent(*predicted, Y + self.origin)
+        both = zip(self.recent, new, strict=True)
+        self.recent = Recent(*(np.concatenate(pair)[-_RECENT:] for pair in both))
+        return predicted
+
+    def _fold(self, time: float) -> None:
+        """Solve all machines with the rows so far, as of a time."""
+        passed = time - self.folded
+        when, weight = self.groups[0].pending()
+        since = np.maximum(passed - when, 0.0) / self.half_lives[:, None]
+        self.mass = np.exp2(-passed / self.half_lives) * self.mass + np.exp2(-since) @ weight
+        for group, length in zip(self.groups, self.lengths, strict=True):
+            group.fold(passed, self._ridges(length / self.n_rows))
+        self.folded = time
+
+
+def _fold_after(n_rows: int) -> int:
+    """Return the number of rows at the next fold: the powers of 2 at first, which set the scale."""
+    if n_rows < MOST_PENDING:
+        return 1 << int(n_rows).bit_length()
+    return (n_rows // MOST_PENDING + 1) * MOST_PENDING
+
+
+def _together(parts: list[Ahead]) -> Ahead:
+    """Return the predictions of the machines of all groups."""
+    return Ahead(*(np.concatenate(each) for each in zip(*parts, strict=True)))

@@ -1,0 +1,306 @@
+"""Recursive least squares with forgetting in blocks of rows, at several rates at once.
+
+With rows z_j of weight w_j at the times t_j, a rate of λ for each unit of time and a ridge ρ,
+
+    M_t = ρ I + Σ_j λ^(t − t_j) w_j z_j z_jᵀ,    M_t β_t = Σ_j λ^(t − t_j) w_j z_j y_jᵀ.
+
+Recursive least squares updates M⁻¹ row by row (S. Haykin, "Adaptive filter theory", Chapter 10).
+Here M = RᵀR is factorised once in some dozens of rows, at a *fold*. Rows since the last fold are
+pending. Divided by λ^t, they are observations of ⟨z_j, β⟩ with the prior N(β, σ² M⁻¹) of the fold
+and noise of variance σ² λ^(t_j) / w_j. With V = Z R⁻¹ and the Cholesky factorisation
+
+    V Vᵀ + diag(λ^t / w) = L Lᵀ,
+
+the errors of all predictions from the rows before are diag(L) L⁻¹ (Y − Zβ), and their variances
+diag(L)² σ² (C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine learning",
+Section 2.2 and Appendix A.4). A block of rows therefore takes a few products of matrices, and gives
+the same as row after row. Between folds, the ridge fades like the rows.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, blas, lapack
+
+from trickless.arrays.growing import Growing
+from trickless.arrays.stated import (
+    Stated,
+    check_array,
+    check_count,
+    check_is,
+    check_number,
+    check_same,
+)
+
+#: The ridge of the constant, as a share of the weight of one row.
+FREE = 1e-4
+#: The most rows between folds, and the most by which weights fade between them, in half-lives.
+MOST_PENDING, MOST_HALVINGS = 64, 10.0
+#: Columns from which a product of a triangular matrix with one vector takes half the time.
+_LARGE = 256
+
+
+class Ahead(NamedTuple):
+    """Predictions of rows by several machines.
+
+    Attributes
+    ----------
+    mean : array of shape (n_machines, n_rows, n_outputs)
+    spread : array of shape (n_machines, n_rows)
+        Variance of a target of weight 1, divided by that of the noise.
+    """
+
+    mean: np.ndarray
+    spread: np.ndarray
+
+
+class Recursion(Stated):
+    """Machines that share their activations, one for each pair of a rate and a ridge.
+
+    Machine ``i * n_ridges + j`` has rate i and ridge j. Their arrays are never written to after
+    they are made, so forks share them.
+
+    Parameters
+    ----------
+    rates : array of shape (n_rates,)
+        Half-lives that pass in a unit of time.
+    ridges : array of shape (n_rates, n_ridges)
+    gram, cross : arrays of shapes (n_rates, size, size) and (n_rates, size, n_outputs)
+        Sums over earlier rows: the constant is the last column, if there is one.
+    intercept : bool
+        Whether there is a constant.
+    free : float
+        The ridge of the constant.
+    """
+
+    _moved: np.ndarray
+
+    def __init__(
+        self,
+        rates: np.ndarray,
+        ridges: np.ndarray,
+        gram: np.ndarray,
+        cross: np.ndarray,
+        intercept: bool,
+        free: float = FREE,
+    ) -> None:
+        self.rates = rates
+        self.intercept = intercept
+        self.free = free
+        self.gram: Any = gram
+        self.cross: Any = cross
+        self._solve(ridges)
+        self._begin()
+
+    @classmethod
+    def of_no_rows(
+        cls, rates: np.ndarray, ridges: np.ndarray, n_columns: int, n_outputs: int, intercept: bool
+    ) -> Recursion:
+        """Return machines that have learned nothing."""
+        size = n_columns + intercept
+        sums = np.zeros((len(rates), size, size)), np.zeros((len(rates), size, n_outputs))
+        return cls(rates, ridges, *sums, intercept)
+
+    def check_state(self) -> None:
+        check_is("intercept", self.intercept, bool)
+        check_number("free", self.free, 0)
+        check_array("rates", self.rates, "f8", (None,), 0)
+        check_array("inverse", self.inverse, "f8", (None, None, None))
+        n_rates, (n_machines, size) = len(self.rates), self.inverse.shape[:2]
+        check_same("machines of each rate", n_machines % max(1, n_rates), 0)
+        self.check(size, n_rates, n_machines // n_rates, self.coef.shape[-1])
+
+    def check(self, size: int, n_rates: int, n_ridges: int, n_outputs: int) -> None:
+        """Raise a ValueError if these are not machines of such sizes."""
+        n_machines = n_rates * n_ridges
+        check_same("number of rates", len(self.rates), n_rates)
+        if self.gram is not None or self.cross is not None:
+            check_array("gram", self.gram, "f8", (n_rates, size, size))
+            check_array("cross", self.cross, "f8", (n_rates, size, n_outputs))
+        check_array("inverse", self.inverse, "f8", (n_machines, size, size))
+        check_array("coef", self.coef, "f8", (n_machines, size, n_outputs))
+        check_array("_moved", self._moved, "f8", self.coef.shape)
+        shapes = {
+            "_rows": (size,),
+            "_targets": (n_outputs,),
+            "_when": (2,),
+            "_whitened": (n_machines, size),
+            "_errors": (n_machines, n_outputs),
+        }
+        for name, shape in shapes.items():
+            growing = getattr(self, name)
+            check_is(name, growing, Growing)
+            check_count(f"length of {name}", len(growing), 0)
+            check_same(f"length of {name}", len(growing), len(self._rows))
+            if len(growing):
+                check_array(name, growing.rows, "f8", (None, *shape))
+
+    @property
+    def n_pending(self) -> int:
+        """Number of rows since the last fold."""
+        return len(self._rows)
+
+    @property
+    def n_machines(self) -> int:
+        """Number of rates times number of ridges."""
+        return len(self.inverse)
+
+    def fork(self) -> Recursion:
+        """Return machines that continue from these, and leave these unchanged."""
+        other = copy(self)
+        for name in ("_rows", "_targets", "_when", "_whitened", "_errors"):
+            setattr(other, name, getattr(self, name).fork())
+        return other
+
+    def without_sums(self) -> Recursion:
+        """Return machines that can predict but not learn."""
+        other = self.fork()
+        other.gram = other.cross = None
+        return other
+
+    def pending(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the times since the last fold, and the weights, of the pending rows."""
+        if not self.n_pending:
+            return np.zeros(0), np.zeros(0)
+        when, weight = self._when.rows.T
+        return when, weight
+
+    def ahead(self, Z: np.ndarray, time: float) -> Ahead:
+        """Predict rows at a time after the last fold, each by the rows so far."""
+        return self._given_pending(self._with_constant(Z), np.full(len(Z), time))[0]
+
+    def learn(self, Z: np.ndarray, Y: np.ndarray, times: np.ndarray, weight: np.ndarray) -> Ahead:
+        """Learn rows in their order, and return how each was predicted by those before it."""
+        Z = self._with_constant(Z)
+        V, along, prior = self._projected(Z)
+        fades = np.exp2(-np.outer(self._each_machine(self.rates), times))
+        F = V @ V.transpose(0, 2, 1) - along @ along.transpose(0, 2, 1)
+        F[:, np.arange(len(Z)), np.arange(len(Z))] += fades / weight
+        L = np.linalg.cholesky(F)
+        error = Y - prior
+        if self.n_pending:
+            V = V - along @ self._white()
+        white = _solve_lower(L, np.concatenate([V, error], axis=2))
+        V, u = white[:, :, : V.shape[2]], white[:, :, V.shape[2] :]
+        self._moved = self._moved + V.transpose(0, 2, 1) @ u
+        root = np.diagonal(L, axis1=1, axis2=2)
+        spread = (root**2 - fades / weight) / fades + 1.0
+        for name, new in (
+            ("_rows", Z),
+            ("_targets", Y),
+            ("_when", np.column_stack([times, weight])),
+            ("_whitened", V.transpose(1, 0, 2)),
+            ("_errors", u.transpose(1, 0, 2)),
+        ):
+            getattr(self, name).append(new)
+        return Ahead(Y - root[:, :, None] * u, spread)
+
+    def fold(self, time: float, ridges: np.ndarray) -> None:
+        """Add the pending rows to the sums, as of a time, and solve with these ridges."""
+        when, weight = self.pending()
+        gram, cross = np.empty_like(self.gram), np.empty_like(self.cross)
+        Z, Y = np.zeros((0, gram.shape[1])), np.zeros((0, cross.shape[2]))
+        if self.n_pending:
+            Z, Y = self._rows.rows, self._targets.rows
+        for i, rate in enumerate(self.rates):
+            root = np.sqrt(np.exp2(-rate * (time - when)) * weight)[:, None]
+            fade = np.exp2(-rate * time)
+            gram[i] = (Z * root).T @ (Z * root)
+            gram[i] += fade * self.gram[i]
+            cross[i] = fade * self.cross[i] + (Z * root).T @ (Y * root)
+        self.gram, self.cross = gram, cross
+        self._solve(ridges)
+        self._begin()
+
+    def _solve(self, ridges: np.ndarray) -> None:
+        """Factorise at a ridge for each machine, (n_rates, n_ridges)."""
+        n_rates, size = self.gram.shape[:2]
+        n_ridges = ridges.shape[1]
+        inverse = np.empty((n_rates, n_ridges, size, size))
+        coef = np.empty((n_rates, n_ridges, *self.cross.shape[1:]))
+        diagonal = np.arange(size - self.intercept)
+        for i in range(n_rates):
+            for j in range(n_ridges):
+                matrix = self.gram[i].copy()
+                matrix[diagonal, diagonal] += ridges[i, j]
+                if self.intercept:
+                    matrix[-1, -1] += self.free
+                inverse[i, j] = inverse_factor(matrix)
+                coef[i, j] = inverse[i, j].T @ (inverse[i, j] @ self.cross[i])
+        self.inverse = inverse.reshape(-1, size, size)
+        self.coef = coef.reshape(-1, *self.cross.shape[1:])
+
+    def _begin(self) -> None:
+        """Begin with no pending rows."""
+        self._rows, self._targets, self._when = Growing(), Growing(), Growing()
+        self._whitened, self._errors = Growing(), Growing()
+        self._moved = np.zeros_like(self.coef)
+
+    def current(self) -> np.ndarray:
+        """Return the present coefficients, (n_machines, size, n_outputs)."""
+        if not self.n_pending:
+            return self.coef
+        each = zip(self.inverse, self._moved, strict=True)
+        return self.coef + np.stack([_times_factor(inverse, moved) for inverse, moved in each])
+
+    def _with_constant(self, Z: np.ndarray) -> np.ndarray:
+        rows = np.ones((len(Z), Z.shape[1] + self.intercept))
+        rows[:, : Z.shape[1]] = Z
+        return rows
+
+    def _each_machine(self, of_rates: np.ndarray) -> np.ndarray:
+        """Repeat a value of each rate for all of its ridges."""
+        return np.repeat(of_rates, self.n_machines // len(self.rates), axis=0)
+
+    def _white(self) -> np.ndarray:
+        """Whitened pending rows, shape (n_machines, n_pending, n_columns)."""
+        return self._whitened.rows.transpose(1, 0, 2)
+
+    def _projected(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows times R⁻¹, their covariances with whitened pending rows, and predictions."""
+        size = Z.shape[1]
+        if len(Z) == 1 and size >= _LARGE:  # half of a matrix, which is what takes the time
+            V = np.stack([blas.dtrmv(each.T, Z[0], trans=1)[None] for each in self.inverse])
+        else:
+            V = (Z @ self.inverse.reshape(-1, size).T).reshape(len(Z), -1, size).transpose(1, 0, 2)
+        mean = Z @ self.coef
+        if not self.n_pending:
+            return V, np.zeros((len(V), len(Z), 0)), mean
+        along = V @ self._whitened.rows.transpose(1, 2, 0)
+        return V, along, mean + along @ self._errors.rows.transpose(1, 0, 2)
+
+    def _given_pending(self, Z: np.ndarray, times: np.ndarray) -> tuple[Ahead, np.ndarray]:
+        V, along, mean = self._projected(Z)
+        square = np.einsum("mij,mij->mi", V, V) - np.einsum("mij,mij->mi", along, along)
+        fades = np.exp2(-np.outer(self._each_machine(self.rates), times))
+        return Ahead(mean, 1.0 + np.maximum(square, 0) / fades), V
+
+
+def inverse_factor(matrix: np.ndarray) -> np.ndarray:
+    """Return R⁻ᵀ, lower triangular, for a positive definite matrix RᵀR, which is overwritten."""
+    # The transpose is the same matrix in LAPACK's order, so no copy is needed.
+    factor, failed = lapack.dpotrf(matrix.T, lower=0, clean=1, overwrite_a=1)
+    if not failed:
+        factor, failed = lapack.dtrtri(factor, lower=0, overwrite_c=1)
+    if failed:
+        raise LinAlgError("the activations are linearly dependent to working precision")
+    return factor.T
+
+
+def _times_factor(inverse: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return R⁻¹ times some columns, from the transpose of R⁻¹."""
+    if columns.shape[1] == 1:
+        moved: np.ndarray = blas.dtrmv(inverse.T, columns[:, 0])[:, None]
+        return moved
+    return inverse.T @ columns
+
+
+def _solve_lower(L: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve with a stack of lower triangular matrices."""
+    if L.shape[1] == 1:
+        return right / L
+    inverse = np.stack([lapack.dtrtri(each.T, lower=0)[0].T for each in L])
+    return inverse @ right

@@ -1,0 +1,120 @@
+"""A solution that follows new rows one by one, at the alpha that was chosen last.
+
+Solving anew takes of the order of c³ operations for c columns, with many more if alpha is chosen.
+Recursive least squares takes c² a row. Until the next solution, the ridge fades like the rows.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+
+from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_number
+from trickless.solvers.calibration import Temperatures, check_temperatures
+from trickless.solvers.experts.recursion import Recursion
+from trickless.solvers.least_squares.ridge import Solution
+from trickless.solvers.least_squares.statistics import Statistics
+
+#: The most rows for which alpha stays; before that, until there are twice as many rows.
+MOST_ROWS = 1024
+#: The most rows between factorisations at the same alpha, and the half-lives between them.
+MOST_PENDING, MOST_HALVINGS = 256, 3.0 - 1e-6  # whichever way 3 is summed up
+
+
+class Delayed(Stated):
+    """Machines that start from sums over rows, one for each ridge, with the sums as their prior.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Sums over the rows so far, of a weight above 0.
+    ridges : array of shape (n_outputs,)
+        Ridges for the mean loss.
+    intercept : bool
+    left : int
+        Number of rows for which these ridges stay.
+    temperatures : tuple of float, optional
+        Temperatures of probabilities, which stay as well.
+
+    Attributes
+    ----------
+    now : float
+        Half-lives since the factorisation.
+    """
+
+    def __init__(
+        self,
+        statistics: Statistics,
+        ridges: np.ndarray,
+        intercept: bool,
+        left: int,
+        temperatures: Temperatures | None = None,
+    ) -> None:
+        self.ridges, self.left, self.temperatures = ridges, left, temperatures
+        each, self.which = np.unique(ridges, return_inverse=True)
+        self.now = 0.0
+        products = statistics.gram if statistics.kept is None else statistics.products()
+        gram, cross = products[None], statistics.cross[None]
+        if intercept:
+            size = len(products)
+            gram = np.empty((1, size + 1, size + 1))
+            gram[0, :size, :size] = products
+            gram[0, :size, size] = gram[0, size, :size] = statistics.z_sum
+            gram[0, size, size] = statistics.weight
+            cross = np.vstack([statistics.cross, statistics.y_sum])[None]
+        ridge = each[None] * statistics.weight
+        self.machines = Recursion(np.ones(1), ridge, gram, cross, intercept, free=0.0)
+        self.machines = self.machines.without_sums()
+
+    def check_state(self) -> None:
+        check_array("ridges", self.ridges, "f8", (None,), 0)
+        check_array("which", self.which, "i8", (len(self.ridges),), 0)
+        check_count("left", self.left, 0)
+        check_number("now", self.now, 0)
+        check_temperatures("temperatures", self.temperatures)
+        check_is("machines", self.machines, Recursion)
+
+    def check(self, n_columns: int, n_outputs: int) -> None:
+        """Raise a ValueError if these are not machines of such sizes."""
+        n_machines = int(self.which.max(initial=0)) + 1
+        size = n_columns + self.machines.intercept
+        self.machines.check(size, 1, n_machines, n_outputs)
+
+    @property
+    def room(self) -> int:
+        """The most rows that can be learned before the next factorisation."""
+        return min(MOST_PENDING - self.machines.n_pending, self.left)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to factorise again."""
+        return self.machines.n_pending >= MOST_PENDING or self.now >= MOST_HALVINGS
+
+    def learn(
+        self, Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, passed: np.ndarray
+    ) -> tuple[Delayed, np.ndarray]:
+        """Return the machines after some rows, and how they predicted each of them before.
+
+        Parameters
+        ----------
+        Z, Y : arrays
+            Activations, and targets minus the origin of the sums.
+        weight : array of shape (n_rows,)
+        passed : array of shape (n_rows,)
+            Half-lives between the latest row so far and each row.
+        """
+        other = copy(self)
+        other.machines = self.machines.fork()
+        ahead = other.machines.learn(Z, Y, self.now + passed, weight)
+        other.now = self.now + float(passed[-1])
+        other.left = self.left - len(Y)
+        outputs = np.arange(len(self.which))
+        return other, ahead.mean[self.which, :, outputs].T
+
+    def solution(self, statistics_mean: np.ndarray) -> Solution:
+        """Return the present coefficients, for targets whose origin is given."""
+        coef = self.machines.current()[self.which, :, np.arange(len(self.which))].T
+        if not self.machines.intercept:
+            return Solution(coef, np.zeros(coef.shape[1]), self.ridges)
+        return Solution(coef[:-1], coef[-1] + statistics_mean, self.ridges)

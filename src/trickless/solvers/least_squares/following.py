@@ -1,0 +1,126 @@
+"""Sums over rows that come one by one, and are asked in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from trickless.arrays.places import HOST, place_of
+from trickless.arrays.threads import linear_algebra
+from trickless.functions.network import check_finite
+from trickless.solvers.least_squares.delayed import MOST_HALVINGS, MOST_ROWS, Delayed
+from trickless.solvers.least_squares.fitted import Fitted
+from trickless.solvers.least_squares.problem import Problem
+from trickless.solvers.least_squares.queue import FEW_AT_ONCE, MOST_WAITING, Batch, Queue
+
+
+class Following(Fitted):
+    """Small batches wait before they are added to the sums.
+
+    If a solution was asked for before such a batch, it follows the rows, at its alpha. Alpha is
+    chosen anew when there are twice as many rows, or after 1,024 rows.
+    """
+
+    def may_follow(self, X: Any, problem: Problem) -> bool:
+        """Return whether a batch is small enough, and can be learned row by row."""
+        place = place_of(X)
+        return (
+            0 < X.shape[0] <= FEW_AT_ONCE
+            and self.has_statistics
+            and place is HOST
+            and problem.weight_bound is None
+        )
+
+    @property
+    def follows(self) -> bool:
+        """Whether there is a solution that follows new rows, or can."""
+        return self._delayed is not None or self._solution is not None
+
+    def follow(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        problem: Problem,
+        passed: np.ndarray,
+        arrived: int | None,
+    ) -> np.ndarray | None:
+        """Learn a few rows, and return how each was predicted before, if a solution follows.
+
+        ``weight`` includes the ages within the batch, and ``passed`` are half-lives since the
+        latest earlier row.
+        """
+        weight = np.ones(len(targets)) if weight is None else weight
+        with linear_algebra(1):
+            Z = self._few_activations(X)
+            delayed = self._followed(problem)
+            fade = float(np.exp2(-passed[-1]))
+            self._wait(Batch(X, Z, targets, weight, fade, arrived))
+            self._forget()
+            self._delayed, found = delayed, None
+            if delayed is not None:
+                own = weight / np.exp2(passed - passed[-1])
+                rows = Z.astype(np.float64), targets - self.origin, own, passed
+                self._delayed, found = delayed.learn(*rows)
+                found = found + self.origin
+                self._factorise(self._delayed)
+        return found
+
+    def rows_to_follow(self, problem: Problem, passed: np.ndarray) -> int:
+        """Solve if no solution follows, and return for how many rows the next one does."""
+        delayed = self._followed(problem)
+        if delayed is None:
+            return 1
+        self._delayed = delayed
+        full = int(np.searchsorted(delayed.now + passed, MOST_HALVINGS)) + 1
+        return min(full, delayed.room, len(passed))
+
+    def _few_activations(self, X: Any) -> np.ndarray:
+        neurons = self.stream.neurons
+        pieces = self.stream.pieces(0, self.n_neurons)
+        Z = np.hstack([neurons(X, weights) for _, weights in pieces])
+        check_finite(type(neurons).__name__, Z)
+        return Z
+
+    def _followed(self, problem: Problem) -> Delayed | None:
+        """Return what follows the present solution, if there is one and it can be followed."""
+        if self._delayed is not None or self._solution is None:
+            return self._delayed
+        statistics = self.statistics
+        assert statistics is not None
+        left = int(np.clip(statistics.n_rows, 1, MOST_ROWS))
+        has = self._has_intercept
+        intercept = problem.fit_intercept if has is None else has
+        try:
+            return Delayed(
+                statistics, self._solution.ridge, bool(intercept), left, self._temperatures
+            )
+        except LinAlgError:  # of a small alpha
+            return None
+
+    def _wait(self, batch: Batch) -> None:
+        """Let a batch wait behind the others."""
+        known, queue = vars(self).pop("statistics", None), self._queue
+        if known is not None:
+            queue = Queue(known, ())
+        assert queue is not None
+        self._queue = Queue(queue.base, (*queue.batches, batch))
+        if self._queue.n_rows >= MOST_WAITING:
+            _ = self.statistics
+
+    def _factorise(self, delayed: Delayed) -> None:
+        """End a solution that alpha was chosen for too long ago, or factorise it when it is due."""
+        if not delayed.left:
+            self._delayed = None
+        elif delayed.is_full:
+            statistics = self.statistics
+            assert statistics is not None
+            self._delayed = Delayed(
+                statistics,
+                delayed.ridges,
+                delayed.machines.intercept,
+                delayed.left,
+                delayed.temperatures,
+            )

@@ -1,0 +1,60 @@
+"""Small batches of a stream that forgets, which wait to be added to the sums together.
+
+Fading a Gram matrix, and adding the products of a row to it, take as long for one row as for many.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from trickless.solvers.least_squares.row_sample import RowSample
+from trickless.solvers.least_squares.statistics import Statistics
+
+#: The most rows of a batch that waits, and the most rows that wait.
+FEW_AT_ONCE, MOST_WAITING = 16, 256
+
+
+class Batch(NamedTuple):
+    """Rows, their activations, targets, weights, and the factor of all earlier weights.
+
+    ``arrived`` is the number of rows before them, if rows fade.
+    """
+
+    X: Any
+    Z: np.ndarray
+    targets: np.ndarray
+    weight: np.ndarray
+    fade: float
+    arrived: int | None
+
+
+class Queue(NamedTuple):
+    """Batches that follow the rows of some statistics."""
+
+    base: Statistics
+    batches: tuple[Batch, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that wait."""
+        return sum(len(batch.targets) for batch in self.batches)
+
+    def joined(self, seed: int) -> Statistics:
+        """Return the statistics with the rows that wait."""
+        fades = np.array([batch.fade for batch in self.batches] + [1.0])
+        after = np.cumprod(fades[::-1])[::-1]  # of a batch, and of all later ones
+        Xs, Zs, targets, weights, _, _ = zip(*self.batches, strict=True)
+        sparse = scipy.sparse.issparse(Xs[0])
+        X = scipy.sparse.vstack(Xs, format="csr") if sparse else np.concatenate(Xs)
+        pairs = zip(weights, after[1:], strict=True)
+        weight = np.concatenate([weight * factor for weight, factor in pairs])
+        y = np.concatenate(targets)
+        first = self.batches[0].arrived
+        new = Statistics(len(self.base.z_sum), self.base.origin)
+        new.add(np.concatenate(Zs), y, weight)
+        arrivals = None if first is None else first + np.arange(len(y))
+        new.add_sample(RowSample.of(X, y, weight, seed, arrivals=arrivals))
+        return self.base.faded(float(after[0])).joined(new)
