@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-#: The share of all weight that is spread over the experts after each row.
-SHARE = 0.01
+from trickless.solvers.experts.shares import SHARE
 
 
 class FixedShare:
