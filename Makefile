@@ -48,6 +48,7 @@
 # make bench-solvers      the direct and the iterative solver of Kitchen Sinks, and what choosing costs
 # make bench-stream       a million rounds with a bounded support
 # make bench-two-samples  tests of hypotheses beside those with the exact kernel
+# make bench-streams      streams that drift, row by row, beside River's learners
 # make bench-tables       Adult as a data frame, against trees
 # make locked        install what requirements/ci.txt says, by version and hash
 # make lock          renew requirements/ci.txt with today's versions
@@ -67,7 +68,8 @@ MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_imports.
 	tests/learners/test_validation.py tests/tables tests/cli/test_commands.py tests/cli/test_errors.py
 
 # What needs torch, JAX, River, skops and MLflow, and what needs Dask.
-FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/neurons/from_jax.py
+FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/neurons/from_jax.py \
+	src/trickless/river
 CLUSTERS = tests/dask src/trickless/dask
 
 PYTHON ?= python3
@@ -213,6 +215,9 @@ bench-prediction: $(VENV)/.plot
 
 bench-stream: $(VENV)/.plot
 	$(BIN)/python benchmarks/long_stream.py
+
+bench-streams: $(VENV)/.bench
+	$(BIN)/python benchmarks/streams.py
 
 bench-frequencies: $(VENV)/.plot
 	$(BIN)/python benchmarks/frequencies.py

@@ -13,6 +13,7 @@ NEEDS_MORE = {
     ROOT / "tests/dask",
     ROOT / "tests/site",
     ROOT / "src/trickless/dask",
+    ROOT / "src/trickless/river",
 }
 
 

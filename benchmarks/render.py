@@ -30,6 +30,7 @@ from pages import (
     shrinking_gradient,
     small_tables,
     speed,
+    streams,
 )
 from pages.common import ROOT
 
@@ -53,6 +54,7 @@ BENCHMARKS = {
     "shrinking-gradient": shrinking_gradient.TABLES,
     "small-tables": small_tables.TABLES,
     "speed": speed.TABLES | design.TABLES,
+    "streams": streams.TABLES,
     "trees": candidates.TABLES | seeds.TABLES,
 }
 PAGES = {"README.md": readme.TABLES, "CONTRIBUTING.md": contributing.TABLES}

@@ -59,6 +59,8 @@ def test_the_reference_lists_what_is_public():
     for module, names in re.findall(r"currentmodule:: (\S+)\n(.*?)```", page, flags=re.S):
         listed |= {f"{module}.{name}" for name in re.findall(r"^   (\w+)$", names, flags=re.M)}
     public = {f"trickless.dask.{name}" for name in ("fit", "predict")}
+    river = ("KitchenSinksClassifier", "KitchenSinksRegressor", "RandomFeatures")
+    public |= {f"trickless.river.{name}" for name in river}
     for module in (trickless, trickless.baselines, trickless.conformal, trickless.neurons):
         things = {name: getattr(module, name) for name in module.__all__}
         public |= {

@@ -1,0 +1,190 @@
+"""Random Kitchen Sinks that classify the rows of a River stream."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from river import base
+
+from trickless.errors import InvalidValueError
+from trickless.functions.stream import as_seed
+from trickless.river.mixture import FixedShare
+from trickless.river.options import HALF_LIVES, check
+from trickless.river.simple import Markov
+from trickless.river.stream import Seen, Stream, last_label
+
+#: The least probability that an expert gives to a class, times the number of classes.
+_LEAST = 0.02
+#: Steps that learn each row at once, for streams whose rows resemble their neighbours.
+_STEPS = 0.1, 0.5
+
+
+class KitchenSinksClassifier(base.MiniBatchClassifier):
+    r"""Random Kitchen Sinks that classify a River stream, and forget as fast as it drifts.
+
+    Least squares on random cosines [1]_ is solved again and again, with one set of sums for each
+    half-life: the sums of a machine with the half-life h fade by :math:`2^{-1 / h}` a row. Each
+    machine is solved with a strong and with a weak ridge. Two more machines take a step of
+    normalised least mean squares after each row, and two experts are the frequencies of the labels,
+    and of the labels after the last one. The prediction is the average of all experts,
+    whose weights follow the probabilities that they gave to the labels so far, by fixed share [2]_.
+    Machines also have the last label as an input.
+
+    Nothing needs to be set. Rows are dictionaries of numbers, Booleans, strings, dates and
+    datetimes, and need no scaler. Numbers are standardised by their recent mean and deviation. Each
+    string or other hashable value has a column of its own. Dates become numbers, with cosine and
+    sine of the time of day, of the week and of the year. Features may be missing, appear later or
+    disappear, and so may labels.
+
+    Parameters
+    ----------
+    n_neurons : int, default=96
+        Number of random cosines and sines of the machines with long half-lives. Those with a
+        half-life of up to 2,000 rows use half of them, and those of up to 200 rows the first 16.
+    half_lives : tuple of float, default=(50.0, 500.0, 5000.0)
+        Half-lives in rows. ``inf`` forgets nothing.
+    seed : int or None, default=None
+        Seed of the neurons. The same integer gives the same model.
+
+    Notes
+    -----
+    A machine is solved again after 1/16 of its half-life, or of the rows so far if these are fewer,
+    and after at most 256 rows. The first 256 rows are kept, and learned again as the scale of their
+    features becomes known. Memory does not depend on the number of rows. There are at most 576
+    columns: further categories share columns, and further numbers are left out with a warning.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008.
+    .. [2] M. Herbster and M. Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from trickless.river import KitchenSinksClassifier
+    >>> model = KitchenSinksClassifier(seed=0)
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    Accuracy: 90.71%
+    """
+
+    def __init__(
+        self,
+        n_neurons: int = 96,
+        half_lives: tuple[float, ...] = HALF_LIVES,
+        seed: int | None = None,
+    ) -> None:
+        self.n_neurons = n_neurons
+        self.half_lives = half_lives
+        self.seed = seed
+        check(self)
+        self._stream = Stream(type(self).__name__, n_neurons, half_lives, as_seed(seed), 0, _STEPS)
+        self._simple = Markov()
+        n_experts = self._stream.machines.n_experts + Markov.n_experts
+        self._mixture = FixedShare(np.full(n_experts, 1 / n_experts))
+        self._numbers: dict[Hashable, int] = {}
+        self._latest: tuple[Seen, np.ndarray] | None = None
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def learn_one(self, x: dict[Hashable, Any], y: Hashable) -> None:
+        """Learn a row.
+
+        Parameters
+        ----------
+        x : dict
+            Features by their names.
+        y : hashable
+            Label. One that is new becomes a further class.
+
+        Raises
+        ------
+        ValueError
+            If the label is None or NaN.
+        """
+        if y is None or y != y:
+            raise InvalidValueError(
+                f"{type(self).__name__}: the label of a row is {y!r}",
+                "learn only rows whose label is known",
+            )
+        opinions = self._opinions(x)
+        number = self._numbers.get(y)
+        if number is not None:
+            self._mixture.learn(opinions[:, number])
+        else:
+            number = self._numbers[y] = len(self._numbers)
+            self._stream.grow(len(self._numbers))
+            self._simple.grow()
+        self._stream.learn(x, number, last_label(number), self._as_targets)
+        self._simple.learn(number)
+
+    def predict_proba_one(self, x: dict[Hashable, Any], **kwargs: Any) -> dict[Hashable, float]:
+        """Return the probability of each label so far, or an empty dictionary before the first.
+
+        Parameters
+        ----------
+        x : dict
+            Features by their names.
+        **kwargs : dict
+            Ignored, as River allows more arguments.
+
+        Returns
+        -------
+        dict
+            Probabilities by label.
+        """
+        if not self._numbers:
+            return {}
+        probabilities = self._mixture.weights @ self._opinions(x)
+        return dict(zip(self._numbers, probabilities.tolist(), strict=True))
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a data frame one after the other.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Features. NaN is a missing value.
+        y : pandas.Series
+            Labels.
+        """
+        for x, label in zip(X.to_dict("records"), y, strict=True):
+            self.learn_one(x, label)
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Return the probability of each label for the rows of a data frame.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Features.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column for each label.
+        """
+        import pandas as pd
+
+        rows = [self.predict_proba_one(x) for x in X.to_dict("records")]
+        return pd.DataFrame(rows, index=X.index, columns=list(self._numbers))
+
+    def _opinions(self, x: dict[Hashable, Any]) -> np.ndarray:
+        """Return the probabilities of all experts for a row, shape (n_experts, n_classes)."""
+        seen, _ = self._stream.see(x)
+        latest = self._latest
+        if latest is None or latest[0] is not seen:
+            opinions = np.concatenate([seen.outputs, self._simple.probabilities()])
+            if n_classes := len(self._numbers):
+                opinions = np.maximum(opinions, _LEAST / n_classes)
+                opinions /= opinions.sum(axis=1, keepdims=True)
+            latest = self._latest = seen, opinions
+        return latest[1]
+
+    def _as_targets(self, numbers: list[int]) -> np.ndarray:
+        targets = np.zeros((len(numbers), len(self._numbers)))
+        targets[np.arange(len(numbers)), numbers] = 1.0
+        return targets

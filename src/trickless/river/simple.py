@@ -1,0 +1,88 @@
+"""Experts that know only earlier answers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: What is left of counts after a row: of all labels, and of those that followed a label.
+_FADE, _FADE_AFTER = 0.999, 0.995
+_PRIOR = 0.1
+#: What is left of absolute errors after a row.
+_FADE_ERRORS = 0.99
+#: An error counts as at most so many times the mean.
+_CAP = 10.0
+
+
+class Markov:
+    """How frequent each label is, and how frequent after the last one, by faded frequencies."""
+
+    n_experts = 2
+
+    def __init__(self) -> None:
+        # The last row of a table is that of all labels.
+        self.table, self.visits = np.zeros((1, 0)), [0.0]
+        self.last = 0
+
+    def grow(self) -> None:
+        """Make room for a label, after which each label is equally frequent at first."""
+        n = self.table.shape[1] + 1
+        table = np.hstack([self.table, np.zeros((n, 1))])
+        self.table = np.insert(table, n - 1, 1 / n, axis=0)
+        if n == 1:
+            self.table[:] = 1.0
+        self.visits.insert(n - 1, _PRIOR * n)
+
+    def learn(self, label: int) -> None:
+        """Count a label."""
+        for row, least in ((self.last, 1 - _FADE_AFTER), (-1, 1 - _FADE)):
+            self.visits[row] += 1.0
+            rate = max(1 / self.visits[row], least)
+            self.table[row] *= 1 - rate
+            self.table[row, label] += rate
+        self.last = label
+
+    def probabilities(self) -> np.ndarray:
+        """Return the probabilities of the next label, shape (2, n_labels)."""
+        return self.table[[self.last, -1]]
+
+
+class LastAndMean:
+    """The last number, and a faded mean of all numbers."""
+
+    n_experts = 2
+
+    def __init__(self) -> None:
+        self.last = self.mean = 0.0
+        self.weight = 0.0
+
+    def learn(self, number: float) -> None:
+        """Add a number."""
+        self.weight = _FADE * self.weight + 1.0
+        self.mean += (number - self.mean) / self.weight
+        self.last = number
+
+    def predictions(self) -> np.ndarray:
+        """Return both."""
+        return np.array([self.last, self.mean])
+
+
+class AbsoluteErrors:
+    """Exponential weights of experts by their absolute errors.
+
+    The unit is the first quartile of the faded mean absolute errors of the experts, so that a jump
+    of the stream, which no expert foresees, moves no weight.
+    """
+
+    def __init__(self, n_experts: int) -> None:
+        self.means = np.zeros(n_experts)
+        self.weight = 0.0
+
+    def learn(self, errors: np.ndarray) -> np.ndarray:
+        """Return the factor of each expert's weight, and add the errors to the means."""
+        errors = np.abs(errors)
+        means = self.means if self.weight else errors
+        unit = np.sort(means)[len(means) // 4] + 1e-9 * means.max() + 1e-300
+        self.weight = _FADE_ERRORS * self.weight + 1.0
+        capped = np.minimum(errors, _CAP * np.maximum(means, unit))
+        self.means = self.means + (capped - self.means) / self.weight
+        return np.exp(np.maximum((errors.min() - errors) / unit, -100.0))
