@@ -164,6 +164,34 @@ def test_labels_that_cannot_be_classes_change_nothing(y, error, message):
     assert model.classes_ is classes
 
 
+def test_an_ensemble_of_half_lives_needs_its_classes_from_the_beginning():
+    X, y = rows()
+    model = KitchenSinksClassifier(Gaussian(1.0), 20, half_life="auto", random_state=0)
+    with pytest.raises(ValueError, match="classes='grow' does not go with several half-lives"):
+        model.partial_fit(X[:200], y[:200], "grow")
+    model.partial_fit(X[:200], y[:200])
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match="classes='grow' does not go with several half-lives"):
+        model.partial_fit(X[200:], y[200:], "grow")
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+    assert model.classes_.tolist() == ["a", "c"]
+
+
+def test_rows_one_by_one_are_learned_with_their_new_classes():
+    """Solutions that follow the rows in between do not change the sums."""
+    X, y = rows()
+    how = {"half_life": 100, "alpha": 1e-2, "random_state": 0, "dtype": "float64"}
+    model = KitchenSinksClassifier(Gaussian(1.0), 40, **how)
+    for start in range(0, N, 5):
+        model.partial_fit(X[start : start + 5], y[start : start + 5], "grow")
+        model.predict(X[:3])
+    declared = learned(list("abcd"), **how)
+    for name in ("gram", "cross", "y_sum", "y_square", "z_sum", "origin"):
+        got, expected = (getattr(each.statistics_, name) for each in (model, declared))
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9, err_msg=name)
+    assert model.classes_.tolist() == list("abcd")
+
+
 def test_labels_of_several_columns_do_not_grow():
     X, _ = rows()
     model, y = KitchenSinksClassifier(n_neurons=20), (X > 0).astype(int)

@@ -153,6 +153,8 @@ def test_data_frames_keep_their_names_and_types():
     [
         ({"X": np.ones((3, 2))}, "X has 2 features, but StreamingScaler is expecting 4"),
         ({"X": np.full((3, 4), np.inf)}, "X contains infinity"),
+        ({"X": np.arange(12.0).reshape(3, 4) * 1e200}, "X reaches 1.1e.201, and squares"),
+        ({"X": np.full((3, 4), 1.7e308)}, "X reaches 1.7e.308, and squares"),
         ({"sample_weight": [1.0, -1.0, 1.0]}, "cannot be negative"),
         ({"timestamps": [1.0, 2.0, 3.0]}, "the rows so far came without time stamps"),
     ],

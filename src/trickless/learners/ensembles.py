@@ -36,7 +36,7 @@ from trickless.rules import without_warnings
 from trickless.selection.grid import families_of_grid
 from trickless.solvers.clock import are_several, in_units
 from trickless.solvers.experts.answers import LabelAnswer, NumberAnswer
-from trickless.solvers.experts.experts import HALF_LIVES, Experts, Predicted
+from trickless.solvers.experts.experts import HALF_LIVES, Experts, Predicted, fixed_outputs
 from trickless.solvers.experts.scales import at_scales
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE
 
@@ -127,6 +127,8 @@ def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
     """Choose the neurons by some rows, and begin with experts that have learned nothing."""
     check_ensemble(learner)
     owner = type(learner).__name__
+    if isinstance(learner.targets_, Labels) and learner.targets_.grows:
+        raise fixed_outputs(owner)
     check_on_host(
         f"{owner}, half_life={learner.half_life!r}", place_of(rows.X), "half_life=<number>"
     )

@@ -298,7 +298,14 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
         weight = check_weights(owner, weight, len(X), may_be_empty=not first)
         aged = age(self, X, weight, timestamps)
         moments = Moments.none(X.shape[1]) if first else self.moments_
-        self.moments_ = moments.after(X, aged.weight, aged.fade)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.moments_ = moments = moments.after(X, aged.weight, aged.fade)
+        if np.isinf(moments.var).any() or np.isinf(moments.mean).any():
+            raise InvalidValueError(
+                f"{owner}: X reaches {np.nanmax(np.abs(X)):g}, and squares of such numbers are too "
+                "large for double precision",
+                "divide the column by its largest value",
+            )
 
     def _validated(self, X: Any, reset: bool) -> np.ndarray:
         """Return rows in double or single precision."""

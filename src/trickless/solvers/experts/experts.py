@@ -26,6 +26,7 @@ from trickless.arrays.stated import (
     check_same,
 )
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.functions.activations import activations
 from trickless.functions.network import check_finite
 from trickless.functions.stream import NeuronStream
@@ -187,6 +188,10 @@ class Experts(Stated):
         other.groups = [group.fork() for group in self.groups]
         return other
 
+    def with_outputs(self, new: object, measure: Any) -> Experts:
+        """Raise an error: the noise and the weights of experts were learned with all outputs."""
+        raise fixed_outputs(measure.owner)
+
     def without_sums(self) -> Experts:
         """Return a copy that can predict but not learn."""
         other = copy(self)
@@ -309,6 +314,15 @@ class Experts(Stated):
         for group, length in zip(self.groups, self.lengths, strict=True):
             group.fold(passed, self._ridges(length / self.n_rows))
         self.folded = time
+
+
+def fixed_outputs(owner: str) -> InvalidValueError:
+    """Return the error for classes that appear later."""
+    return InvalidValueError(
+        f"{owner}: classes='grow' does not go with several half-lives, whose weights are learned "
+        "with all classes",
+        "classes= with all labels, or half_life as a number",
+    )
 
 
 def _fold_after(n_rows: int) -> int:
