@@ -380,6 +380,19 @@ def test_dictionaries_numbers_and_rows_are_rows():
             assert one.drift_ == whole.drift_
 
 
+@pytest.mark.parametrize("columns", [["age"], ["age", "town"]])
+def test_dictionaries_follow_the_columns_of_a_data_frame(columns):
+    frame = tables(440)[columns]
+    frame.loc[400:, "age"] = 5.0
+    reference = frame[:200]
+    expected = DriftDetector("tabular", **SMALL).fit(reference).update(frame[200:])
+    found = DriftDetector("tabular", **SMALL).fit(reference)
+    for row in frame[200:].to_dict("records"):
+        found.update(dict(reversed(row.items())))
+    assert found.drift_ == expected.drift_
+    assert found.n_detections == expected.n_detections > 0
+
+
 def test_text_may_be_missing_in_a_dictionary():
     detector = DriftDetector("tabular", **SMALL)
     rng = np.random.default_rng(0)
@@ -483,7 +496,7 @@ def test_states_that_do_not_fit_together_raise():
     detector = DriftDetector(Gaussian(1.0), **SMALL).update(X)
     for part, name, value in (
         (detector, "n_seen_", -1),
-        (detector, "_columns", {"a": 1}),
+        (detector, "_columns", {"a": "x"}),
         (detector._watch, "window_size", 3),
         (detector._watch.scan, "reference", np.zeros((9, 2))),
         (detector._watch.features, "whitener", np.zeros((2, 2))),

@@ -14,7 +14,7 @@ from trickless.errors import InvalidValueError, MissingAttributeError
 from trickless.functions.stream import as_seed
 from trickless.inference.samples import check_neurons, table
 from trickless.inference.scan import LEAST, Alarm
-from trickless.inference.stream_rows import as_table
+from trickless.inference.stream_rows import Features, as_table
 from trickless.inference.watch import Watch
 from trickless.inference.whitening import WhitenedFeatures
 from trickless.learners.fixed import check_unchanged
@@ -170,7 +170,7 @@ class DriftDetector(Stated, BaseEstimator):
     n_seen_ = 0
     drift_: Drift | None = None
     _watch: Watch | None = None
-    _columns: dict[str, bool] | None = None
+    _columns: Features | None = None
     _fixed: dict[str, Any] | None = None
     _witness: tuple[WhitenedFeatures, np.ndarray] | None = None
 
@@ -211,7 +211,7 @@ class DriftDetector(Stated, BaseEstimator):
         check_is("_watch", self._watch, Watch | None)
         check_is("_fixed", self._fixed, dict | None)
         for name, holds_text in (self._columns or {}).items():
-            check_is(f"column {name}", holds_text, bool)
+            check_is(f"column {name}", holds_text, bool | None)
         if self._witness is not None:
             features, difference = self._witness
             check_is("features of the witness", features, WhitenedFeatures)
@@ -236,7 +236,9 @@ class DriftDetector(Stated, BaseEstimator):
         """
         with training_lock(self):
             new: DriftDetector = clone(self)
-            new._begin().give(table(_OWNER, "X", X))
+            X = table(_OWNER, "X", X)
+            new._begin().give(X)
+            new._columns = as_table(_OWNER, X, None)[1]
             self.__dict__ = new.__dict__
         return self
 

@@ -17,21 +17,25 @@ from trickless.inference.samples import table
 from trickless.rules import shown, with_remedies
 from trickless.tables.frames import is_frame, stacked
 
+#: Whether each feature of dictionaries holds text, by name. None if a data frame decides.
+Features = dict[str, bool | None]
 
-def as_table(
-    owner: str, X: Any, features: dict[str, bool] | None
-) -> tuple[Any, dict[str, bool] | None]:
-    """Return a table of rows, and the features of dictionaries: whether each holds text, by name.
 
-    The first dictionary decides about them. Features that later ones lack are missing, and others
-    are left out. If there is text, the table is a pandas data frame.
+def as_table(owner: str, X: Any, features: Features | None) -> tuple[Any, Features | None]:
+    """Return a table of rows, and the features that dictionaries must have.
+
+    The first dictionary or data frame decides about them. Features that later dictionaries lack are
+    missing, and others are left out. After a data frame, or with text, a dictionary becomes a
+    pandas data frame.
     """
     if isinstance(X, Mapping):
         row = {str(name): X[name] for name in X}
         if features is None:
             features = {name: isinstance(value, str) for name, value in row.items()}
         return _of_dictionary(owner, row, features), features
-    if is_frame(X) or scipy.sparse.issparse(X):
+    if is_frame(X):
+        return X, features or dict.fromkeys(map(str, X.columns))
+    if scipy.sparse.issparse(X):
         return table(owner, "X", X), features
     if hasattr(X, "to_frame") or not hasattr(X, "shape"):
         X = np.asarray(X)
@@ -39,32 +43,29 @@ def as_table(
     return table(owner, "X", X.reshape(1, -1) if X.ndim < 2 else X), features
 
 
-def _of_dictionary(owner: str, row: dict[str, Any], features: dict[str, bool]) -> Any:
+def _of_dictionary(owner: str, row: dict[str, Any], features: Features) -> Any:
     if not features:
         raise InvalidValueError(f"{owner}: the row has no features", "pass a row with a feature")
-    values: list[Any] = []
-    for name, is_text in features.items():
-        value = row.get(name)
-        if is_missing(value):
-            value = None if is_text else np.nan
-        elif isinstance(value, str) != is_text or not isinstance(value, str | Real | np.bool_):
-            kind = "text" if is_text else "a number"
-            raise InvalidTypeError(
-                f"{owner}: feature {name!r} is {shown(value)}, but it must be {kind}, as in the "
-                "first row",
-                f"convert {name!r} to one type in all rows",
-            )
-        values.append(value if is_text else float(value))  # type: ignore[arg-type]
-    if not any(features.values()):
-        return np.array([values])
+    values = {name: _value(owner, name, row.get(name), kind) for name, kind in features.items()}
+    if not any(kind in (None, True) for kind in features.values()):
+        return np.array([list(values.values())], dtype=np.float64)
     import pandas
 
-    return pandas.DataFrame(
-        {
-            name: np.array([value], dtype=object if is_text else None)
-            for (name, is_text), value in zip(features.items(), values, strict=True)
-        }
-    )
+    return pandas.DataFrame({name: [value] for name, value in values.items()})
+
+
+def _value(owner: str, name: str, value: Any, is_text: bool | None) -> Any:
+    """Return the value of a feature, checked unless a data frame decides what it must be."""
+    if is_missing(value):
+        return None if is_text else np.nan
+    is_number = isinstance(value, Real | np.bool_)
+    if is_text is not None and not (isinstance(value, str) if is_text else is_number):
+        raise InvalidTypeError(
+            f"{owner}: feature {name!r} is {shown(value)}, but it must be "
+            f"{'text' if is_text else 'a number'}, as in the first row",
+            f"convert {name!r} to one type in all rows",
+        )
+    return float(value) if is_text is False else value
 
 
 def check_first_rows(owner: str, X: Any, earlier: list[Any], allow_gaps: bool) -> None:
