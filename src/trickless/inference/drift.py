@@ -128,9 +128,10 @@ class DriftDetector(Stated, BaseEstimator):
 
     The family and :math:`\Sigma` are learned from a quarter of the reference, with which no window
     is compared. The probabilities above are over the reference and the stream. If a given reference
-    is short, some references have more false alarms and others fewer. The tests overlap, so that
-    the average run length is often a few times longer than its bound. The bound assumes independent
-    rows. If neighbouring rows are dependent, there are more alarms.
+    is short, some references have more false alarms and others fewer. Tests of overlapping windows
+    tend to raise an alarm together, so that with few columns the average run length is a few times
+    longer than its bound. The bound assumes independent rows. If neighbouring rows are dependent,
+    there are more alarms.
 
     After an alarm, the window starts with the next row. If the reference came from ``fit``, there
     is another alarm for as long as the rows differ from it. ``reset`` discards it.
