@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import wraps
-from inspect import signature
+from inspect import Signature, signature
 from typing import Any
 
 from trickless.errors import InvalidTypeError
@@ -25,21 +25,29 @@ def checked(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(self: Any, *arguments: Any, **options: Any) -> Any:
         try:
-            parameters.bind(self, *arguments, **options)
-        except TypeError as error:
+            return method(self, *arguments, **options)
+        except TypeError:
+            said = _misfit(parameters, self, *arguments, **options)
+            if said is None:  # of the method itself
+                raise
             owner = type(self).__name__
             unknown = next((each for each in options if each not in names), None)
-            said = str(error) if unknown is None else f"there is no parameter {unknown!r}"
+            said = said if unknown is None else f"there is no parameter {unknown!r}"
             remedy = f"the parameters are {', '.join(names)}"
             if unknown is not None:
                 remedy = f"{_instead_of(self, name, unknown, names)}{remedy}"
-            raise InvalidTypeError(
-                f"{owner}.{name}: {said}",
-                remedy,
-            ) from None
-        return method(self, *arguments, **options)
+            raise InvalidTypeError(f"{owner}.{name}: {said}", remedy) from None
 
     return call
+
+
+def _misfit(parameters: Signature, *arguments: Any, **options: Any) -> str | None:
+    """Return why arguments are not those of a signature, or None if they are."""
+    try:
+        parameters.bind(*arguments, **options)
+    except TypeError as error:
+        return str(error)
+    return None
 
 
 def _instead_of(learner: Any, method: str, unknown: str, names: list[str]) -> str:
