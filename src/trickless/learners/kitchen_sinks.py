@@ -125,17 +125,17 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
         solution is updated with these rows at the same alpha. It is solved for anew when there are
         twice as many rows, or after 1,024 rows, and for everything except ``predict``.
 
-        - "auto" mixes experts with half-lives of 10, 100, 1,000 and infinitely many rows, each at
-          0.5, 1 and 2 times the length scale of the family, among which ``n_neurons`` are shared
-          out. With ``alpha="auto"``, there is an expert for each of two ratios of noise to signal,
-          0.01 and 0.1. The weight of an expert grows with the probability that it gave to each
-          target before it learned it (Lu, Karanikolas and Giannakis, IEEE TPAMI 45(2), 2023). A
-          small part of all weights is shared out equally after each row, so that the weights
-          follow changes (Herbster and Warmuth, Machine Learning 32, 1998; Waxman and Djurić, TMLR
-          2024). What the family takes from the data comes from the first 256 rows, so the model
-          does not depend on how rows are grouped. Decision values are logarithms of odds, or of
-          probabilities for more than two classes. A row takes about as long as 24 updates of
-          recursive least squares with a third of the neurons.
+        - "auto" mixes experts with half-lives of 10, 100, 1,000 and infinitely many rows, each at 1
+          and 3 times the length scale of the family, between which ``n_neurons`` are shared out.
+          With ``alpha="auto"``, there is an expert for each of two ratios of noise to signal, 0.01
+          and 0.1. The weight of an expert grows with the probability that it gave to each target
+          before it learned it (Lu, Karanikolas and Giannakis, IEEE TPAMI 45(2), 2023). A small part
+          of all weights is shared out equally after each row, so that the weights follow changes
+          (Herbster and Warmuth, Machine Learning 32, 1998; Waxman and Djurić, TMLR 2024). What the
+          family takes from the data comes from the first 256 rows, so the model does not depend on
+          how rows are grouped. Decision values are logarithms of odds, or of probabilities for more
+          than two classes. A row takes about as long as 16 updates of recursive least squares with
+          half of the neurons.
         - A list has one expert for each of its half-lives, or two with ``alpha="auto"``, all at the
           length scale of the family.
     lags : int, default=0
