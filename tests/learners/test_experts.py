@@ -1,6 +1,7 @@
 """Half-lives that are chosen by the data: an ensemble that learns row after row."""
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -282,3 +283,30 @@ def test_probabilities_of_labels_by_chance_are_their_rate(rate):
     loss = -np.log(np.where(y, likely[:, 1], likely[:, 0]))[1000:].mean()
     entropy = -rate * np.log(rate) - (1 - rate) * np.log(1 - rate)
     assert loss < entropy + 0.06
+
+
+@pytest.mark.parametrize("half_life", ["auto", 40.0])
+def test_threads_that_predict_while_another_learns_see_states_between_two_batches(half_life):
+    X, y = rows(420)
+    model = learner(neurons=Gaussian(1.0), half_life=half_life).fit(X[:300], y[:300])
+    again = learner(neurons=Gaussian(1.0), half_life=half_life).fit(X[:300], y[:300])
+    q, seen, done = X[:5], [], threading.Event()
+    known = [again.predict(q)]
+    for i in range(300, 420):
+        again.partial_fit(X[i : i + 1], y[i : i + 1])
+        known.append(again.predict(q))
+
+    def look():
+        while not done.is_set():
+            seen.append(model.predict(q))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    for i in range(300, 420):
+        model.predict(q)
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+    done.set()
+    thread.join()
+    assert seen
+    far = [min(np.abs(each - one).max() for one in known) for each in seen]
+    assert max(far) < 1e-9

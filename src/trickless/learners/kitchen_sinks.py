@@ -31,6 +31,7 @@ from trickless.learners.hazards import keep_baseline
 from trickless.learners.left_out_intervals import LeftOutIntervals
 from trickless.learners.many_losses import OF_LOSSES, ManyLosses
 from trickless.learners.neuron_learner import begin_stream, choose_neurons
+from trickless.learners.prequential import PredictThenLearnLabels, PredictThenLearnNumbers
 from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
 from trickless.learners.streams import (
@@ -39,7 +40,6 @@ from trickless.learners.streams import (
     learn_batch,
     learn_stream,
     merge_sums,
-    predict_and_learn,
 )
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
@@ -121,16 +121,21 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
         timedelta. alpha, error bars and intervals use the effective number of rows
         (Σ w)² / Σ w², about 2.9 half-lives of a long stream. None forgets nothing.
 
-        - "auto" mixes experts with half-lives of 10, 100, 1,000 and infinitely many rows, each at
-          0.5, 1 and 2 times the length scale of the family, among which ``n_neurons`` are shared
-          out. With ``alpha="auto"``, there is an expert for each of two ratios of noise to signal,
-          0.01 and 0.1. The weight of an expert grows with the probability that it gave to each
-          target before it learned it (Lu, Karanikolas and Giannakis, IEEE TPAMI 45(2), 2023). A
-          small part of all weights is shared out equally after each row, so that the weights
-          follow changes (Herbster and Warmuth, Machine Learning 32, 1998; Waxman and Djurić, TMLR
-          2024). What the family takes from the data comes from the first 256 rows, so the model
-          does not depend on how rows are grouped. A row takes about as long as 24 updates of
-          recursive least squares with a third of the neurons.
+        If batches of up to 16 rows are learned and predictions are asked for in between, the last
+        solution is updated with these rows at the same alpha. It is solved for anew when there are
+        twice as many rows, or after 1,024 rows, and for everything except ``predict``.
+
+        - "auto" mixes experts with half-lives of 10, 100, 1,000 and infinitely many rows, each at 1
+          and 3 times the length scale of the family, between which ``n_neurons`` are shared out.
+          With ``alpha="auto"``, there is an expert for each of two ratios of noise to signal, 0.01
+          and 0.1. The weight of an expert grows with the probability that it gave to each target
+          before it learned it (Lu, Karanikolas and Giannakis, IEEE TPAMI 45(2), 2023). A small part
+          of all weights is shared out equally after each row, so that the weights follow changes
+          (Herbster and Warmuth, Machine Learning 32, 1998; Waxman and Djurić, TMLR 2024). What the
+          family takes from the data comes from the first 256 rows, so the model does not depend on
+          how rows are grouped. Decision values are logarithms of odds, or of probabilities for more
+          than two classes. A row takes about as long as 16 updates of recursive least squares with
+          half of the neurons.
         - A list has one expert for each of its half-lives, or two with ``alpha="auto"``, all at the
           length scale of the family.
     lags : int, default=0
@@ -412,7 +417,12 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
 
 @documented
 class KitchenSinksRegressor(
-    LeftOutIntervals, GaussianProcess, ManyLosses, Regressor, _KitchenSinks
+    PredictThenLearnNumbers,
+    LeftOutIntervals,
+    GaussianProcess,
+    ManyLosses,
+    Regressor,
+    _KitchenSinks,
 ):
     r"""Regression with Random Kitchen Sinks: ridge regression on random neurons.
 
@@ -584,67 +594,9 @@ class KitchenSinksRegressor(
         learn_batch(self, X, y, sample_weight, timestamps=timestamps)
         return self
 
-    def predict_then_learn(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        timestamps: Any = None,
-        return_std: bool = False,
-    ) -> Any:
-        """Predict each row by the rows before it, then learn it.
-
-        This is the same as a loop over the rows of ``predict`` and ``partial_fit``, up to rounding,
-        but takes a fraction of the time.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,) or (n_rows, n_outputs)
-            Target values.
-        sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, all above 0.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, as for ``fit``.
-        return_std : bool, default=False
-            Whether to return standard deviations of the targets as well. They need a ``half_life``
-            of "auto" or a list.
-
-        Returns
-        -------
-        y_pred : float64 array of the shape of y
-            Predictions. The first row of a new model cannot be predicted, and has NaN.
-        std : array of the same shape, if ``return_std``
-
-        Notes
-        -----
-        With a single ``half_life``, or none, the model must have learned some rows before. Its
-        predictions use the alpha that was chosen last. It is chosen anew when there are twice as
-        many rows, or after 1,024 rows. In between, the ridge fades like the rows, and is restored
-        after 256 rows or 3 half-lives. A loop of ``predict`` and ``partial_fit`` over single rows
-        does the same if there is a ``half_life``. Without one, each ``predict`` solves anew.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from trickless import KitchenSinksRegressor
-        >>> X = np.random.default_rng(0).normal(size=(500, 2))
-        >>> y = np.sin(X[:, 0]) * np.where(np.arange(500) < 250, 1, -1)  # an abrupt change
-        >>> model = KitchenSinksRegressor(n_neurons=100, half_life="auto", random_state=0)
-        >>> predicted = model.predict_then_learn(X, y)
-        >>> bool(np.abs(predicted - y)[-100:].mean() < 0.2)
-        True
-        """
-        check_parameters(self, self._rules)
-        given = X, y, sample_weight, None, timestamps
-        decisions, std, new = predict_and_learn(self, *given, deviations=return_std)
-        mean = new.targets_.shaped(decisions)
-        return (mean, new.targets_.shaped(std)) if return_std else mean
-
 
 @documented
-class KitchenSinksClassifier(Classifier, _KitchenSinks):
+class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, _KitchenSinks):
     r"""Classification with Random Kitchen Sinks: least squares on random neurons.
 
     Draws K neurons and learns each class against the rest, with targets ±1. By default it
@@ -818,44 +770,3 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         """
         learn_batch(self, X, y, sample_weight, classes, timestamps)
         return self
-
-    def predict_then_learn(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
-        *,
-        timestamps: Any = None,
-        return_proba: bool = False,
-    ) -> Any:
-        """Predict each row by the rows before it, then learn it.
-
-        This is the same as a loop over the rows of ``predict`` and ``partial_fit``, up to rounding,
-        but takes a fraction of the time. See :meth:`KitchenSinksRegressor.predict_then_learn`.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-            Class labels.
-        classes : array of shape (n_classes,), optional
-            All labels that may occur, for the first call. Default: the labels of the first batch.
-        sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, all above 0.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, as for ``fit``.
-        return_proba : bool, default=False
-            Whether to return probabilities of the classes as well.
-
-        Returns
-        -------
-        labels : array of the shape of y
-            Predicted labels. For the first row of a new model, all classes are equally likely.
-        probabilities : array of shape (n_rows, n_classes), if ``return_proba``
-        """
-        check_parameters(self, self._rules)
-        given = X, y, sample_weight, classes, timestamps
-        decisions, _, new = predict_and_learn(self, *given, deviations=return_proba)
-        labels = new.targets_.labels(decisions)
-        return (labels, new._probabilities(decisions)) if return_proba else labels

@@ -7,7 +7,7 @@ from copy import copy
 from trickless.neurons import Neurons
 
 #: Length scales of the experts, times that of the family.
-SCALES = (0.5, 1.0, 2.0)
+SCALES = (1.0, 3.0)
 
 
 def at_scale(family: Neurons, factor: float) -> Neurons:

@@ -104,9 +104,9 @@ class Following(Fitted):
         """Let a batch wait behind the others."""
         known, queue = vars(self).pop("statistics", None), self._queue
         if known is not None:
-            queue = Queue(known, ())
+            queue = Queue(known)
         assert queue is not None
-        self._queue = Queue(queue.base, (*queue.batches, batch))
+        self._queue = queue.after(batch)
         if self._queue.n_rows >= MOST_WAITING:
             _ = self.statistics
 

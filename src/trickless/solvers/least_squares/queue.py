@@ -35,12 +35,12 @@ class Queue(NamedTuple):
     """Batches that follow the rows of some statistics."""
 
     base: Statistics
-    batches: tuple[Batch, ...]
+    batches: tuple[Batch, ...] = ()
+    n_rows: int = 0
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows that wait."""
-        return sum(len(batch.targets) for batch in self.batches)
+    def after(self, batch: Batch) -> Queue:
+        """Return the queue with one more batch."""
+        return Queue(self.base, (*self.batches, batch), self.n_rows + len(batch.targets))
 
     def joined(self, seed: int) -> Statistics:
         """Return the statistics with the rows that wait."""
