@@ -1,6 +1,6 @@
 """A solution that follows new rows one by one, at the alpha that was chosen last.
 
-Solving anew takes of the order of c³ operations for c columns, with many more if alpha is chosen.
+Solving again takes of the order of c³ operations for c columns, with many more if alpha is chosen.
 Recursive least squares takes c² a row. Until the next solution, the ridge fades like the rows.
 """
 
@@ -18,8 +18,9 @@ from trickless.solvers.least_squares.statistics import Statistics
 
 #: The most rows for which alpha stays; before that, until there are twice as many rows.
 MOST_ROWS = 1024
-#: The most rows between factorisations at the same alpha, and the half-lives between them.
-MOST_PENDING, MOST_HALVINGS = 256, 3.0 - 1e-6  # whichever way 3 is summed up
+#: The most rows between factorisations at the same alpha, and the half-lives between them, in which
+#: the ridge fades to 84 % at most.
+MOST_PENDING, MOST_HALVINGS = 256, 0.25 - 1e-6  # whichever way 0.25 is summed up
 
 
 class Delayed(Stated):
