@@ -49,7 +49,8 @@ class PredictThenLearnNumbers:
         predictions use the alpha that was chosen last. It is chosen again when there are twice as
         many rows, or after 1,024 rows. In between, the ridge fades like the rows, and is restored
         after 256 rows or 3 half-lives. A loop of ``predict`` and ``partial_fit`` over single rows
-        does the same if there is a ``half_life``. Without one, each ``predict`` solves from scratch.
+        does the same if there is a ``half_life``. Without one, each
+        ``predict`` solves from scratch.
 
         Examples
         --------
