@@ -2,7 +2,7 @@
 
 What a family takes from the data, such as a length scale, comes from the first 256 rows of the
 stream, however they are grouped. Until then it is estimated again at 2, 4, 8, … rows, and the rows
-so far are learned anew.
+so far are learned again.
 """
 
 from __future__ import annotations

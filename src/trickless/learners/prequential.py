@@ -46,10 +46,11 @@ class PredictThenLearnNumbers:
         Notes
         -----
         With a single ``half_life``, or none, the model must have learned some rows before. Its
-        predictions use the alpha that was chosen last. It is chosen anew when there are twice as
+        predictions use the alpha that was chosen last. It is chosen again when there are twice as
         many rows, or after 1,024 rows. In between, the ridge fades like the rows, and is restored
         after 256 rows or 3 half-lives. A loop of ``predict`` and ``partial_fit`` over single rows
-        does the same if there is a ``half_life``. Without one, each ``predict`` solves anew.
+        does the same if there is a ``half_life``. Without one, each
+        ``predict`` solves from scratch.
 
         Examples
         --------

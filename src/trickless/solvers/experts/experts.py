@@ -233,7 +233,7 @@ class Experts(Stated):
         return Predicted(*(np.concatenate(each) for each in zip(*predicted, strict=True)))
 
     def _lagged(self, Y: np.ndarray) -> np.ndarray:
-        """The targets before each row of Y, and before the row after them, latest first."""
+        """Return the targets before each row of Y, and before the next row, latest first."""
         n, p = len(Y), self.lags
         before = self.recent.targets[len(self.recent.targets) - min(p, self.n_rows) :]
         none = np.tile(self.origin, (p - len(before), 1))
@@ -256,7 +256,7 @@ class Experts(Stated):
         return [*found, lagged] if self.lags else found
 
     def _begin(self, first: list[np.ndarray], time: float) -> None:
-        """Begin with the prior, whose scale is that of the first row."""
+        """Begin with the prior, on the scale of the first row."""
         self.folded = self.now = time
         rates, n_outputs = 1 / self.half_lives, len(self.origin)
         self.groups = [

@@ -1,8 +1,8 @@
 """Weights of experts by how well they predicted, with a share that all of them get again.
 
 After each row, the weight of an expert is multiplied by the probability density that it gave to the
-target, and then all experts share a small part of the weights equally, so that an expert that
-becomes good is found again (M. Herbster and M. K. Warmuth, "Tracking the best expert", Machine
+target. Then all experts share a small part of the weights equally, so that an expert that becomes
+good is found again (M. Herbster and M. K. Warmuth, "Tracking the best expert", Machine
 Learning 32, 1998; for Gaussian processes of random features, D. Waxman and P. M. Djurić, "Dynamic
 online ensembles of basis expansions", TMLR 2024).
 """

@@ -1,7 +1,8 @@
 """A solution that follows new rows one by one, at the alpha that was chosen last.
 
-Solving again takes of the order of c³ operations for c columns, with many more if alpha is chosen.
-Recursive least squares takes c² a row. Until the next solution, the ridge fades like the rows.
+Solving from scratch takes of the order of c³ operations for c columns, with many more if alpha is
+chosen. Recursive least squares takes c² a row. Until the next solution, the ridge fades like the
+rows.
 """
 
 from __future__ import annotations

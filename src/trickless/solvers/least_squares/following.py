@@ -20,7 +20,7 @@ class Following(Fitted):
     """Small batches wait before they are added to the sums.
 
     If a solution was asked for before such a batch, it follows the rows, at its alpha. Alpha is
-    chosen from scratch when there are twice as many rows, or after 1,024 rows.
+    chosen again when there are twice as many rows, or after 1,024 rows.
     """
 
     def may_follow(self, X: Any, problem: Problem) -> bool:
