@@ -215,6 +215,12 @@ class Rows(Stated):
             self.new_categories = NewCategories.of_first(X, codes)
         return X, y, weight
 
+    def fork(self) -> Rows:
+        """Return rows that continue from these on the same device, and leave these unchanged."""
+        other = object.__new__(type(self))
+        other.__dict__.update(vars(self))
+        return other
+
     def later(self, learner: Any, X: Any, y: Any, sample_weight: Any, may_be_empty: bool) -> Batch:
         """Return the same for a later batch. If it may be empty, all weights may be 0."""
         place = place_of(X)

@@ -7,7 +7,7 @@ To predict, ``rows`` validates the rows, the learner's function gives decision v
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy, deepcopy
+from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -187,7 +187,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     ) -> Batch:
         """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0."""
         check_fixed(self)
-        before, self.rows_ = self.targets_, copy(self.rows_)  # which may note what is in them
+        before, self.rows_ = self.targets_, self.rows_.fork()  # which may note what is in them
         X, y, weight = self.rows_.later(self, X, self._read_targets(y), sample_weight, stream)
         if not isinstance(before, Numbers):
             self.targets_ = before = with_classes(before, to_host(classes), self._spare)
