@@ -227,7 +227,8 @@ class Experts(Stated):
                 part = slice(start, stop)
                 rows = [Z[part] for Z in activated]
                 predicted.append(self._learn(rows, Y[part], weight[part], times[part]))
-                if self.n_rows == _fold_after(self.n_rows - 1):
+                late = self.now - self.folded >= MOST_HALVINGS / 2 * self.half_lives.min()
+                if late or self.n_rows == _fold_after(self.n_rows - 1):
                     self._fold(self.now)
                 start = stop
         return Predicted(*(np.concatenate(each) for each in zip(*predicted, strict=True)))
@@ -274,12 +275,16 @@ class Experts(Stated):
         return self.alpha * self.n_neurons * np.maximum(self.mass, 1.0)[:, None]
 
     def _next_fold(self, times: np.ndarray, start: int) -> int:
-        """Return the row before which the next fold is. Fold now if much time has passed."""
-        shortest, stop = self.half_lives.min(), _fold_after(self.n_rows) - self.n_rows
-        if times[start] - self.folded > MOST_HALVINGS * shortest:
+        """Return the row before which the next fold is. Fold now if much time has passed.
+
+        Folds come after rows rather than before, so that ``ahead`` predicts by the same machines.
+        """
+        most, stop = MOST_HALVINGS * self.half_lives.min(), _fold_after(self.n_rows) - self.n_rows
+        if times[start] - self.folded > most:
             self._fold(float(times[start]))
         since = times[start : start + stop] - self.folded
-        return start + int(np.searchsorted(since, MOST_HALVINGS * shortest, side="right"))
+        late = int(np.searchsorted(since, most / 2)) + 1
+        return start + min(late, int(np.searchsorted(since, most, side="right")))
 
     def _learn(
         self, activated: list[np.ndarray], Y: np.ndarray, weight: np.ndarray, times: np.ndarray
