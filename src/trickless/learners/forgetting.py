@@ -37,6 +37,10 @@ class Aged(NamedTuple):
     passed: np.ndarray | None = None
     times: np.ndarray | None = None
 
+    def unaged(self, sample_weight: Any) -> Aged:
+        """Return the same with the weights that the rows have when they come."""
+        return self._replace(weight=sample_weight)
+
 
 def age(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
     """Move the clock of a learner by the rows of a batch, and return their weights."""

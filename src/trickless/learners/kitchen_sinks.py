@@ -122,8 +122,9 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
         (Σ w)² / Σ w², about 2.9 half-lives of a long stream. None forgets nothing.
 
         If batches of up to 16 rows are learned and predictions are asked for in between, the last
-        solution is updated with these rows at the same alpha. It is solved for again when there are
-        twice as many rows, or after 1,024 rows, and for everything except ``predict``.
+        solution is updated with these rows at the same alpha, up to 30 %. It is solved for again
+        when there are twice as many rows, or after 1,024 rows, and for everything except
+        ``predict``.
 
         - "auto" mixes experts with half-lives of 10, 100, 1,000 and infinitely many rows, each at 1
           and 3 times the length scale of the family, between which ``n_neurons`` are shared out.

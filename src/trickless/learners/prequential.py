@@ -48,9 +48,9 @@ class PredictThenLearnNumbers:
         With a single ``half_life``, or none, the model must have learned some rows before. Its
         predictions use the alpha that was chosen last. It is chosen again when there are twice as
         many rows, or after 1,024 rows. In between, the ridge fades like the rows, and is restored
-        after 256 rows or 3 half-lives. A loop of ``predict`` and ``partial_fit`` over single rows
-        does the same if there is a ``half_life``. Without one, each
-        ``predict`` solves from scratch.
+        before it is 30 % too small for the present weight of all rows. A loop of ``predict`` and
+        ``partial_fit`` over single rows does the same if there is a ``half_life``. Without one,
+        each ``predict`` solves again.
 
         Examples
         --------

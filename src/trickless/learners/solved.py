@@ -72,7 +72,10 @@ class SolvedLearner(NeuronLearner):
         elif not len(batch[1]):
             self.sums_.fade(aged.fade)
         elif follows(self, batch, aged):
-            self.sums_.follow(*batch, self._problem(), aged.passed, aged.arrived)
+            X, targets, weight, passed = *batch, aged.passed
+            assert weight is not None and passed is not None
+            weight = weight * np.exp2(passed[-1] - passed)  # the weights that they had at first
+            self.sums_.follow(X, targets, weight, self._problem(), passed, aged.arrived)
         else:
             how: Any = {"fade": aged.fade, "arrived": aged.arrived}
             with self._progress(len(batch[1]), "row") as bar:

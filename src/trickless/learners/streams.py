@@ -120,7 +120,7 @@ def predict_and_learn(
         if not several:
             _check_begun(learner, begun, deviations)
         aged = age(new, X, sample_weight, timestamps)
-        batch = _received(new, X, y, aged, classes)
+        batch = _received(new, X, y, aged if several else aged.unaged(sample_weight), classes)
         if len(batch[1]) != _num_samples(X):
             raise InvalidValueError(
                 f"{type(learner).__name__}: predict_then_learn: some rows have the weight 0, and "
@@ -151,23 +151,25 @@ def _check_begun(learner: Any, begun: bool, deviations: bool) -> None:
 
 
 def _predicted_in_blocks(new: Any, batch: Batch, aged: Aged) -> np.ndarray:
-    """Learn rows of a learner with one half-life or none, and predict each before that."""
+    """Learn rows of a learner with one half-life or none, and predict each before that.
+
+    The weights of the batch are those that the rows have when they come.
+    """
     X, targets, weight = batch
     check_on_host(f"{type(new).__name__}, predict_then_learn", place_of(X), "rows in NumPy arrays")
     problem, n = new._problem(), len(targets)
     passed = np.zeros(n) if aged.passed is None else aged.passed
-    weight = np.ones(n) if weight is None else weight / np.exp2(passed - passed[-1])
+    weight = np.ones(n) if weight is None else weight
     follower, before, start, found = new.sums_.fork(), 0.0, 0, []
     while start < n:
         if not follower.follows:
             follower.solution(problem)
-        stop = start + follower.rows_to_follow(problem, passed[start:] - before)
+        stop = start + follower.rows_to_follow(problem, weight[start:], passed[start:] - before)
         part = slice(start, stop)
         since, arrived = passed[part] - before, aged.arrived
-        weights = weight[part] * np.exp2(since - since[-1])
         if arrived is not None:
             arrived += start
-        predicted = follower.follow(X[part], targets[part], weights, problem, since, arrived)
+        predicted = follower.follow(X[part], targets[part], weight[part], problem, since, arrived)
         if predicted is None:
             raise InvalidValueError(
                 f"{type(new).__name__}: predict_then_learn: alpha={new.alpha!r} is too small to "

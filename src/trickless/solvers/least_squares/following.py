@@ -10,10 +10,11 @@ from scipy.linalg import LinAlgError
 from trickless.arrays.places import HOST, place_of
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.network import check_finite
-from trickless.solvers.least_squares.delayed import MOST_HALVINGS, MOST_ROWS, Delayed
+from trickless.solvers.least_squares.delayed import MOST_ROWS, Delayed
 from trickless.solvers.least_squares.fitted import Fitted
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE, MOST_WAITING, Batch, Queue
+from trickless.solvers.least_squares.statistics import Statistics
 
 
 class Following(Fitted):
@@ -42,40 +43,38 @@ class Following(Fitted):
         self,
         X: Any,
         targets: np.ndarray,
-        weight: np.ndarray | None,
+        weight: np.ndarray,
         problem: Problem,
         passed: np.ndarray,
         arrived: int | None,
     ) -> np.ndarray | None:
         """Learn a few rows, and return how each was predicted before, if a solution follows.
 
-        ``weight`` includes the ages within the batch, and ``passed`` are half-lives since the
-        latest earlier row.
+        ``weight`` is the weight that each row had when it came, and ``passed`` are half-lives since
+        the latest earlier row.
         """
-        weight = np.ones(len(targets)) if weight is None else weight
+        aged = weight * np.exp2(passed - passed[-1])
         with linear_algebra(1):
             Z = self._few_activations(X)
             delayed = self._followed(problem)
             fade = float(np.exp2(-passed[-1]))
-            self._wait(Batch(X, Z, targets, weight, fade, arrived))
+            self._wait(Batch(X, Z, targets, aged, fade, arrived))
             self._forget()
             self._delayed, found = delayed, None
             if delayed is not None:
-                own = weight / np.exp2(passed - passed[-1])
-                rows = Z.astype(np.float64), targets - self.origin, own, passed
+                rows = Z.astype(np.float64), targets - self.origin, weight, passed
                 self._delayed, found = delayed.learn(*rows)
                 found = found + self.origin
                 self._factorise(self._delayed)
         return found
 
-    def rows_to_follow(self, problem: Problem, passed: np.ndarray) -> int:
-        """Solve if no solution follows, and return for how many rows the next one does."""
+    def rows_to_follow(self, problem: Problem, weight: np.ndarray, passed: np.ndarray) -> int:
+        """Return for how many rows the present solution can follow."""
         delayed = self._followed(problem)
         if delayed is None:
             return 1
         self._delayed = delayed
-        full = int(np.searchsorted(delayed.now + passed, MOST_HALVINGS)) + 1
-        return min(full, delayed.room, len(passed))
+        return delayed.n_to_learn(weight, passed)
 
     def _few_activations(self, X: Any) -> np.ndarray:
         neurons = self.stream.neurons
@@ -92,13 +91,8 @@ class Following(Fitted):
         assert statistics is not None
         left = int(np.clip(statistics.n_rows, 1, MOST_ROWS))
         has = self._has_intercept
-        intercept = problem.fit_intercept if has is None else has
-        try:
-            return Delayed(
-                statistics, self._solution.ridge, bool(intercept), left, self._temperatures
-            )
-        except LinAlgError:  # of a small alpha
-            return None
+        intercept = bool(problem.fit_intercept if has is None else has)
+        return _factorised(statistics, self._solution.ridge, intercept, left, self._temperatures)
 
     def _wait(self, batch: Batch) -> None:
         """Let a batch wait behind the others."""
@@ -117,10 +111,13 @@ class Following(Fitted):
         elif delayed.is_full:
             statistics = self.statistics
             assert statistics is not None
-            self._delayed = Delayed(
-                statistics,
-                delayed.ridges,
-                delayed.machines.intercept,
-                delayed.left,
-                delayed.temperatures,
-            )
+            same = delayed.ridges, delayed.machines.intercept, delayed.left, delayed.temperatures
+            self._delayed = _factorised(statistics, *same)
+
+
+def _factorised(statistics: Statistics, *how: Any) -> Delayed | None:
+    """Return what follows a solution, or None if alpha is too small for these rows."""
+    try:
+        return Delayed(statistics, *how)
+    except LinAlgError:
+        return None

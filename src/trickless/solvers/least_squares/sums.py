@@ -56,8 +56,8 @@ FEW_ROWS, FEW_ACTIVATIONS = 2048, 2**25
 #: Effective rows for each column above which generalised cross-validation may take leverages to be
 #: in proportion to weights. If all weights are equal, one row for each column is enough.
 _ROWS_PER_COLUMN = 10
-#: The least sum of weights that is divided by.
-_LEAST_WEIGHT = 1e-200
+#: The least sum of weights that is divided by, whose square is far from the least number.
+_LEAST_WEIGHT = 1e-60
 #: Columns on which the solver in passes first looks for alpha; the most rows of its preconditioner.
 PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 #: The most rows of the preconditioner for sparse activations, and the ridges to compare, times the
@@ -149,9 +149,10 @@ class Sums(Following, GaussianAnswers):
             self._forget()
 
     def fade(self, factor: float) -> None:
-        """Multiply the weights of all rows, unless too little would be left to compute with."""
-        if self.statistics is not None and factor * self.statistics.weight > _LEAST_WEIGHT:
-            self.take(self.statistics.faded(factor))
+        """Multiply the weights of all rows, which leaves enough of them to compute with."""
+        if self.statistics is not None and factor < 1:
+            least = min(1.0, _LEAST_WEIGHT / self.statistics.weight)
+            self.take(self.statistics.faded(max(factor, least)))
 
     def merge(
         self, other: Sums, n_jobs: int | None, fades: tuple[float, float] = (1.0, 1.0)

@@ -1,0 +1,87 @@
+"""Streams whose rows fade within a call, after long gaps, or while there are few."""
+
+import numpy as np
+import pytest
+
+from trickless import KitchenSinksRegressor
+from trickless.neurons import Gaussian
+
+
+def rows(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=n)
+
+
+def learner(**parameters):
+    how = {"n_neurons": 40, "random_state": 0, "dtype": "float64", "alpha": 1e-3} | parameters
+    return KitchenSinksRegressor(Gaussian(1.0), **how)
+
+
+NEW, _ = rows(20, seed=1)
+
+
+@pytest.mark.parametrize("half_life", [0.5, 3, [0.5, 20.0], [5.0]])
+def test_predict_then_learn_is_a_loop_for_half_lives_much_shorter_than_the_call(half_life):
+    X, y = rows(400)
+    block, loop = (learner(half_life=half_life).partial_fit(X[:5], y[:5]) for _ in range(2))
+    predicted, expected = block.predict_then_learn(X[5:], y[5:]), []
+    for i in range(5, len(X)):
+        expected.append(loop.predict(X[i : i + 1])[0])
+        loop.partial_fit(X[i : i + 1], y[i : i + 1])
+    np.testing.assert_allclose(predicted, expected, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(block.predict(NEW), loop.predict(NEW), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("how", ["rows", "batches", "predict_then_learn"])
+@pytest.mark.parametrize("gap", [30, 1e4, 1e12])
+def test_rows_before_a_long_gap_are_gone(gap, how):
+    """The rows after it are equal, so nothing else determines the solution."""
+    X, y = rows(120)
+    X[100:] = X[100]
+    times = np.arange(120.0) + gap * (np.arange(120) >= 100)
+    model = learner(half_life=1).partial_fit(X[:90], y[:90], timestamps=times[:90])
+    before = model.predict(X[99:100])
+    if how == "predict_then_learn":
+        found = model.predict_then_learn(X[90:], y[90:], timestamps=times[90:])
+        loop = learner(half_life=1).partial_fit(X[:100], y[:100], timestamps=times[:100])
+        assert found[10] == pytest.approx(loop.predict(X[100:101])[0], rel=0.2)
+    else:
+        size = 1 if how == "rows" else 10
+        for start in range(90, 120, size):
+            part = slice(start, start + size)
+            model.partial_fit(X[part], y[part], timestamps=times[part])
+            model.predict(NEW)
+    assert np.isfinite(before).all()
+    weight = 0.5 ** np.arange(20)[::-1]
+    expected = learner().fit(X[100:], y[100:], sample_weight=weight).predict(NEW)
+    atol = 1e-6 if gap == 30 else 1e-9
+    _ = model.alpha_  # solves anew
+    np.testing.assert_allclose(model.predict(NEW), expected, atol=atol)
+
+
+@pytest.mark.parametrize("half_life", [50, 1e9])
+def test_a_given_alpha_is_kept_while_there_are_few_rows(half_life):
+    """The ridge for the mean loss is at least 70 % of it whenever predictions are asked for."""
+    X, y = rows(300)
+    model = learner(half_life=half_life, alpha=1e-2)
+    model.partial_fit(X[:3], y[:3])
+    for i in range(3, 300):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        quick = model.predict(NEW)
+        if i % 10 == 0:
+            weight = 0.5 ** (np.arange(i + 1)[::-1] / half_life)
+            exact, less = (
+                learner(alpha=alpha).fit(X[: i + 1], y[: i + 1], sample_weight=weight).predict(NEW)
+                for alpha in (1e-2, 0.65e-2)
+            )
+            assert np.abs(quick - exact).max() <= np.abs(less - exact).max()
+
+
+def test_rows_of_weight_zero_pass_a_time_without_end():
+    X, y = rows(60)
+    model = learner(half_life=1).partial_fit(X[:30], y[:30], timestamps=np.zeros(30))
+    model.partial_fit(X[:1], y[:1], sample_weight=[0.0], timestamps=[1e6])
+    model.partial_fit(X[30:], y[30:], timestamps=np.full(30, 1e6))
+    expected = learner().fit(X[30:], y[30:])
+    np.testing.assert_allclose(model.predict(NEW), expected.predict(NEW), rtol=1e-6, atol=1e-7)
