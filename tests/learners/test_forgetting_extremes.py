@@ -85,3 +85,20 @@ def test_rows_of_weight_zero_pass_a_time_without_end():
     model.partial_fit(X[30:], y[30:], timestamps=np.full(30, 1e6))
     expected = learner().fit(X[30:], y[30:])
     np.testing.assert_allclose(model.predict(NEW), expected.predict(NEW), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("neurons", ["gaussian", Gaussian(1.0)])
+@pytest.mark.parametrize("alpha", ["auto", 1e-3])
+def test_only_ratios_of_weights_matter(neurons, alpha):
+    X, y = rows(400)
+    weight = np.random.default_rng(2).uniform(0.5, 2, size=400)
+    found = []
+    for unit, size in ((1, 400), (1e-6, 400), (1e6, 1)):
+        how = {"neurons": neurons, "alpha": alpha, "half_life": "auto"}
+        model = learner().set_params(**how)
+        for start in range(0, 400, size):
+            part = slice(start, start + size)
+            model.partial_fit(X[part], y[part], sample_weight=unit * weight[part])
+        found.append(np.column_stack(model.predict(NEW, return_std=True)))
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-6)

@@ -1,8 +1,8 @@
 """Learners whose half-life is chosen by the data: an ensemble that learns row after row.
 
 What a family takes from the data, such as a length scale, comes from the first 256 rows of the
-stream, however they are grouped. Until then it is estimated again at 2, 4, 8, … rows, and the rows
-so far are learned again.
+stream, however they are grouped. So does the unit of sample weights. Until then both are estimated
+again at 2, 4, 8, … rows, and the rows so far are learned again.
 """
 
 from __future__ import annotations
@@ -155,6 +155,13 @@ def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
         _answer(learner, n_outputs),
         learner.lags,
     )
+    if has_unit(rows):
+        learner.sums_.unit = float(rows.weight.mean())
+
+
+def has_unit(rows: EarlyRows) -> bool:
+    """Return whether weights are divided by their mean; not if they begin with 1."""
+    return bool(rows.weight[0] != 1)
 
 
 def _half_lives(half_life: Any) -> np.ndarray:
@@ -219,7 +226,7 @@ def _learn_early(learner: Any, new: EarlyRows) -> Predicted:
     predicted = None if early is None else _learn(learner.sums_.fork(), learner, new)
     with nullcontext() if n >= N_EARLY or (early is None and n > 1) else without_warnings():
         begin_experts(learner, rows, rows.targets.shape[1])
-    final = n >= N_EARLY or not takes_from_data(learner.neurons_)
+    final = n >= N_EARLY or not (takes_from_data(learner.neurons_) or has_unit(rows))
     learner.early_ = None if final else rows
     again = _learn(learner.sums_, learner, rows)
     return again if predicted is None else predicted

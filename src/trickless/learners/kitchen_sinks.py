@@ -134,9 +134,10 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
           of all weights is shared out equally after each row, so that the weights follow changes
           (Herbster and Warmuth, Machine Learning 32, 1998; Waxman and Djurić, TMLR 2024). What the
           family takes from the data comes from the first 256 rows, so the model does not depend on
-          how rows are grouped. Decision values are logarithms of odds, or of probabilities for more
-          than two classes. A row takes about as long as 16 updates of recursive least squares with
-          half of the neurons.
+          how rows are grouped. Sample weights are divided by their mean over these rows, unless the
+          first row has the weight 1. Decision values are logarithms of odds, or of probabilities
+          for more than two classes. A row takes about as long as 16 updates of recursive least
+          squares with half of the neurons.
         - A list has one expert for each of its half-lives, or two with ``alpha="auto"``, all at the
           length scale of the family.
     lags : int, default=0

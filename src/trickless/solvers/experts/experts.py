@@ -103,7 +103,11 @@ class Experts(Stated):
         Sums over all rows of the squares of activations.
     mass : array of shape (n_rates,)
         Sums of the weights of rows, as of the last fold.
+    unit : float
+        What weights of rows are divided by, so that they are about 1.
     """
+
+    unit: float = 1.0  # in files of older versions
 
     def __init__(
         self,
@@ -153,6 +157,7 @@ class Experts(Stated):
         check_count("lags", self.lags, 0, MOST_LAGS)
         check_array("lengths", self.lengths, "f8", (self.n_groups,), 0)
         check_array("mass", self.mass, "f8", (n_rates,), 0)
+        check_number("unit", self.unit, 0)
         check_list("groups", self.groups, Recursion, self.n_groups if self.n_rows else 0)
         n_machines = self.n_groups * n_rates * self.n_ridges
         sizes = [self.n_neurons * stream.neurons.width for stream in self.streams]
@@ -214,7 +219,7 @@ class Experts(Stated):
         self, X: Any, Y: np.ndarray, weight: np.ndarray | None, times: np.ndarray
     ) -> Predicted:
         """Learn rows in their order, and return how each was predicted before it was learned."""
-        weight = np.ones(len(Y)) if weight is None else weight
+        weight = np.ones(len(Y)) if weight is None else weight / self.unit
         with linear_algebra(1):
             if not self.n_rows:
                 self.origin = self.answer.origin(Y[0])
