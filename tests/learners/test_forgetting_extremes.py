@@ -102,3 +102,15 @@ def test_only_ratios_of_weights_matter(neurons, alpha):
         found.append(np.column_stack(model.predict(NEW, return_std=True)))
     np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
     np.testing.assert_allclose(found[2], found[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("half_life", [1e-6, [1.0, 1e-6]])
+def test_times_too_close_for_double_precision_are_refused(half_life):
+    X, y = rows(40)
+    model = learner(half_life=half_life)
+    times = np.datetime64("2026-01-01", "ns") + np.arange(40)
+    model.partial_fit(X, y, timestamps=np.arange(40.0) * 1e-7)
+    before = model.predict(NEW)
+    with pytest.raises(ValueError, match=r"2.4e-07 apart, .*half_life.* Remedy: .* near 0"):
+        model.partial_fit(X, y, timestamps=times)
+    np.testing.assert_array_equal(model.predict(NEW), before)

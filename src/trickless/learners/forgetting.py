@@ -70,7 +70,7 @@ def _timed(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
         n_rows = _num_samples(X)
     clock = learner.clock_ or Clock()
     for each in () if isinstance(learner.half_life, str) else learner.half_life:
-        clock.check_kind(owner, timestamps, each)
+        clock.after(owner, n_rows, timestamps, each)  # checks whether they go together
     learner.clock_, _ = clock.after(owner, n_rows, timestamps, None)
     if timestamps is None:
         return Aged(sample_weight)

@@ -23,6 +23,8 @@ SPAN = 8.0
 BATCH = 1 / 8
 #: Weights below this count as 0: beside a row of weight 1 they are below any rounding.
 _LEAST_WEIGHT = 1e-30
+#: The most distance between neighbouring numbers of a clock, in half-lives.
+_MOST_SPACING = 0.01
 _REMEDY = (
     "one number or datetime for each row, in the order of the rows, none before the latest so far"
 )
@@ -107,6 +109,7 @@ class Clock(Stated):
             return self.now + np.arange(1.0, n_rows + 1)
         times = as_times(owner, timestamps, n_rows)
         self._check_order(owner, times)
+        check_spacing(owner, times, half_life)
         return times
 
     def after_row(self, forgets: bool) -> Clock:
@@ -206,6 +209,18 @@ def as_times(owner: str, timestamps: Any, n_rows: int) -> np.ndarray:
             f"{owner}: the time stamp of row {row} is missing or infinite", _REMEDY
         )
     return times
+
+
+def check_spacing(owner: str, times: np.ndarray, half_life: Any) -> None:
+    """Raise an error if double precision cannot tell times apart that a half-life should."""
+    spacing = float(np.spacing(np.abs(times).max(initial=0.0)))
+    if spacing > _MOST_SPACING * in_units(half_life):
+        raise InvalidValueError(
+            f"{owner}: timestamps reach {np.abs(times).max():g}, where numbers of double precision "
+            f"are {spacing:.2g} apart, which is too coarse for half_life={half_life!r}",
+            "numbers that begin near 0: subtract the first time stamp, and divide by the unit of "
+            "half_life",
+        )
 
 
 def _naive(moment: Any) -> Any:
