@@ -1,5 +1,7 @@
 """Streams whose rows fade within a call, after long gaps, or while there are few."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -114,3 +116,20 @@ def test_times_too_close_for_double_precision_are_refused(half_life):
     with pytest.raises(ValueError, match=r"2.4e-07 apart, .*half_life.* Remedy: .* near 0"):
         model.partial_fit(X, y, timestamps=times)
     np.testing.assert_array_equal(model.predict(NEW), before)
+
+
+@pytest.mark.parametrize("change", [{"alpha": 1.0}, {"fit_intercept": False}])
+def test_parameters_that_are_set_in_the_middle_count_from_the_next_rows(change):
+    X, y = rows(120)
+    y += 3
+    follows, expected = (learner(half_life=50).partial_fit(X[:100], y[:100]) for _ in range(2))
+    for i in range(100, 103):
+        follows.predict(NEW)
+        follows.partial_fit(X[i : i + 1], y[i : i + 1])
+        expected.partial_fit(X[i : i + 1], y[i : i + 1])
+    copy = pickle.loads(pickle.dumps(follows)).set_params(**change)
+    for model in (follows, expected):
+        model.set_params(**change).partial_fit(X[103:104], y[103:104])
+    np.testing.assert_allclose(follows.predict(NEW), expected.predict(NEW), rtol=1e-6)
+    found = copy.predict_then_learn(X[103:105], y[103:105])
+    assert found[1] == pytest.approx(expected.predict(X[104:105])[0], rel=0.05)

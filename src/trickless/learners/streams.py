@@ -161,6 +161,7 @@ def _predicted_in_blocks(new: Any, batch: Batch, aged: Aged) -> np.ndarray:
     passed = np.zeros(n) if aged.passed is None else aged.passed
     weight = np.ones(n) if weight is None else weight
     follower, before, start, found = new.sums_.fork(), 0.0, 0, []
+    follower.drop_if_changed(problem)
     while start < n:
         if not follower.follows:
             follower.solution(problem)

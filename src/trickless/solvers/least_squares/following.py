@@ -53,6 +53,7 @@ class Following(Fitted):
         ``weight`` is the weight that each row had when it came, and ``passed`` are half-lives since
         the latest earlier row.
         """
+        self.drop_if_changed(problem)
         aged = weight * np.exp2(passed - passed[-1])
         with linear_algebra(1):
             Z = self._few_activations(X)
@@ -67,6 +68,19 @@ class Following(Fitted):
                 found = found + self.origin
                 self._factorise(self._delayed)
         return found
+
+    def drop_if_changed(self, problem: Problem) -> None:
+        """Drop a solution for another alpha or intercept than the present parameters."""
+        solution, delayed = self._solution, self._delayed
+        has, ridges = self._has_intercept, None if solution is None else solution.ridge
+        if delayed is not None and solution is None:
+            has, ridges = delayed.machines.intercept, delayed.ridges
+        changed = has is not None and has != problem.fit_intercept
+        if ridges is not None and not isinstance(problem.alpha, str):
+            changed |= bool((ridges != float(problem.alpha) * self.n_neurons).any())
+        if changed:
+            self._delayed = None
+            self._forget()
 
     def rows_to_follow(self, problem: Problem, weight: np.ndarray, passed: np.ndarray) -> int:
         """Return for how many rows the present solution can follow."""
