@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from river import base
 
-from trickless.errors import InvalidValueError
+from trickless.arrays.missing import is_missing
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import as_seed
+from trickless.river.columns import is_hashable
 from trickless.river.mixture import FixedShare
 from trickless.river.options import HALF_LIVES, check
 from trickless.river.simple import Markov
 from trickless.river.stream import Seen, Stream, last_label
+from trickless.rules import shown
 
 #: The least probability that an expert gives to a class, times the number of classes.
 _LEAST = 0.02
@@ -34,7 +37,8 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
 
     Nothing needs to be set. Rows are dictionaries of numbers, Booleans, strings, dates and
     datetimes, and need no scaler. Numbers are standardised by their recent mean and deviation. Each
-    string or other hashable value has a column of its own. Dates become numbers, with cosine and
+    string or other hashable value has a column of its own. Durations become seconds. Dates become
+    numbers, with cosine and
     sine of the time of day, of the week and of the year. Features may be missing, appear later or
     disappear, and so may labels.
 
@@ -102,14 +106,13 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
 
         Raises
         ------
+        TypeError
+            If the label is not hashable, or a feature is neither a number nor hashable. The model
+            is then unchanged, as after the next error.
         ValueError
-            If the label is None or NaN.
+            If the label is missing, such as None or NaN.
         """
-        if y is None or y != y:
-            raise InvalidValueError(
-                f"{type(self).__name__}: the label of a row is {y!r}",
-                "learn only rows whose label is known",
-            )
+        self._check_label(y)
         opinions = self._opinions(x)
         number = self._numbers.get(y)
         if number is not None:
@@ -150,8 +153,14 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
             Features. NaN is a missing value.
         y : pandas.Series
             Labels.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in ``learn_one``, or if there are more or fewer labels than rows. No row is then
+            learned.
         """
-        for x, label in zip(X.to_dict("records"), y, strict=True):
+        for x, label in self._stream.rows.records(X, y, self._check_label):
             self.learn_one(x, label)
 
     def predict_proba_many(self, X: Any) -> Any:
@@ -171,6 +180,19 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
 
         rows = [self.predict_proba_one(x) for x in X.to_dict("records")]
         return pd.DataFrame(rows, index=X.index, columns=list(self._numbers))
+
+    def _check_label(self, y: Any) -> None:
+        if is_missing(y):
+            raise InvalidValueError(
+                f"{type(self).__name__}: the label of a row is {y!r}",
+                "learn only rows whose label is known",
+            )
+        if not is_hashable(y):
+            raise InvalidTypeError(
+                f"{type(self).__name__}: the label of a row is {shown(y)}, of type "
+                f"{type(y).__name__}",
+                "a hashable label, such as a string, an integer or a tuple",
+            )
 
     def _opinions(self, x: dict[Hashable, Any]) -> np.ndarray:
         """Return the probabilities of all experts for a row, shape (n_experts, n_classes)."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.arrays.missing import is_missing
 from trickless.errors import InvalidTypeError
 from trickless.rules import shown, warn
 
@@ -59,7 +60,8 @@ class Columns:
         A number that the row lacks is NaN, and a category that it lacks is 0 in all columns.
         """
         raw = self.blank.copy()
-        if len(x) == len(self._plain_places) > 1:  # the usual case: the same numbers as ever
+        # The usual case: the same numbers as ever. Counters have a number for every name.
+        if type(x) is dict and len(x) == len(self._plain_places) > 1:
             try:
                 values = self._get(x)
                 if _PLAIN.issuperset(map(type, values)):
@@ -67,6 +69,11 @@ class Columns:
                     return raw, []
             except (KeyError, OverflowError):
                 pass
+        if not hasattr(x, "items"):
+            raise InvalidTypeError(
+                f"{self.owner}: the row is {shown(x)}, of type {type(x).__name__}",
+                "pass a dictionary of features by their names",
+            )
         unseen = []
         for name, value in x.items():
             for key, number in parts(self.owner, name, value):
@@ -83,6 +90,13 @@ class Columns:
 
     def grow(self, unseen: list[Key]) -> None:
         """Add columns. Their order does not depend on the order within a row."""
+        if len(self.places) + len(unseen) > MOST and not self._full:
+            warn(
+                f"{self.owner}: the rows have had more than {MOST} different numbers and "
+                f"categories. Further categories share {BUCKETS} columns, and further numbers are "
+                "left out. Remedy: river.feature_extraction or river.feature_selection before this "
+                "learner."
+            )
         for key in sorted(unseen, key=repr):
             if len(self.places) == MOST:
                 self._fill()
@@ -103,11 +117,6 @@ class Columns:
 
     def _fill(self) -> None:
         """Add the last columns, which all further categories share."""
-        warn(
-            f"{self.owner}: the rows have had more than {MOST} different numbers and categories. "
-            f"Further categories share {BUCKETS} columns, and further numbers are left out. "
-            "Remedy: river.feature_extraction or river.feature_selection before this learner."
-        )
         for bucket in range(BUCKETS):
             self._add(_key_of_bucket(bucket))
         self._full = True
@@ -117,34 +126,46 @@ def parts(owner: str, name: Hashable, value: Any) -> Iterator[tuple[Key, float]]
     """Yield the columns of a feature, and the value of each. A missing feature has none.
 
     A date or datetime has the seconds since 1970, and cosine and sine of the time of day, of the
-    day of the week and of the day of the year.
+    day of the week and of the day of the year. A duration has its seconds.
     """
-    kind = type(value)
-    if kind in _PLAIN or isinstance(value, Real | np.bool_ | Decimal):
-        number = _as_float(value)
-        if number == number:
-            yield (name,), number
-    elif isinstance(value, str):
-        yield (name, value), 1.0
+    if is_missing(value):
+        return
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        yield (name,), _duration(value)
+    elif type(value) in _PLAIN or isinstance(value, Real | np.bool_ | Decimal):
+        yield (name,), _as_float(value)
     elif isinstance(value, datetime.date | np.datetime64):
         seconds = _seconds(value)
-        if seconds == seconds:
-            yield (name, "time", ""), seconds
-            for period, length in _PERIODS.items():
-                angle = 2 * math.pi * (seconds % length) / length
-                yield (name, period, "cos"), math.cos(angle)
-                yield (name, period, "sin"), math.sin(angle)
-    elif value is not None and value != value:  # pandas.NaT
-        return
-    elif value is not None:
-        try:
-            hash(value)
-        except TypeError:
-            raise InvalidTypeError(
-                f"{owner}: feature {name!r} is {shown(value)}, of type {kind.__name__}",
-                "a number, a string, a Boolean or a date; leave a missing feature out, or None",
-            ) from None
+        yield (name, "time", ""), seconds
+        for period, length in _PERIODS.items():
+            angle = 2 * math.pi * (seconds % length) / length
+            yield (name, period, "cos"), math.cos(angle)
+            yield (name, period, "sin"), math.sin(angle)
+    elif is_hashable(value):
         yield (name, value), 1.0
+    else:
+        raise InvalidTypeError(
+            f"{owner}: feature {name!r} is {shown(value)}, of type {type(value).__name__}",
+            "a number, a string, a Boolean or a date; leave a missing feature out, or None",
+        )
+
+
+def is_hashable(value: Any) -> bool:
+    """Return whether a value can be a category or a label."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _duration(value: Any) -> float:
+    """Return a duration in seconds."""
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if np.datetime_data(value.dtype)[0] in "YM":  # of average length
+        value = value.astype("m8[D]")
+    return float(value / np.timedelta64(1, "s"))
 
 
 def _as_float(value: Any) -> float:
@@ -157,10 +178,7 @@ def _as_float(value: Any) -> float:
 def _seconds(value: Any) -> float:
     """Return the local time of a date as seconds since 1970."""
     if isinstance(value, np.datetime64):
-        milliseconds = value.astype("datetime64[ms]")
-        return float("nan") if np.isnat(value) else milliseconds.astype(int) / 1e3
-    if value != value:  # pandas.NaT
-        return float("nan")
+        return float(value.astype("datetime64[ms]").astype(int) / 1e3)
     clock = value if isinstance(value, datetime.datetime) else None
     of_day = 0.0
     if clock is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 from trickless.errors import InvalidValueError
@@ -15,7 +16,7 @@ def check(model: Any) -> None:
     """Raise an error for parameters that cannot be used."""
     owner = type(model).__name__
     n = model.n_neurons
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
         raise InvalidValueError(
             f"{owner}: n_neurons={shown(n)}, but it must be an integer of at least 1",
             "n_neurons=96 is the default",

@@ -12,7 +12,7 @@ from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.river.mixture import FixedShare
 from trickless.river.options import HALF_LIVES, check
-from trickless.river.simple import AbsoluteErrors, LastAndMean
+from trickless.river.simple import LARGEST_TARGET, AbsoluteErrors, LastAndMean
 from trickless.river.stream import Stream, last_number
 from trickless.rules import is_real, shown
 
@@ -87,14 +87,13 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
 
         Raises
         ------
+        TypeError
+            If a feature is neither a number nor hashable. The model is then unchanged, as after
+            the next error.
         ValueError
-            If the target is not a finite number.
+            If the target is not a number of at most 1e100 in size.
         """
-        if not (is_real(y) or isinstance(y, np.bool_ | bool)) or not np.isfinite(y):
-            raise InvalidValueError(
-                f"{type(self).__name__}: the target of a row is {shown(y)}",
-                "a finite number; learn only rows whose target is known",
-            )
+        self._check_target(y)
         y = float(y)
         opinions = self._opinions(x)
         self._mixture.learn(self._errors.learn(y - opinions))
@@ -126,8 +125,14 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
             Features. NaN is a missing value.
         y : pandas.Series
             Targets.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in ``learn_one``, or if there are more or fewer targets than rows. No row is then
+            learned.
         """
-        for x, target in zip(X.to_dict("records"), y, strict=True):
+        for x, target in self._stream.rows.records(X, y, self._check_target):
             self.learn_one(x, target)
 
     def predict_many(self, X: Any) -> Any:
@@ -146,6 +151,15 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
         import pandas as pd
 
         return pd.Series([self.predict_one(x) for x in X.to_dict("records")], X.index, float)
+
+    def _check_target(self, y: Any) -> None:
+        is_number = is_real(y) or isinstance(y, np.bool_ | bool)
+        if not is_number or not abs(float(y)) <= LARGEST_TARGET:
+            raise InvalidValueError(
+                f"{type(self).__name__}: the target of a row is {shown(y)}",
+                f"a number of at most {LARGEST_TARGET:g} in size; learn only rows whose target is "
+                "known",
+            )
 
     def _opinions(self, x: dict[Hashable, Any]) -> np.ndarray:
         """Return the predictions of all experts for a row."""

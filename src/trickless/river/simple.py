@@ -11,6 +11,8 @@ _PRIOR = 0.1
 _FADE_ERRORS = 0.99
 #: An error counts as at most so many times the mean.
 _CAP = 10.0
+#: The largest target, and the least unit of errors: their ratio is within the range of floats.
+LARGEST_TARGET, _LEAST_UNIT = 1e100, 1e-200
 
 
 class Markov:
@@ -81,7 +83,7 @@ class AbsoluteErrors:
         """Return the factor of each expert's weight, and add the errors to the means."""
         errors = np.abs(errors)
         means = self.means if self.weight else errors
-        unit = np.sort(means)[len(means) // 4] + 1e-9 * means.max() + 1e-300
+        unit = np.sort(means)[len(means) // 4] + 1e-9 * means.max() + _LEAST_UNIT
         self.weight = _FADE_ERRORS * self.weight + 1.0
         capped = np.minimum(errors, _CAP * np.maximum(means, unit))
         self.means = self.means + (capped - self.means) / self.weight

@@ -49,6 +49,16 @@ class Rows:
         self._recent: list[np.ndarray] = []
         self._kept: list[np.ndarray] = []
 
+    def records(
+        self, X: Any, answers: Any, check: Callable[[Any], None]
+    ) -> list[tuple[dict[Hashable, Any], Any]]:
+        """Return the rows of a data frame with their answers, once all of them are checked."""
+        rows = list(zip(X.to_dict("records"), answers, strict=True))
+        for x, answer in rows:
+            self.columns.read(x)
+            check(answer)
+        return rows
+
     def read(
         self, x: Mapping[Hashable, Any], more: dict[Key, float]
     ) -> tuple[np.ndarray, list[Key]]:
