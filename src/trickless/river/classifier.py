@@ -35,12 +35,11 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
     whose weights follow the probabilities that they gave to the labels so far, by fixed share [2]_.
     Machines also have the last label as an input.
 
-    Nothing needs to be set. Rows are dictionaries of numbers, Booleans, strings, dates and
-    datetimes, and need no scaler. Numbers are standardised by their recent mean and deviation. Each
-    string or other hashable value has a column of its own. Durations become seconds. Dates become
-    numbers, with cosine and
-    sine of the time of day, of the week and of the year. Features may be missing, appear later or
-    disappear, and so may labels.
+    Nothing needs to be set. Rows are dictionaries of numbers, Booleans, strings, dates, datetimes
+    and durations, and need no scaler. Numbers are standardised by their recent mean and deviation,
+    and a missing number counts as the mean. Each string or other hashable value has a column of its
+    own. Dates become numbers, with cosine and sine of the time of day, of the week and of the year.
+    Features may be missing, appear later or disappear, and so may labels.
 
     Parameters
     ----------
