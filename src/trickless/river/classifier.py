@@ -14,6 +14,7 @@ from trickless.functions.stream import as_seed
 from trickless.river.columns import is_hashable
 from trickless.river.mixture import FixedShare
 from trickless.river.options import HALF_LIVES, check
+from trickless.river.questions import Question, Questions
 from trickless.river.simple import Markov
 from trickless.river.stream import Seen, Stream, last_label
 from trickless.rules import shown
@@ -41,6 +42,12 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
     own. Dates become numbers, with cosine and sine of the time of day, of the week and of the year.
     Features may be missing, appear later or disappear, and so may labels.
 
+    Labels may be delayed. Experts are then judged by what they predicted when you called
+    ``predict_one`` with the same features, for which the last 1,024 such calls are kept, and
+    machines learn from the last label that was known at that time. After a delay of d rows, a row
+    moves the weights by the power 1 / (1 + d) of what it would otherwise, since the errors of
+    neighbours are alike [3]_.
+
     Parameters
     ----------
     n_neurons : int, default=96
@@ -62,6 +69,8 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
     ----------
     .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008.
     .. [2] M. Herbster and M. Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
+    .. [3] P. Joulani, A. György and C. Szepesvári, "Online learning under delayed feedback",
+       ICML 2013.
 
     Examples
     --------
@@ -83,7 +92,7 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
         self.seed = seed
         check(self)
         self._stream = Stream(type(self).__name__, n_neurons, half_lives, as_seed(seed), 0, _STEPS)
-        self._simple = Markov()
+        self._simple, self._questions = Markov(), Questions()
         n_experts = self._stream.machines.n_experts + Markov.n_experts
         self._mixture = FixedShare(np.full(n_experts, 1 / n_experts))
         self._numbers: dict[Hashable, int] = {}
@@ -112,15 +121,16 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
             If the label is missing, such as None or NaN.
         """
         self._check_label(y)
-        opinions = self._opinions(x)
+        now = self._ask(x)
+        asked = self._questions.answer(x) or now
         number = self._numbers.get(y)
-        if number is not None:
-            self._mixture.learn(opinions[:, number])
-        else:
+        if number is None:
             number = self._numbers[y] = len(self._numbers)
             self._stream.grow(len(self._numbers))
             self._simple.grow()
-        self._stream.learn(x, number, last_label(number), self._as_targets)
+        if number < asked.opinions.shape[1]:
+            self._mixture.learn(asked.opinions[:, number], now.at - asked.at)
+        self._stream.learn(x, asked.last, number, last_label(number), self._as_targets)
         self._simple.learn(number)
 
     def predict_proba_one(self, x: dict[Hashable, Any], **kwargs: Any) -> dict[Hashable, float]:
@@ -140,7 +150,9 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
         """
         if not self._numbers:
             return {}
-        probabilities = self._mixture.weights @ self._opinions(x)
+        question = self._ask(x)
+        self._questions.ask(x, question)
+        probabilities = self._mixture.weights @ question.opinions
         return dict(zip(self._numbers, probabilities.tolist(), strict=True))
 
     def learn_many(self, X: Any, y: Any) -> None:
@@ -193,7 +205,7 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
                 "a hashable label, such as a string, an integer or a tuple",
             )
 
-    def _opinions(self, x: dict[Hashable, Any]) -> np.ndarray:
+    def _ask(self, x: dict[Hashable, Any]) -> Question:
         """Return the probabilities of all experts for a row, shape (n_experts, n_classes)."""
         seen, _ = self._stream.see(x)
         latest = self._latest
@@ -203,7 +215,7 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
                 opinions = np.maximum(opinions, _LEAST / n_classes)
                 opinions /= opinions.sum(axis=1, keepdims=True)
             latest = self._latest = seen, opinions
-        return latest[1]
+        return Question(self._stream.rows.n_rows, self._stream.last, latest[1])
 
     def _as_targets(self, numbers: list[int]) -> np.ndarray:
         targets = np.zeros((len(numbers), len(self._numbers)))

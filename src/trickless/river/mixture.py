@@ -19,14 +19,23 @@ class FixedShare:
     ----------
     .. [1] M. Herbster and M. Warmuth, "Tracking the best expert", Machine Learning 32, 1998,
        Figure 1.
+    .. [2] P. Joulani, A. György and C. Szepesvári, "Online learning under delayed feedback", ICML
+       2013. They give each of the 1 + d rows weights of their own.
     """
 
     def __init__(self, prior: np.ndarray) -> None:
         self.prior = prior
         self.weights = prior
 
-    def learn(self, factors: np.ndarray) -> None:
-        """Update the weights by e.g. the probability that each expert gave to what came."""
-        weights = self.weights * factors  # loss update
+    def learn(self, factors: np.ndarray, delay: int = 0) -> None:
+        """Update the weights by e.g. the probability that each expert gave to what came.
+
+        ``delay`` is how many rows were learned in between. A row then counts as
+        a part of 1 + ``delay`` rows, since the experts were asked so many times without an answer,
+        and the errors of neighbours are alike [2]_.
+        """
+        rate = 1 / (1 + delay)
+        weights = self.weights * factors**rate  # loss update
         weights /= weights.sum()
-        self.weights = (1 - SHARE) * weights + SHARE * self.prior  # share update
+        share = SHARE * rate
+        self.weights = (1 - share) * weights + share * self.prior  # share update

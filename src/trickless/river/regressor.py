@@ -12,6 +12,7 @@ from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.river.mixture import FixedShare
 from trickless.river.options import HALF_LIVES, check
+from trickless.river.questions import Question, Questions
 from trickless.river.simple import LARGEST_TARGET, AbsoluteErrors, LastAndMean
 from trickless.river.stream import Stream, last_number
 from trickless.rules import is_real, shown
@@ -31,7 +32,7 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
     Machines also have the last target as an input.
 
     Nothing needs to be set. Rows are dictionaries of numbers, Booleans, strings, dates and
-    datetimes, and need no scaler.
+    datetimes, and need no scaler. Targets may be delayed, as in the classifier.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
         self.seed = seed
         check(self)
         self._stream = Stream(type(self).__name__, n_neurons, half_lives, as_seed(seed), 2)
-        self._simple = LastAndMean()
+        self._simple, self._questions = LastAndMean(), Questions()
         n_experts = 2 * self._stream.machines.n_experts + LastAndMean.n_experts
         prior = np.full(n_experts, (1 - _LAST) / (n_experts - 1))
         prior[-LastAndMean.n_experts] = _LAST
@@ -95,10 +96,11 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
         """
         self._check_target(y)
         y = float(y)
-        opinions = self._opinions(x)
-        self._mixture.learn(self._errors.learn(y - opinions))
+        now = self._ask(x)
+        asked = self._questions.answer(x) or now
+        self._mixture.learn(self._errors.learn(y - asked.opinions), now.at - asked.at)
         last = self._simple.last if self._simple.weight else y
-        self._stream.learn(x, (y, last), last_number(y), self._as_targets)
+        self._stream.learn(x, asked.last, (y, last), last_number(y), self._as_targets)
         self._simple.learn(y)
 
     def predict_one(self, x: dict[Hashable, Any]) -> float:
@@ -114,7 +116,9 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
         float
             Prediction.
         """
-        return float(self._mixture.weights @ self._opinions(x))
+        question = self._ask(x)
+        self._questions.ask(x, question)
+        return float(self._mixture.weights @ question.opinions)
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn the rows of a data frame one after the other.
@@ -161,12 +165,13 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
                 "known",
             )
 
-    def _opinions(self, x: dict[Hashable, Any]) -> np.ndarray:
+    def _ask(self, x: dict[Hashable, Any]) -> Question:
         """Return the predictions of all experts for a row."""
         ours, lasts = self._stream.see(x)[0].outputs.T
         simple = self._simple.predictions()
         changes = simple[0] + ours - lasts
-        return np.concatenate([ours + self._origin, changes, simple])
+        opinions = np.concatenate([ours + self._origin, changes, simple])
+        return Question(self._stream.rows.n_rows, self._stream.last, opinions)
 
     def _as_targets(self, answers: list[tuple[float, float]]) -> np.ndarray:
         targets = np.array(answers)

@@ -121,6 +121,11 @@ class Stream:
         Number of outputs at first.
     steps : tuple of float
         Sizes of the steps of machines that learn each row at once.
+
+    Attributes
+    ----------
+    last : dict
+        Columns of the last answer.
     """
 
     def __init__(
@@ -137,11 +142,11 @@ class Stream:
         self._answers: list[Any] = []
         self.grow(n_outputs)
         self._latest: Seen | None = None
-        self._last: dict[Key, float] = {}
+        self.last: dict[Key, float] = {}
 
     def see(self, x: Mapping[Hashable, Any]) -> tuple[Seen, list[Key]]:
         """Return a row as it is seen now, and the keys of columns that it would add."""
-        raw, unseen = self.rows.read(x, self._last)
+        raw, unseen = self.rows.read(x, self.last)
         seen = self._latest  # predict_one has seen it, most probably
         if seen is None or not seen.is_same(self.rows.n_rows, raw):
             z = self.rows.activate(raw)
@@ -159,18 +164,23 @@ class Stream:
     def learn(
         self,
         x: Mapping[Hashable, Any],
+        before: dict[Key, float],
         answer: Any,
         last: dict[Key, float],
         as_targets: Callable[[list[Any]], np.ndarray],
     ) -> None:
-        """Learn a row, whose answer ``last`` is an input of the next one."""
-        seen, unseen = self.see(x)
-        raw, activations = seen.raw, seen.activations
+        """Learn a row, whose inputs are ``before``, and whose answer is an input of the next one.
+
+        ``before`` and ``last`` are the columns of the last answer before and after this row.
+        """
+        raw, unseen = self.rows.read(x, before)
         if unseen:
             self.rows.grow(unseen)
             self.grow(self.n_outputs)
-            raw, _ = self.rows.read(x, self._last)
-            activations = self.rows.activate(raw)
+            raw, _ = self.rows.read(x, before)
+        seen = self._latest
+        is_seen = seen is not None and seen.is_same(self.rows.n_rows, raw)
+        activations = seen.activations if seen and is_seen else self.rows.activate(raw)
         everything = self.rows.learn(raw)
         if self.rows.n_rows <= KEPT:
             self._answers.append(answer)
@@ -180,7 +190,7 @@ class Stream:
             self.machines.start_over(everything, as_targets(self._answers))
         if self.rows.n_rows == KEPT:
             self._answers = []
-        self._last = last
+        self.last = last
 
 
 def last_number(value: float) -> dict[Key, float]:
