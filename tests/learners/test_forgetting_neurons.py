@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import trickless
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
@@ -295,6 +296,15 @@ def test_bad_input_changes_nothing(parameters, stamps, message):
         model.partial_fit(*rows(2), timestamps=stamps)
     assert not hasattr(model, "descent_")
     assert model.clock_ is None
+
+
+@pytest.mark.parametrize("half_life", ["auto", [3.0], (10, 100)])
+@pytest.mark.parametrize("learner", [DoublyStochasticRegressor(), trickless.StreamingScaler()])
+def test_several_half_lives_are_only_for_kitchen_sinks(learner, half_life):
+    learner = clone(learner).set_params(half_life=half_life)
+    message = f"{type(learner).__name__}: half_life=.* positive timedelta. Remedy"
+    with pytest.raises(TypeError, match=message):
+        learner.partial_fit(*rows(20))
 
 
 def test_trees_without_candidates():

@@ -57,7 +57,7 @@ from trickless.rules import (
     positive,
 )
 from trickless.selection.grid import families_of_grid
-from trickless.solvers.clock import HALF_LIFE, are_several
+from trickless.solvers.clock import HALF_LIVES, are_several
 from trickless.solvers.experts.experts import MOST_LAGS
 from trickless.solvers.least_squares.sums import Sums
 from trickless.solvers.named_losses import (
@@ -233,7 +233,7 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
             ),
             anything("None", "", is_none),
         ),
-        "half_life": HALF_LIFE,
+        "half_life": HALF_LIVES,
         "lags": integer(
             0,
             "lags=1 has experts that predict from the last target alone, and lags=0 has none",

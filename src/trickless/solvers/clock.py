@@ -261,9 +261,14 @@ def _accepts(value: Any) -> bool:
     return len(value) > 0 and all(_has_type(each) and is_half_life(each) for each in value)
 
 
-HALF_LIFE = Rule(
+_REMEDY = "half_life=1000 halves the weight of a row after 1,000 later rows; None forgets nothing"
+
+HALF_LIFE = Rule("None, a number above 0 or a positive timedelta", _REMEDY, _has_type, is_half_life)
+
+#: For learners that can choose among several.
+HALF_LIVES = Rule(
     "None, a number above 0, a positive timedelta, a list of such, or 'auto'",
-    "half_life=1000 halves the weight of a row after 1,000 later rows; None forgets nothing",
+    _REMEDY,
     lambda v: _has_type(v) or are_several(v),
     _accepts,
 )
