@@ -361,6 +361,24 @@ def test_tables_are_read_in_any_form(family):
     assert parts.drift_ == whole.drift_
 
 
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"a": "text"}, "column 'a' of X holds text.*finite numbers only"),
+        (pd.DataFrame({"a": [np.nan]}), "column 'a' of X holds missing values"),
+        (pl.DataFrame({"a": [None, 1.0]}), "column 'a' of X holds missing values"),
+        ([[1, 2], [3]], "Remedy"),
+    ],
+)
+def test_rows_that_the_family_refuses_raise_an_error_at_once(row, message):
+    detector = DriftDetector(window_size=10, random_state=0)
+    with pytest.raises((TypeError, ValueError), match=f"DriftDetector: .*{message}"):
+        detector.update(row)
+    assert detector.n_seen_ == 0
+    times = pd.DataFrame({"t": pd.date_range("2026-01-01", periods=60)})
+    assert detector.update(times).n_seen_ == 60
+
+
 def test_dictionaries_numbers_and_rows_are_rows():
     frame = tables(440)
     options = SMALL | {"neurons": "tabular"}

@@ -136,9 +136,11 @@ class DriftDetector(Stated, BaseEstimator):
     After an alarm, the window starts with the next row. If the reference came from ``fit``, there
     is another alarm for as long as the rows differ from it. ``reset`` discards it.
 
-    Memory holds the reference and the largest window, with at most 128 columns. A row takes time in
-    proportion to its activations, and some thousand multiplications for each column. If there is no
-    change, a test mostly ends after a few permutations.
+    The first ``window_size`` rows are kept as they come. If they are data frames, or dictionaries
+    with text, ``pickle`` can store the detector at that time, but :func:`~trickless.save` cannot.
+    Afterwards, memory holds the reference and the largest window, with at most 128 columns. A row
+    takes time in proportion to its activations, and some thousand multiplications for each column.
+    If there is no change, a test mostly ends after a few permutations.
 
     References
     ----------

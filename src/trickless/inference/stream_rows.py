@@ -14,8 +14,10 @@ from trickless.arrays.missing import is_missing
 from trickless.arrays.places import to_host
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.inference.samples import table
+from trickless.intake.rows import RowsOfNeurons
+from trickless.neurons import Neurons
 from trickless.rules import shown, with_remedies
-from trickless.tables.frames import is_frame, stacked
+from trickless.tables.frames import is_frame, stacked, with_times_as_days
 
 #: Whether each feature of dictionaries holds text, by name. None if a data frame decides.
 Features = dict[str, bool | None]
@@ -38,7 +40,8 @@ def as_table(owner: str, X: Any, features: Features | None) -> tuple[Any, Featur
     if scipy.sparse.issparse(X):
         return table(owner, "X", X), features
     if hasattr(X, "to_frame") or not hasattr(X, "shape"):
-        X = np.asarray(X)
+        with with_remedies(owner):
+            X = np.asarray(X)
     X = to_host(X)
     return table(owner, "X", X.reshape(1, -1) if X.ndim < 2 else X), features
 
@@ -68,7 +71,7 @@ def _value(owner: str, name: str, value: Any, is_text: bool | None) -> Any:
     return float(value) if is_text is False else value
 
 
-def check_first_rows(owner: str, X: Any, earlier: list[Any], allow_gaps: bool) -> None:
+def check_first_rows(owner: str, X: Any, earlier: list[Any], neurons: Neurons) -> None:
     """Check rows that are kept until a family is fitted to them, so that later no error is due."""
     if not X.shape[0]:
         raise InvalidValueError(f"{owner}: X has no rows", "pass at least one row")
@@ -88,9 +91,13 @@ def check_first_rows(owner: str, X: Any, earlier: list[Any], allow_gaps: bool) -
                 "of earlier rows",
                 "pass the same columns in the same order",
             )
-    if not is_frame(X):
+    if is_frame(X):
+        kind = RowsOfNeurons(neurons, False)
+        if not kind.tables and (why := kind.why_refused(with_times_as_days(X))) is not None:
+            raise InvalidValueError(f"{owner}: {why[0]}", why[1])
+    else:
         with with_remedies(owner):
-            finite = "allow-nan" if allow_gaps else True
+            finite = "allow-nan" if neurons.accepts_tables else True
             check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=finite)
 
 

@@ -124,8 +124,7 @@ class Watch(Stated):
         return used, alarms, features
 
     def _check_first(self, X: Any) -> None:
-        gaps = make_neurons(self.family.neurons).accepts_tables
-        check_first_rows(self.owner, X, list(self.first), gaps)
+        check_first_rows(self.owner, X, list(self.first), make_neurons(self.family.neurons))
 
     def _keep(self, rows: Any, n_needed: int) -> tuple[int, bool]:
         """Keep rows up to a number. Return how many were used, and whether all are there."""
