@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from river import compose, feature_extraction
 
 from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
 from trickless.river.columns import MOST
@@ -79,6 +80,18 @@ def test_counters_are_read_by_their_names():
     defaults = collections.defaultdict(float, {"c": 1.0, "d": 1.0})
     columns.learn_one(defaults)
     assert set(defaults) == {"c", "d"}
+
+
+def test_words_that_are_absent_are_counted():
+    rng, right = np.random.default_rng(0), 0
+    counts = compose.FuncTransformer(collections.Counter)
+    model = feature_extraction.BagOfWords() | counts | KitchenSinksClassifier(seed=0)
+    for i in range(500):
+        good = bool(rng.random() < 0.5)
+        text = " ".join([*rng.choice(["film", "plot", "actor"], 2), "good" if good else "bad"])
+        right += i >= 300 and model.predict_one(text) == good
+        model.learn_one(text, good)
+    assert right > 190
 
 
 @pytest.mark.parametrize("estimator", [KitchenSinksClassifier, KitchenSinksRegressor])

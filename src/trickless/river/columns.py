@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import zlib
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from decimal import Decimal
 from numbers import Real
@@ -57,10 +58,11 @@ class Columns:
     def read(self, x: Mapping[Hashable, Any]) -> tuple[np.ndarray, list[Key]]:
         """Return the values of all columns in a row, and the keys that have no column yet.
 
-        A number that the row lacks is NaN, and a category that it lacks is 0 in all columns.
+        A number that the row lacks is NaN, but 0 in a counter, and a category that it lacks is 0 in
+        all columns.
         """
-        raw = self.blank.copy()
-        # The usual case: the same numbers as ever. Counters have a number for every name.
+        raw = np.zeros(len(self.blank)) if isinstance(x, Counter) else self.blank.copy()
+        # The usual case: the same numbers as ever. Other types may have values for every name.
         if type(x) is dict and len(x) == len(self._plain_places) > 1:
             try:
                 values = self._get(x)
