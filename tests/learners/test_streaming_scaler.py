@@ -69,18 +69,6 @@ def test_with_a_half_life_rows_have_weights_of_their_age(size, stamped):
     assert scaler.scale_[3] == 1
 
 
-@pytest.mark.parametrize("half_life", [None, 30.0])
-def test_single_rows_of_other_code_are_batches_of_one_row(half_life):
-    X = rows(300)
-    fast, public = StreamingScaler(half_life), StreamingScaler(half_life)
-    for x in X:
-        fast._learn_row(x)
-        Z = public.partial_fit(x[None]).transform(x[None])
-        np.testing.assert_allclose(fast._scaled(x), Z[0], rtol=1e-9, atol=1e-9)
-    assert fast.clock_ == public.clock_
-    np.testing.assert_allclose(fast.n_samples_seen_, public.n_samples_seen_, rtol=1e-12)
-
-
 def test_a_column_that_was_missing_appears():
     X = np.array([[1.0, np.nan], [2.0, np.nan], [6.0, 4.0], [3.0, 8.0]])
     scaler = StreamingScaler()

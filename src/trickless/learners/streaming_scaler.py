@@ -20,7 +20,7 @@ from trickless.intake.weights import check_weights
 from trickless.learners.forgetting import age, merge_clocks
 from trickless.learners.training import training_copy
 from trickless.rules import MOST_THINGS, Rule, boolean, check_parameters, with_remedies
-from trickless.solvers.clock import HALF_LIFE, Clock, in_units
+from trickless.solvers.clock import HALF_LIFE, Clock
 from trickless.solvers.moments import Moments
 
 
@@ -315,28 +315,12 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
             )
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
-        """Return validated rows, or a single one, standardised in their precision."""
+        """Return validated rows, standardised in their precision."""
         moments = self.moments_
         values = np.subtract(X, moments.mean if self.with_mean else 0.0, dtype=np.float64)
         if self.with_std:
             values /= moments.scale
         return values.astype(X.dtype, copy=False)
-
-    def _learn_row(self, x: np.ndarray) -> None:
-        """Learn one row of double precision, shape (n_features,), as ``partial_fit`` does.
-
-        The row is not validated. Only the thread that trains the scaler may call it, between two
-        calls of other methods, with a ``half_life`` in rows and without time stamps.
-        """
-        if not _is_fitted(self):
-            self.partial_fit(x[None])
-            return
-        rate = 1 / in_units(self.half_life)
-        moments = self.moments_.after_row(x, 1.0, 2.0**-rate)
-        clock, forgets = self.clock_, rate > 0
-        if clock is not None or forgets:
-            clock = (clock or Clock()).after_row(forgets)
-        self.__dict__ = self.__dict__ | {"moments_": moments, "clock_": clock}
 
     def __sklearn_is_fitted__(self) -> bool:
         return _is_fitted(self)

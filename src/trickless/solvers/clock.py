@@ -112,10 +112,6 @@ class Clock(Stated):
         check_spacing(owner, times, half_life)
         return times
 
-    def after_row(self, forgets: bool) -> Clock:
-        """Return the clock after one row without a time stamp."""
-        return Clock(self.now + 1, False, self.n_rows + 1, self.forgets or forgets)
-
     def factors(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> np.ndarray:
         """Return the factors of the weights of rows that came at these times."""
         if timestamps is None or not self.stamped:

@@ -64,18 +64,6 @@ class Moments(Stated):
             moments = moments.merged(_of_rows(np.asarray(X[rows], np.float64, order="C"), part))
         return moments
 
-    def after_row(self, x: np.ndarray, weight: float = 1.0, fade: float = 1.0) -> Moments:
-        """Return the moments after one row of numbers, as ``after`` does for several."""
-        if not self._is_known or np.isnan(np.add.reduce(x)):
-            return self.after(x[None], None if weight == 1 else np.full(1, weight), fade)
-        total = fade * self.weight + weight
-        share, shift = weight / total, x - self.mean
-        step = share * shift
-        mean, var = self.mean + step, (1 - share) * (self.var + step * shift)
-        moments = Moments(total, fade**2 * self.squares + weight**2, mean, var)
-        moments.__dict__["_is_known"] = weight > 0
-        return moments
-
     def merged(self, other: Moments) -> Moments:
         """Return the moments of the rows of both."""
         total = self.weight + other.weight
@@ -92,11 +80,6 @@ class Moments(Stated):
         if factor == 1:
             return self
         return Moments(factor * self.weight, factor**2 * self.squares, self.mean, self.var)
-
-    @cached_property
-    def _is_known(self) -> bool:
-        """Whether each column has values whose weights are above 0."""
-        return bool(np.all(self.weight > 0))
 
     @cached_property
     def scale(self) -> np.ndarray:
