@@ -68,8 +68,6 @@ class _NORMA(KernelLearner):
         a long stream.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows. The same integer gives the same model.
     alpha : float or "auto", default="auto"
         Regularisation strength, relative to the mean loss. With 0, old rows are never forgotten.
         "auto" is 1e-3, except for the regression loss "epsilon_insensitive". Its slope is ±1 in any
@@ -292,9 +290,6 @@ class NORMARegressor(Regressor, _NORMA):
     ----------
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
         The loss l. "huber" and "epsilon_insensitive" are robust to outliers.
-    epsilon : float, default=0.1
-        The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
-        The default suits targets with a standard deviation of about 1.
 
     Attributes
     ----------
@@ -356,12 +351,6 @@ class NORMAClassifier(Classifier, _NORMA):
     A round needs a kernel value for every term so far. The model keeps every row at which the loss
     has a slope, or the latest ``max_support`` of these rows. There is no offset. The paper learns
     one along with f.
-
-    Parameters
-    ----------
-    loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
-        The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more.
-        The other losses learn each class against the rest.
 
     Attributes
     ----------

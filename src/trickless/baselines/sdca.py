@@ -48,8 +48,6 @@ class _SDCA(KernelLearner):
     tol : float, default=1e-3
         Tolerance of the duality gap, relative to the objective. An output whose gap is below it is
         finished.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows. The same integer gives the same model.
     cache_bytes : int, default=2**28
         Memory in bytes for kernel values. The default holds the whole kernel matrix of up to 5,792
         rows. Of larger data it holds the first rows that are used. The other values are computed
@@ -164,9 +162,6 @@ class SDCARegressor(Regressor, _SDCA):
     ----------
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
         The loss l. "epsilon_insensitive" gives support vector regression.
-    epsilon : float, default=0.1
-        The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
-        The default suits targets with a standard deviation of about 1.
 
     Attributes
     ----------

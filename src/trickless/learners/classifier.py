@@ -40,6 +40,9 @@ class Classifier(ClassifierMixin, Learner):
 
     Parameters
     ----------
+    loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
+        The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more.
+        The other losses learn each class against the rest.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply ``sample_weight``. In a dictionary
         {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the

@@ -61,9 +61,6 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
         the Hessian. No step moves f in a leaf further than ``log(1 + abs(s))``, where s is the
         whole Newton step, so that the exponential does not run away. Plain steps allow for four
         times the curvature at the start.
-    epsilon : float, default=0.1
-        The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
-        The default suits targets with a standard deviation of about 1.
 
     Attributes
     ----------
@@ -186,9 +183,6 @@ class DoublyStochasticClassifier(Classifier, DescentLearner):
 
     Parameters
     ----------
-    loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
-        The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more.
-        The other losses learn each class against the rest.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply ``sample_weight``. In a dictionary
         {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the

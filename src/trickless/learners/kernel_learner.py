@@ -179,6 +179,8 @@ class KernelLearner(Learner):
         values with the training rows: it is square in ``fit``.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the order of rows. The same integer gives the same model.
     dtype : {"float32", "float64"}, default="float64"
         Precision of the rows that are passed to the kernel.
 

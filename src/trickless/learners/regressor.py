@@ -27,7 +27,14 @@ from trickless.rules import (
 
 
 class Regressor(RegressorMixin, Learner):
-    """A learner of numbers, one column or several."""
+    """A learner of numbers, one column or several.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
+        The default suits targets with a standard deviation of about 1.
+    """
 
     _numeric = True
     _interval_methods: ClassVar[Rule] = choice(
