@@ -34,7 +34,7 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.calibration import Temperatures, find_temperatures, recent_rows
+from trickless.solvers.calibration import recent_rows
 from trickless.solvers.exact.norma import NORMA, Update
 from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
@@ -200,16 +200,8 @@ class _NORMA(KernelLearner):
     def _calibrates(self) -> bool:
         return True
 
-    def _temperatures(self) -> Temperatures | None:
-        rows = self._unseen()
-        return None if rows is None else find_temperatures(*rows)
-
     def _unseen(self) -> Unseen | None:
-        recent = self.rounds_.recent
-        if recent is None:
-            return None
-        rows, shown = recent_rows(recent, self.rounds_.n_rounds), self.targets_.shown
-        return rows._replace(decisions=shown(rows.decisions), targets=shown(rows.targets))
+        return recent_rows(self.rounds_.recent, self.rounds_.n_rounds, self.targets_.shown)
 
     def _function(self, X: Any) -> np.ndarray:
         return super()._function(X) + self.intercept_

@@ -48,7 +48,7 @@ from trickless.rules import (
     check_value,
     plain,
 )
-from trickless.solvers.calibration import Temperatures
+from trickless.solvers.calibration import Temperatures, find_temperatures
 from trickless.solvers.losses import Loss
 from trickless.solvers.named_losses import make_loss
 
@@ -219,7 +219,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
 
     def _temperatures(self) -> Temperatures | None:
         """Return the temperatures of probabilities; None if they come from the link of the loss."""
-        return None
+        rows = self._unseen() if self._calibrates() else None
+        return None if rows is None else find_temperatures(*rows)
 
     def _unseen(self) -> Unseen | None:
         """Return rows that the model has not learned from, with its decision values, if any."""

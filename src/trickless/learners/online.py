@@ -31,7 +31,7 @@ from trickless.rules import (
     is_range,
     positive,
 )
-from trickless.solvers.calibration import Temperatures, find_temperatures, recent_rows
+from trickless.solvers.calibration import recent_rows
 from trickless.solvers.rounds.compression import Projection, Unbiased
 from trickless.solvers.rounds.regret import regret_bound, regret_curve
 from trickless.solvers.rounds.rounds import Recipe, Rounds
@@ -186,16 +186,8 @@ class OnlineLearner(Learner):
     def _calibrates(self) -> bool:
         return True
 
-    def _temperatures(self) -> Temperatures | None:
-        rows = self._unseen()
-        return None if rows is None else find_temperatures(*rows)
-
     def _unseen(self) -> Unseen | None:
-        recent = self.rounds_.recent
-        if recent is None:
-            return None
-        rows, shown = recent_rows(recent, self.rounds_.n_rounds), self.targets_.shown
-        return rows._replace(decisions=shown(rows.decisions), targets=shown(rows.targets))
+        return recent_rows(self.rounds_.recent, self.rounds_.n_rounds, self.targets_.shown)
 
     @property
     def online_error_(self) -> np.ndarray:

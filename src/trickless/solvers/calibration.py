@@ -134,8 +134,16 @@ def check_noted(name: str, noted: Growing | None, n_columns: int) -> None:
         check_array(name, noted.rows, "f4 f8", (None, n_columns))
 
 
-def recent_rows(recent: Growing, n_rounds: int) -> Unseen:
-    """Return the last of ``n_rounds`` rows, before they were learned."""
+def recent_rows(
+    recent: Growing | None, n_rounds: int, shown: Callable[[np.ndarray], np.ndarray]
+) -> Unseen | None:
+    """Return the last of ``n_rounds`` rows, before they were learned, if a solver has noted them.
+
+    Outputs that are not shown are left out.
+    """
+    if recent is None:
+        return None
     n = min(_RECENT, -(-n_rounds // 2))
     f, y = np.split(recent.rows[-n:], 2, axis=1)
-    return Unseen.of(f, y, None)
+    rows = Unseen.of(f, y, None)
+    return rows._replace(decisions=shown(rows.decisions), targets=shown(rows.targets))
