@@ -70,11 +70,7 @@ def combine_few(
 
 
 def combine_few_linear(
-    bins: np.ndarray,
-    columns: np.ndarray,
-    sets: np.ndarray,
-    coef: np.ndarray,
-    inputs: np.ndarray,
+    bins: np.ndarray, columns: np.ndarray, sets: np.ndarray, coef: np.ndarray, inputs: np.ndarray
 ) -> np.ndarray:
     """Sum linear functions of the leaves of a few rows over all trees: (n_rows, n_outputs).
 

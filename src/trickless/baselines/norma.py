@@ -118,11 +118,7 @@ class _NORMA(KernelLearner):
             positive("step_size='auto' suits every loss and kernel"), choice("auto", remedy="")
         ),
         "schedule": choice(
-            "auto",
-            "inverse",
-            "sqrt",
-            "constant",
-            remedy="schedule='sqrt' divides the step by √t",
+            "auto", "inverse", "sqrt", "constant", remedy="schedule='sqrt' divides the step by √t"
         ),
         "average": boolean("average=False predicts with the last f"),
         "max_support": either(

@@ -23,10 +23,7 @@ from trickless.conformal.levels import ROUNDING, rank
 
 
 def upper_quantiles(
-    scores: np.ndarray,
-    confidence: float,
-    weight: np.ndarray | None = None,
-    choices: int = 0,
+    scores: np.ndarray, confidence: float, weight: np.ndarray | None = None, choices: int = 0
 ) -> np.ndarray:
     """Return what bounds the score of a new row, with a probability of ``confidence``.
 

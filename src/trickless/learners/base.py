@@ -178,12 +178,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         return batch
 
     def _receive_later(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        classes: Any = None,
-        stream: bool = True,
+        self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None, stream: bool = True
     ) -> Batch:
         """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0."""
         check_fixed(self)

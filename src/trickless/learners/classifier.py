@@ -19,9 +19,7 @@ from trickless.intake.growing_labels import GrowingLabels, may_grow
 from trickless.intake.labels import Labels, LabelSets, spelled_as_classes
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import sets_of_classes
-from trickless.rules import (
-    with_remedies,
-)
+from trickless.rules import with_remedies
 from trickless.solvers.calibration import probabilities, tempered
 
 

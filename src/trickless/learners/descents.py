@@ -66,10 +66,7 @@ RULES: dict[str, Rule] = {
     "decay": either(non_negative("decay='auto' is the product of step and alpha"), _AUTO),
     "preconditioner": either(
         choice(
-            "auto",
-            "block",
-            "newton",
-            remedy="preconditioner=None is the algorithm of the paper",
+            "auto", "block", "newton", remedy="preconditioner=None is the algorithm of the paper"
         ),
         anything("None", "", is_none),
     ),

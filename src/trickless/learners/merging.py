@@ -38,10 +38,7 @@ def check_mergeable(model: Any, other: Any) -> None:
             "fit the parts with the same class",
         )
     if not other.__sklearn_is_fitted__():
-        raise InvalidValueError(
-            f"{owner}: other={other!r} is not fitted",
-            "fit it first",
-        )
+        raise InvalidValueError(f"{owner}: other={other!r} is not fitted", "fit it first")
     for name, mine in model.fixed_.items():
         check_unchanged(owner, name, other.fixed_[name], mine)
     by_class, in_other = getattr(model, "class_weight", None), getattr(other, "class_weight", None)

@@ -135,11 +135,7 @@ class _NoisyKernel(SupportLearner):
     def estimates_(self) -> Noisy:
         """The estimates that rounds use, with the current parameters."""
         return Noisy(
-            self.estimate,
-            schedule_of(self),
-            self.n_samples,
-            self.kernel_bound,
-            self.estimate_bound,
+            self.estimate, schedule_of(self), self.n_samples, self.kernel_bound, self.estimate_bound
         )
 
     @property

@@ -18,12 +18,7 @@ from trickless.intake.targets import Numbers, Quantiles, check_scale
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import intervals_by_errors
 from trickless.learners.quantiles import explained, quantiles_of
-from trickless.rules import (
-    Rule,
-    check_value,
-    choice,
-    with_remedies,
-)
+from trickless.rules import Rule, check_value, choice, with_remedies
 
 
 class Regressor(RegressorMixin, Learner):

@@ -196,8 +196,7 @@ def as_times(owner: str, timestamps: Any, n_rows: int) -> np.ndarray:
         times = np.full(n_rows, float(times))
     if times.shape != (n_rows,):
         raise InvalidValueError(
-            f"{owner}: timestamps has the shape {times.shape}, but there are {n_rows} rows",
-            _REMEDY,
+            f"{owner}: timestamps has the shape {times.shape}, but there are {n_rows} rows", _REMEDY
         )
     if not np.isfinite(times).all():
         row = int((~np.isfinite(times)).argmax())

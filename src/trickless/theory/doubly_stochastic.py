@@ -5,15 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from trickless.rules import (
-    Rule,
-    anything,
-    check_value,
-    integer,
-    is_real,
-    non_negative,
-    positive,
-)
+from trickless.rules import Rule, anything, check_value, integer, is_real, non_negative, positive
 from trickless.theory.checks import ANY_INTEGER, in_range
 
 

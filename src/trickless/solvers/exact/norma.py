@@ -86,11 +86,7 @@ class NORMA(Stated):
         check_noted("recent", self.recent, 2 * n_outputs)
 
     def learn(
-        self,
-        X: Any,
-        y: np.ndarray,
-        update: Update,
-        advance: Callable[[int], object] = ignore,
+        self, X: Any, y: np.ndarray, update: Update, advance: Callable[[int], object] = ignore
     ) -> None:
         """Make a round for each row, in the order given; ``advance`` shows the progress."""
         squares = update.kernel.diagonal(X)
