@@ -44,16 +44,12 @@ class Aged(NamedTuple):
 
 def age(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
     """Move the clock of a learner by the rows of a batch, and return their weights."""
-    clock: Clock | None = learner.clock_
     if are_several(learner.half_life):
         return _timed(learner, X, sample_weight, timestamps)
     forgets = in_units(learner.half_life) < np.inf
-    if not forgets and clock is None and timestamps is None:
+    if not forgets and learner.clock_ is None and timestamps is None:
         return Aged(sample_weight)
-    owner = type(learner).__name__
-    with with_remedies(owner):
-        n_rows = _num_samples(X)
-    clock = Clock() if clock is None else clock
+    owner, n_rows, clock = _begun(learner, X)
     learner.clock_, ages = clock.after(owner, n_rows, timestamps, learner.half_life)
     arrived = clock.n_rows if forgets or clock.forgets else None
     if ages.weights is None:
@@ -63,12 +59,16 @@ def age(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
     return Aged(weight, ages.fade, arrived, ages.passed)
 
 
-def _timed(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
-    """Move the clock of a learner of several half-lives, which weights rows by itself."""
+def _begun(learner: Any, X: Any) -> tuple[str, int, Clock]:
+    """Return the name of a learner, the number of rows, and the clock, new if there is none."""
     owner = type(learner).__name__
     with with_remedies(owner):
-        n_rows = _num_samples(X)
-    clock = learner.clock_ or Clock()
+        return owner, _num_samples(X), learner.clock_ or Clock()
+
+
+def _timed(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
+    """Move the clock of a learner of several half-lives, which weights rows by itself."""
+    owner, n_rows, clock = _begun(learner, X)
     for each in () if isinstance(learner.half_life, str) else learner.half_life:
         clock.after(owner, n_rows, timestamps, each)  # checks whether they go together
     learner.clock_, _ = clock.after(owner, n_rows, timestamps, None)
@@ -89,26 +89,19 @@ def lapses(learner: Any, X: Any, timestamps: Any) -> np.ndarray | None:
 
     It is None if the learner forgets nothing.
     """
-    clock: Clock | None = learner.clock_
     forgets = in_units(learner.half_life) < np.inf
-    if not forgets and clock is None and timestamps is None:
+    if not forgets and learner.clock_ is None and timestamps is None:
         return None
-    owner = type(learner).__name__
-    with with_remedies(owner):
-        n_rows = _num_samples(X)
-    clock = Clock() if clock is None else clock
+    owner, n_rows, clock = _begun(learner, X)
     learner.clock_, passed = clock.lapses(owner, n_rows, timestamps, learner.half_life)
     return passed if forgets else None
 
 
 def now_weights(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Any:
     """Return the weights that rows of earlier batches have now."""
-    clock: Clock | None = learner.clock_
-    if clock is None or not clock.forgets:
+    if learner.clock_ is None or not learner.clock_.forgets:
         return sample_weight
-    owner = type(learner).__name__
-    with with_remedies(owner):
-        n_rows = _num_samples(X)
+    owner, n_rows, clock = _begun(learner, X)
     factors = clock.factors(owner, n_rows, timestamps, learner.half_life)
     weight = check_weights(owner, to_host(sample_weight), n_rows)
     return factors if weight is None else weight * factors

@@ -242,9 +242,7 @@ def _term(x: Any, slope: Any, offset: Any, missing: Any) -> Any:
     xp = namespace(x)
     t = x * slope[:, None] + offset[:, None]
     gaps = xp.isnan(t)
-    if (
-        isinstance(t, np.ndarray) and not gaps.any()
-    ):  # on a device, this question would wait for its work
+    if isinstance(t, np.ndarray) and not gaps.any():  # a device would have to wait for this
         return t
     return xp.where(gaps, missing[:, None], t)
 
