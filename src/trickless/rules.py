@@ -175,6 +175,10 @@ def anything(wanted: str, remedy: str, accepts: Callable[[Any], bool]) -> Rule:
     return Rule(wanted, remedy, lambda value: True, accepts)
 
 
+#: Values that parameters may have instead of others, whose rule has the remedy.
+NONE, AUTO = anything("None", "", is_none), choice("auto", remedy="")
+
+
 def boolean(remedy: str, or_integer: bool = False) -> Rule:
     """Require True or False, from Python or NumPy. With ``or_integer``, allow an integer too."""
     types = (bool, np.bool_, int) if or_integer else (bool, np.bool_)

@@ -22,7 +22,7 @@ from trickless.learners.online import (
     OnlineRegressor,
     SupportLearner,
 )
-from trickless.rules import choice, either, positive
+from trickless.rules import AUTO, either, positive
 from trickless.solvers.rounds.estimates import Exact
 
 
@@ -71,8 +71,7 @@ class _KernelGradient(SupportLearner, KernelLearner):
         | KernelLearner._rules
         | {
             "kernel_bound": either(
-                positive("kernel_bound='auto' takes the largest k(x, x) of the first batch"),
-                choice("auto", remedy=""),
+                positive("kernel_bound='auto' takes the largest k(x, x) of the first batch"), AUTO
             ),
             "compression": COMPRESSION,
         }

@@ -24,13 +24,13 @@ from trickless.learners.kernel_learner import KernelLearner
 from trickless.learners.regressor import Regressor, partial_fit_numbers
 from trickless.learners.training import training_copy
 from trickless.rules import (
-    anything,
+    AUTO,
+    NONE,
     boolean,
     check_parameters,
     choice,
     either,
     integer,
-    is_none,
     non_negative,
     positive,
 )
@@ -113,17 +113,14 @@ class _NORMA(KernelLearner):
     _parts = (*KernelLearner._parts, "intercept_", "rounds_")
     _fixed = ("loss", "average", "max_support", *KernelLearner._fixed)
     _rules = KernelLearner._rules | {
-        "alpha": either(non_negative("alpha=1e-3 regularises lightly"), choice("auto", remedy="")),
-        "step_size": either(
-            positive("step_size='auto' suits every loss and kernel"), choice("auto", remedy="")
-        ),
+        "alpha": either(non_negative("alpha=1e-3 regularises lightly"), AUTO),
+        "step_size": either(positive("step_size='auto' suits every loss and kernel"), AUTO),
         "schedule": choice(
             "auto", "inverse", "sqrt", "constant", remedy="schedule='sqrt' divides the step by √t"
         ),
         "average": boolean("average=False predicts with the last f"),
         "max_support": either(
-            integer(2, "max_support=10_000 keeps the latest 10,000 terms, None all"),
-            anything("None", "", is_none),
+            integer(2, "max_support=10_000 keeps the latest 10,000 terms, None all"), NONE
         ),
         "shuffle": boolean("shuffle=True lets fit visit the rows in a random order"),
     }

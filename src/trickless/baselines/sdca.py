@@ -19,6 +19,7 @@ from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
 from trickless.learners.regressor import Regressor
 from trickless.learners.training import training_copy
 from trickless.rules import (
+    AUTO,
     CLASS_WEIGHT,
     check_parameters,
     choice,
@@ -89,7 +90,7 @@ class _SDCA(KernelLearner):
     _parts = (*KernelLearner._parts, "support_vectors_", "intercept_", "dual_coef_")
     _fixed = ("loss", *KernelLearner._fixed)
     _rules = KernelLearner._rules | {
-        "alpha": either(ALPHA, choice("auto", remedy="")),
+        "alpha": either(ALPHA, AUTO),
         "max_iter": integer(1, "max_iter=200 allows 200 epochs"),
         "tol": positive("tol=1e-3 is a thousandth of the objective"),
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of kernel values"),

@@ -25,15 +25,15 @@ from trickless.learners.neuron_learner import begin_stream, receive_rows
 from trickless.neurons import Neurons, Trees
 from trickless.neurons.checks import check_independent
 from trickless.rules import (
+    AUTO,
+    NONE,
     Rule,
-    anything,
     boolean,
     choice,
     count,
     either,
     fraction,
     integer,
-    is_none,
     non_negative,
     positive,
     warn,
@@ -52,36 +52,35 @@ from trickless.solvers.descent.passes import FitRows
 from trickless.solvers.descent.race import winner
 from trickless.solvers.descent.step_sizes import SizeParameters
 
-_AUTO = choice("auto", remedy="")
 #: Rows below which each row is held out in one of a few folds, their number, and the most rows
 #: that count as so few by their weights.
 _FEW_ROWS, _FOLDS, _MOST_ROWS = 1000, 4, 10_000
 
 RULES: dict[str, Rule] = {
-    "n_neurons": either(count("n_neurons='auto' suits most data; it counts draws of w"), _AUTO),
-    "alpha": either(non_negative("alpha=1e-6 regularises lightly"), _AUTO),
-    "step_size": either(positive("step_size='auto' suits every loss and bounded family"), _AUTO),
+    "n_neurons": either(count("n_neurons='auto' suits most data; it counts draws of w"), AUTO),
+    "alpha": either(non_negative("alpha=1e-6 regularises lightly"), AUTO),
+    "step_size": either(positive("step_size='auto' suits every loss and bounded family"), AUTO),
     "schedule": choice("inverse", "constant", "theorem", remedy="schedule='inverse' decays slowly"),
     "fit_intercept": boolean("fit_intercept=False starts from f = 0, as the paper does"),
-    "decay": either(non_negative("decay='auto' is the product of step and alpha"), _AUTO),
+    "decay": either(non_negative("decay='auto' is the product of step and alpha"), AUTO),
     "preconditioner": either(
         choice(
             "auto", "block", "newton", remedy="preconditioner=None is the algorithm of the paper"
         ),
-        anything("None", "", is_none),
+        NONE,
     ),
-    "damping": either(positive("damping='auto' suits batches of several rows a column"), _AUTO),
-    "batch_size": either(integer(1, "batch_size='auto' depends on the number of rows"), _AUTO),
+    "damping": either(positive("damping='auto' suits batches of several rows a column"), AUTO),
+    "batch_size": either(integer(1, "batch_size='auto' depends on the number of rows"), AUTO),
     "neurons_per_step": either(
-        integer(1, "neurons_per_step='auto' depends on the number of rows"), _AUTO
+        integer(1, "neurons_per_step='auto' depends on the number of rows"), AUTO
     ),
     "n_candidates": either(
-        integer(1, "n_candidates=1 takes neurons as they are drawn", 1000), _AUTO
+        integer(1, "n_candidates=1 takes neurons as they are drawn", 1000), AUTO
     ),
     "learned_prior": boolean("learned_prior=False draws all columns equally often"),
     "early_stopping": either(
         boolean("early_stopping=True holds rows out and stops when their score no longer improves"),
-        _AUTO,
+        AUTO,
     ),
     "validation_fraction": fraction("validation_fraction=0.1 holds a tenth of the rows out"),
     "n_iter_no_change": integer(1, "n_iter_no_change=5 is the default"),

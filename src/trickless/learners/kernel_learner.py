@@ -18,7 +18,7 @@ from trickless.functions.exact_kernel import ExactKernel, row_numbers
 from trickless.intake.rows import Matrix
 from trickless.learners.base import Learner
 from trickless.neurons.histograms import check_non_negative
-from trickless.rules import anything, check_value, either, is_none, positive
+from trickless.rules import NONE, anything, check_value, either, positive
 
 #: Names of scikit-learn's kernels.
 KERNELS = (
@@ -47,7 +47,7 @@ _KERNEL = {
     ),
     "kernel_params": either(
         anything("a dictionary", "kernel_params={'gamma': 0.5}", lambda v: isinstance(v, dict)),
-        anything("None", "", is_none),
+        NONE,
     ),
 }
 

@@ -25,7 +25,7 @@ from trickless.learners.online import (
     SupportLearner,
     schedule_of,
 )
-from trickless.rules import anything, either, integer, is_none, positive
+from trickless.rules import NONE, anything, either, integer, positive
 from trickless.solvers.rounds.estimates import Noisy
 from trickless.theory import hoeffding_radius
 
@@ -100,8 +100,7 @@ class _NoisyKernel(SupportLearner):
         "n_samples": integer(1, "n_samples=512 estimates a row is the default"),
         "kernel_bound": positive("kernel_bound=1.0 suits a kernel with k(x, x) = 1"),
         "estimate_bound": either(
-            positive("estimate_bound=1.0 suits frequencies, and None sets no bound"),
-            anything("None", "", is_none),
+            positive("estimate_bound=1.0 suits frequencies, and None sets no bound"), NONE
         ),
     }
 

@@ -21,13 +21,14 @@ from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.regressor import Regressor, partial_fit_numbers
 from trickless.learners.training import training_copy
 from trickless.rules import (
+    AUTO,
+    NONE,
     anything,
     boolean,
     check_parameters,
     choice,
     either,
     integer,
-    is_none,
     is_range,
     positive,
 )
@@ -92,7 +93,7 @@ class OnlineLearner(Learner):
         "norm_bound": positive("norm_bound=10.0 competes with functions of norm up to 10"),
         "step_size": either(
             positive("step_size='auto' is norm_bound / 2, which the 'sqrt' schedule divides by √t"),
-            choice("auto", remedy=""),
+            AUTO,
         ),
         "schedule": choice(
             "sqrt",
@@ -103,17 +104,14 @@ class OnlineLearner(Learner):
             remedy="schedule='sqrt' needs no number of rounds",
         ),
         "horizon": either(
-            integer(1, "it is the number of rows to come, for schedule='theorem'"),
-            anything("None", "", is_none),
+            integer(1, "it is the number of rows to come, for schedule='theorem'"), NONE
         ),
         "batch_size": either(
-            integer(1, "batch_size='auto' keeps the sum of the steps of a batch stable"),
-            choice("auto", remedy=""),
+            integer(1, "batch_size='auto' keeps the sum of the steps of a batch stable"), AUTO
         ),
         "average": boolean("average=True predicts with the average over rounds"),
         "max_support": either(
-            integer(2, "max_support=10_000 keeps at most 10,000 support points, None all"),
-            anything("None", "", is_none),
+            integer(2, "max_support=10_000 keeps at most 10,000 support points, None all"), NONE
         ),
         "shuffle": boolean("shuffle=True lets fit visit the rows in a random order"),
     }

@@ -48,13 +48,12 @@ from trickless.neurons.checks import check_finite_activations
 from trickless.rules import (
     DTYPE,
     MOST_THINGS,
-    anything,
+    NONE,
     boolean,
     check_parameters,
     choice,
     either,
     integer,
-    is_none,
     warn,
 )
 
@@ -156,7 +155,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         "n_candidates": integer(1, "n_candidates=1 takes neurons as they are drawn", 1000),
         "sparse_output": boolean("sparse_output=False gives dense columns of trees"),
         "scale": choice("kernel", "unit", remedy="scale='unit' suits linear models"),
-        "dtype": either(DTYPE, anything("None", "", is_none)),
+        "dtype": either(DTYPE, NONE),
     }
 
     sparse_output: bool

@@ -18,7 +18,7 @@ from trickless.neurons.base import Neurons, Weights, sample_numbers, sample_rows
 from trickless.neurons.composed import FAMILY, Composed
 from trickless.neurons.isotropic import Gaussian, Isotropic
 from trickless.neurons.nystroem import Basis, random_pivots
-from trickless.rules import anything, check_value, choice, count, either, is_none
+from trickless.rules import NONE, anything, check_value, choice, count, either
 
 #: The most rows, and the most numbers in these rows, that landmarks are drawn from.
 _ROWS, _VALUES = 16_384, 4_000_000
@@ -130,12 +130,9 @@ class Landmarks(Composed):
     _rules = {
         "neurons": FAMILY,
         "points": either(
-            anything("a matrix of finite numbers", "points=X[:100], say", _is_matrix),
-            anything("None", "", is_none),
+            anything("a matrix of finite numbers", "points=X[:100], say", _is_matrix), NONE
         ),
-        "n_points": either(
-            count("n_points=1000, with n_neurons=1000"), anything("None", "", is_none)
-        ),
+        "n_points": either(count("n_points=1000, with n_neurons=1000"), NONE),
         "selection": choice(
             "uniform", "rpcholesky", remedy="selection='uniform' draws random rows"
         ),

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.unit_sphere import append_constant, unit_rows
-from trickless.rules import anything, count, either, is_none, non_negative, positive
+from trickless.rules import NONE, count, either, non_negative, positive
 
 
 class Polynomial(Neurons):
@@ -68,10 +68,7 @@ class Polynomial(Neurons):
 
     _rules = {
         "degree": count("degree=3 is the default"),
-        "gamma": either(
-            positive("gamma=None is 1 / n_features, for standardised inputs"),
-            anything("None", "", is_none),
-        ),
+        "gamma": either(positive("gamma=None is 1 / n_features, for standardised inputs"), NONE),
         "coef0": non_negative("coef0=1.0 keeps lower degrees as well"),
     }
 

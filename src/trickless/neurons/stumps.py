@@ -15,7 +15,7 @@ from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons.bins import midpoints
 from trickless.neurons.checks import check_one_each
 from trickless.neurons.projected import Projected
-from trickless.rules import anything, choice, either, is_none, shares
+from trickless.rules import NONE, choice, either, shares
 
 _THRESHOLD_ROWS = 1024
 _THRESHOLD_VALUES = 4_000_000
@@ -75,7 +75,7 @@ class Stumps(Projected):
         "feature_weights": either(
             shares("feature_weights=None draws all features equally often"),
             choice("relevance", remedy=""),
-            anything("None", "", is_none),
+            NONE,
         ),
     }
 

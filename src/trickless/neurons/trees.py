@@ -21,7 +21,7 @@ from trickless.neurons.geometry import Geometry
 from trickless.neurons.levels import MISSING
 from trickless.neurons.linear_leaves import LinearLeaves, covariance_of_inputs
 from trickless.neurons.oblivious import Oblivious
-from trickless.rules import choice, either, integer, warn
+from trickless.rules import AUTO, choice, either, integer, warn
 
 #: The most rows, and values in all, from which thresholds are found.
 _BIN_ROWS, _BIN_VALUES = 65_536, 32_000_000
@@ -141,15 +141,11 @@ class Trees(Neurons):
     one_hot = True
 
     _rules = {
-        "depth": either(
-            integer(1, "depth=6 has 64 leaves a tree", MOST_LEVELS), choice("auto", remedy="")
-        ),
+        "depth": either(integer(1, "depth=6 has 64 leaves a tree", MOST_LEVELS), AUTO),
         "shape": choice(*SHAPES, "auto", remedy="shape='oblivious' makes one cut for each level"),
         "leaves": choice("auto", "constant", "linear", remedy="leaves='auto' takes the better"),
         "crosses": choice("none", "auto", remedy="crosses='auto' takes them where they help"),
-        "max_leaves": either(
-            integer(2, "max_leaves=256", 2**MOST_LEVELS), choice("auto", remedy="")
-        ),
+        "max_leaves": either(integer(2, "max_leaves=256", 2**MOST_LEVELS), AUTO),
     }
     # In files of older versions.
     shape: str = "oblivious"
