@@ -36,12 +36,7 @@ from trickless.rules import (
 )
 from trickless.solvers.calibration import recent_rows
 from trickless.solvers.exact.norma import NORMA, Update
-from trickless.solvers.named_losses import (
-    CLASSIFICATION_LOSSES,
-    FOR_LABELS,
-    FOR_NUMBERS,
-    REGRESSION_LOSSES,
-)
+from trickless.solvers.named_losses import OF_LABELS, OF_NUMBERS
 
 
 class _NORMA(KernelLearner):
@@ -296,10 +291,7 @@ class NORMARegressor(Regressor, _NORMA):
     """
 
     _fixed = ("epsilon", *_NORMA._fixed)
-    _rules = _NORMA._rules | {
-        "loss": choice(*REGRESSION_LOSSES, remedy=FOR_NUMBERS),
-        "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
-    }
+    _rules = _NORMA._rules | OF_NUMBERS
 
     def __init__(
         self,
@@ -353,7 +345,7 @@ class NORMAClassifier(Classifier, _NORMA):
     True
     """
 
-    _rules = _NORMA._rules | {"loss": choice(*CLASSIFICATION_LOSSES, remedy=FOR_LABELS)}
+    _rules = _NORMA._rules | OF_LABELS
 
     def __init__(
         self,

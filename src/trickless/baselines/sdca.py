@@ -18,25 +18,11 @@ from trickless.learners.classifier import Classifier
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
 from trickless.learners.regressor import Regressor
 from trickless.learners.training import training_copy
-from trickless.rules import (
-    AUTO,
-    CLASS_WEIGHT,
-    check_parameters,
-    choice,
-    either,
-    integer,
-    non_negative,
-    positive,
-)
+from trickless.rules import AUTO, CLASS_WEIGHT, check_parameters, either, integer, positive
 from trickless.solvers.exact.alpha import automatic_alpha
 from trickless.solvers.exact.sdca import DualAscent
 from trickless.solvers.losses import DualLoss
-from trickless.solvers.named_losses import (
-    CLASSIFICATION_LOSSES,
-    FOR_LABELS,
-    FOR_NUMBERS,
-    REGRESSION_LOSSES,
-)
+from trickless.solvers.named_losses import OF_LABELS, OF_NUMBERS
 
 
 class _SDCA(KernelLearner):
@@ -179,10 +165,7 @@ class SDCARegressor(Regressor, _SDCA):
     True
     """
 
-    _rules = _SDCA._rules | {
-        "loss": choice(*REGRESSION_LOSSES, remedy=FOR_NUMBERS),
-        "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
-    }
+    _rules = _SDCA._rules | OF_NUMBERS
 
     def __init__(
         self,
@@ -233,10 +216,7 @@ class SDCAClassifier(Classifier, _SDCA):
     True
     """
 
-    _rules = _SDCA._rules | {
-        "loss": choice(*CLASSIFICATION_LOSSES, remedy=FOR_LABELS),
-        "class_weight": CLASS_WEIGHT,
-    }
+    _rules = _SDCA._rules | OF_LABELS | {"class_weight": CLASS_WEIGHT}
 
     def __init__(
         self,

@@ -16,13 +16,13 @@ from trickless.learners.descent_streams import learn_rows
 from trickless.learners.many_losses import OF_LOSSES, ManyLosses
 from trickless.learners.regressor import Regressor
 from trickless.neurons import Neurons
-from trickless.rules import CLASS_WEIGHT, choice, non_negative
+from trickless.rules import CLASS_WEIGHT, choice
 from trickless.solvers.named_losses import (
-    CLASSIFICATION_LOSSES,
-    FOR_LABELS,
+    EPSILON,
     FOR_MEANS,
     FOR_MORE_NUMBERS,
     LINK_LOSSES,
+    OF_LABELS,
     QUANTILE_LOSSES,
     REGRESSION_LOSSES,
 )
@@ -99,7 +99,7 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
             *(*REGRESSION_LOSSES, *QUANTILE_LOSSES, *LINK_LOSSES),
             remedy=f"{FOR_MEANS}; {FOR_MORE_NUMBERS}",
         ),
-        "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
+        "epsilon": EPSILON,
     }
 
     def __init__(
@@ -205,10 +205,7 @@ class DoublyStochasticClassifier(Classifier, DescentLearner):
     True
     """
 
-    _rules = DescentLearner._rules | {
-        "loss": choice(*CLASSIFICATION_LOSSES, remedy=FOR_LABELS),
-        "class_weight": CLASS_WEIGHT,
-    }
+    _rules = DescentLearner._rules | OF_LABELS | {"class_weight": CLASS_WEIGHT}
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trickless.errors import InvalidValueError
+from trickless.rules import Rule, choice, non_negative
 from trickless.solvers.class_losses import Exponential, Hinge, Logistic, Softmax, SquaredHinge
 from trickless.solvers.cox import Cox
 from trickless.solvers.log_link import LogLink
@@ -18,10 +19,6 @@ QUANTILE_LOSSES = ("absolute_error", "quantile")
 #: Losses of regressors whose decision values are logarithms, of means or of hazard ratios.
 LINK_LOSSES = ("poisson", "gamma", "tweedie", "cox")
 #: What the losses are for, in remedies.
-FOR_NUMBERS = (
-    "loss='squared_error' for the mean; loss='epsilon_insensitive' with epsilon=0 for the median; "
-    "for other quantiles, the quantile loss of KitchenSinksRegressor or DoublyStochasticRegressor"
-)
 FOR_MORE_NUMBERS = (
     "loss='squared_error' for the mean; loss='absolute_error' for the median; loss='quantile' for "
     "other quantiles"
@@ -34,6 +31,18 @@ FOR_LABELS = (
     "loss='log_loss' for probabilities; loss='hinge' for support vector machines; "
     "loss='squared_error' for the least time"
 )
+EPSILON = non_negative("epsilon=0.1 suits standardised targets")
+#: Rules of the parameters that choose a loss with a convex conjugate, or one for classes.
+OF_NUMBERS: dict[str, Rule] = {
+    "loss": choice(
+        *REGRESSION_LOSSES,
+        remedy="loss='squared_error' for the mean; loss='epsilon_insensitive' with epsilon=0 for "
+        "the median; for other quantiles, the quantile loss of KitchenSinksRegressor or "
+        "DoublyStochasticRegressor",
+    ),
+    "epsilon": EPSILON,
+}
+OF_LABELS: dict[str, Rule] = {"loss": choice(*CLASSIFICATION_LOSSES, remedy=FOR_LABELS)}
 
 
 def make_loss(
