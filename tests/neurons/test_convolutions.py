@@ -36,7 +36,7 @@ def drawn(neurons, X, n=12, dtype="float64"):
 
 def literally(neurons, row, weights):
     """The docstring for one series and one neuron, time by time."""
-    of_differences, padded, d, mix, kernels, signs, thresholds = weights
+    of_differences, d, mix, kernels, signs, thresholds = weights
     x = row.reshape(len(mix), -1) / neurons.scale_[0][:, None]
     x = x - np.nanmean(x, axis=1, keepdims=True)
     known = ~np.isnan(x)
@@ -49,15 +49,13 @@ def literally(neurons, row, weights):
         known = known[:, 1:] & known[:, :-1]
     known, x = known.any(axis=0), mix @ np.where(np.isnan(x), 0, x)
     value = lambda t: x[t] if 0 <= t < len(x) else 0.0  # noqa: E731
-    there = lambda t: 0 <= t < len(x) and known[t]  # noqa: E731
     most, least, above, n_times = (np.zeros(len(kernels)) for _ in range(4))
     for t in np.flatnonzero(known):
-        if padded or (there(t - 4 * d) and there(t + 4 * d)):
-            weight = np.array([[2 if i in HEAVY[k] else -1 for i in range(9)] for k in kernels])
-            z = signs * (weight @ [value(t + d * (i - 4)) for i in range(9)])
-            for part, y in ((most, z), (least, -z)):  # ties win together
-                part += np.where(y > max(y.max() - 1e-5 * (1 + y.max()), 1e-5), y, 0)
-            above, n_times = above + (z > thresholds[:, 0]), n_times + 1
+        weight = np.array([[2 if i in HEAVY[k] else -1 for i in range(9)] for k in kernels])
+        z = signs * (weight @ [value(t + d * (i - 4)) for i in range(9)])
+        for part, y in ((most, z), (least, -z)):  # ties win together
+            part += np.where(y > max(y.max() - 1e-5 * (1 + y.max()), 1e-5), y, 0)
+        above, n_times = above + (z > thresholds[:, 0]), n_times + 1
     shares = [part / max(part.sum(), 1e-300) for part in (most, least)]
     shares.append(4 * above / len(kernels) / np.maximum(n_times, 1))
     return np.sqrt(np.concatenate(shares)) / np.sqrt(6)
@@ -87,11 +85,11 @@ def test_compiled_loops_give_the_same_bits(shape, dtype):
     X = with_gaps(inputs(19, columns(shape))).astype(dtype)
     neurons, weights = drawn(Convolutions(shape), X, 30, dtype)
     both, _ = views(X, neurons._n_channels, neurons.scale_)
-    of_differences, padded, dilation, mix, kernels, signs, thresholds = weights
-    given = *both, of_differences, dilation, padded, mix, HEAVY[kernels], signs, thresholds
-    for ours, compiled in zip(series.respond(*given), compiled_series.respond(*given), strict=True):
-        assert ours.dtype == dtype
-        np.testing.assert_array_equal(ours, compiled)
+    of_differences, dilation, mix, kernels, signs, thresholds = weights
+    given = *both, of_differences, dilation, mix, HEAVY[kernels], signs, thresholds
+    sums = series.respond(*given)
+    assert sums.dtype == dtype
+    np.testing.assert_array_equal(sums, compiled_series.respond(*given))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=repr)
@@ -205,7 +203,7 @@ def test_states_of_other_shapes_are_refused():
 def test_weights_that_lead_out_of_memory_are_refused():
     X = inputs(9, 30)
     neurons, weights = drawn(Convolutions(), X)
-    for i, wrong in ((0, 2), (1, -1), (2, 0), (2, 99), (3, 2), (5, 7)):
+    for i, wrong in ((0, 2), (1, 0), (1, 99), (2, 2), (4, 7)):
         other = [w.copy() for w in weights]
         other[i].flat[0] = wrong
         with pytest.raises(ValueError, match=r"is (below|not below)"):

@@ -16,45 +16,32 @@ _compiled = numba.njit(cache=True, nogil=True)
 
 @_compiled
 def respond(  # type: ignore[no-untyped-def]  # noqa: D103
-    series, differences, of_differences, dilation, padded, mix, heavy, sign, thresholds
+    series, differences, of_differences, dilation, mix, heavy, sign, thresholds
 ):
     n, n_kernels = sign.shape
     n_sums = 2 + thresholds.shape[2]
     n_positions, n_rows = series.there.shape
     dtype, size = series.values.dtype, STEPS_TOGETHER * n_rows
     sums = np.zeros((n, n_kernels, n_sums, n_rows), dtype)
-    counts = np.zeros((n, n_rows), dtype)
     room = (n_positions + (TAPS - 1) * dilation.max()) * n_rows if n else 0
-    mixed, around, counted = np.empty(room, dtype), np.empty(room, dtype), np.empty(room, dtype)
+    mixed = np.empty(room, dtype)
     steps = np.empty((n_kernels, size), dtype), np.empty((3, size), dtype)
-    added = np.empty((n_kernels * n_sums + 1, size), dtype)
+    added = np.empty((n_kernels * n_sums, size), dtype)
     for j in range(n):
         view = series
         if of_differences[j]:
             view = differences
         _mix(view.values, mix[j], dilation[j], mixed)
-        _count(view.there, padded[j], dilation[j], around, counted)
-        added[:] = 0
-        for start in range(0, view.there.size, size):
-            _add(
-                start,
-                dilation[j] * n_rows,
-                mixed,
-                counted,
-                heavy[j],
-                sign[j],
-                thresholds[j],
-                steps,
-                added,
-            )
-        for s in range(n_kernels * n_sums + 1):
-            into = counts[j]
-            if s < n_kernels * n_sums:
-                into = sums[j, s // n_sums, s % n_sums]
+        there, step, added[:] = view.there.ravel(), dilation[j] * n_rows, 0
+        for start in range(0, there.size, size):
+            here = there[start : start + size]
+            _add(start, step, mixed, here, heavy[j], sign[j], thresholds[j], steps, added)
+        for s in range(n_kernels * n_sums):
+            into = sums[j, s // n_sums, s % n_sums]
             for t in range(STEPS_TOGETHER):
                 for r in range(n_rows):
                     into[r] += added[s, t * n_rows + r]
-    return sums, counts
+    return sums
 
 
 @_compiled
@@ -73,30 +60,13 @@ def _mix(values, mix, dilation, mixed):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _count(there, padded, dilation, around, counted):  # type: ignore[no-untyped-def]
-    """Find the positions that count."""
-    n_positions, n_rows = there.shape
-    first, n_values, flat = TAPS // 2 * dilation * n_rows, n_positions * n_rows, there.ravel()
-    counted[:n_values] = flat
-    if not padded:
-        around[: n_values + 2 * first] = 0
-        around[first : first + n_values] = flat
-        last = around[2 * first : 2 * first + n_values]
-        for q in range(n_values):
-            counted[q] *= around[q] * last[q]
-
-
-@_compiled
-def _add(start, step, mixed, counted, heavy, sign, thresholds, steps, added):  # type: ignore[no-untyped-def]
+def _add(start, step, mixed, here, heavy, sign, thresholds, steps, added):  # type: ignore[no-untyped-def]
     """Add the responses of the kernels of a neuron at a few positions."""
     responses, others = steps
     total, highest, lowest = others[0], others[1], others[2]
     n_kernels, size = responses.shape
     least = total.dtype.type(LEAST)
     three, zero = total.dtype.type(3), total.dtype.type(0)
-    counts, here = added[-1], counted[start : start + size]
-    for q in range(size):
-        counts[q] += here[q]
     for first in range(0, TAPS, 3):
         x = mixed[start + first * step :]
         y = mixed[start + (first + 1) * step :]

@@ -135,12 +135,11 @@ def respond(
     differences: View,
     of_differences: np.ndarray,
     dilation: np.ndarray,
-    padded: np.ndarray,
     mix: np.ndarray,
     heavy: np.ndarray,
     sign: np.ndarray,
     thresholds: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> np.ndarray:
     """Sum the responses of the kernels of n neurons along series.
 
     ``SeriesLoops.respond`` explains the arguments and results.
@@ -148,7 +147,6 @@ def respond(
     n, n_kernels = sign.shape
     n_rows, dtype = series.values.shape[2], series.values.dtype
     sums = np.zeros((n, n_kernels, 2 + thresholds.shape[2], n_rows), dtype)
-    counts = np.zeros((n, n_rows), dtype)
     for j, d in enumerate(dilation.tolist()):
         values, there = differences if of_differences[j] else series
         length = len(there)
@@ -157,26 +155,20 @@ def respond(
         for c in np.flatnonzero(mix[j]):
             inside += mix[j, c].astype(dtype) * values[c]
         reached = [mixed[i * d :][:length] for i in range(TAPS)]
-        counted = there
-        if not padded[j]:
-            around = np.zeros_like(mixed)
-            around[TAPS // 2 * d :][:length] = there
-            counted = there * around[:length] * around[(TAPS - 1) * d :]
-        counts[j] = summed(counted)
         total = reached[0] + reached[1]
         for tap in reached[2:]:
             total += tap
         responses = np.empty((n_kernels, length, n_rows), dtype)
         for k, (a, b, c) in enumerate(heavy[j].tolist()):
             z = dtype.type(3) * (reached[a] + reached[b] + reached[c]) - total
-            responses[k] = dtype.type(sign[j, k]) * z * counted
+            responses[k] = dtype.type(sign[j, k]) * z * there
         high, low = limits(responses.max(axis=0)), -limits(-responses.min(axis=0))
         for k, z in enumerate(responses):
             sums[j, k, 0] = summed(np.where(z > high, z, 0))
             sums[j, k, 1] = summed(np.where(z < low, -z, 0))
             for b, threshold in enumerate(thresholds[j, k]):
-                sums[j, k, 2 + b] = summed(np.where(z > threshold, counted, 0))
-    return sums, counts
+                sums[j, k, 2 + b] = summed(np.where(z > threshold, there, 0))
+    return sums
 
 
 def limits(highest: np.ndarray) -> np.ndarray:

@@ -40,21 +40,19 @@ class SeriesLoops(NamedTuple):
         both: tuple[View, View],
         of_differences: np.ndarray,
         dilation: np.ndarray,
-        padded: np.ndarray,
         mix: np.ndarray,
         heavy: np.ndarray,
         sign: np.ndarray,
         thresholds: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> np.ndarray:
         """Sum the responses of the kernels of n neurons along series.
 
         Parameters
         ----------
         both : tuple of View
             Series, and their differences.
-        of_differences, padded : int8 arrays of shape (n,)
-            1 for neurons that see differences, and for neurons that count positions from which a
-            kernel reaches beyond the series.
+        of_differences : int8 array of shape (n,)
+            1 for neurons that see differences.
         dilation : int64 array of shape (n,)
             Positions from one tap of a kernel to the next.
         mix : int8 array of shape (n, n_channels)
@@ -68,12 +66,10 @@ class SeriesLoops(NamedTuple):
 
         Returns
         -------
-        sums : array of shape (n, n_kernels, 2 + n_thresholds, n_rows)
+        array of shape (n, n_kernels, 2 + n_thresholds, n_rows)
             For each kernel, the sum of its responses where they are positive and the largest of all
             kernels, and minus the sum where they are negative and the smallest. Then the numbers of
             positions at which the response exceeds each threshold.
-        counts : array of shape (n, n_rows)
-            Number of positions that count.
         """
         (values, there), (change, there_too) = both
         n_channels, n_positions, n_rows = values.shape
@@ -86,13 +82,10 @@ class SeriesLoops(NamedTuple):
             if not array.flags.c_contiguous or array.shape[1] % STEPS_TOGETHER:
                 raise ValueError("series: the positions do not lie side by side, or are too few")
         n, n_kernels = len(sign), sign.shape[1]
-        for name, array in (("kinds of series", of_differences), ("paddings", padded)):
-            check_array(name, array, "i1", (n,), 0, 2)
+        check_array("kinds of series", of_differences, "i1", (n,), 0, 2)
         check_array("dilations", dilation, "i8", (n,), 1, max(2, n_positions))
         check_array("channels", mix, "i1", (n, n_channels), -1, 2)
         check_array("taps", heavy, "i8", (n, n_kernels, 3), 0, TAPS)
         check_array("signs", sign, "i1", (n, n_kernels), -1, 2)
         check_array("thresholds", thresholds, floats, (n, n_kernels, None))
-        return self.module.respond(
-            *both, of_differences, dilation, padded, mix, heavy, sign, thresholds
-        )
+        return self.module.respond(*both, of_differences, dilation, mix, heavy, sign, thresholds)

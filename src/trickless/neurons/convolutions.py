@@ -54,10 +54,9 @@ class Convolutions(Neurons):
     in MiniRocket [1]_. All values are divided by :math:`\sqrt 6`, so that their norm is at most 1.
 
     Half of the neurons see the first differences of the series instead of the series itself [3]_.
-    Half of them count all times, with zeros beyond the ends of the series, and the others only
-    times at which the kernel lies within the series. The logarithm of the dilation is uniform, and
-    the longest kernel is as long as the series. The threshold is the response of the same kernel at
-    a random time of a random training series.
+    Beyond the ends of the series there are zeros. The logarithm of the dilation is uniform, and the
+    longest kernel is as long as the series. The threshold is the response of the same kernel at a
+    random time of a random training series.
 
     A series is centred first, so that its level does not matter, whereas its amplitude does. With
     several channels, each is divided by its standard deviation over the training rows, and a neuron
@@ -180,10 +179,10 @@ class Convolutions(Neurons):
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         n_kernels, n_channels = self.kernels, self._n_channels
         few = min(n_channels, _MOST_CHANNELS)
-        sizes = (1, 1, 1, 1, n_channels, n_channels, len(HEAVY), *[n_kernels] * 3)
+        sizes = (1, 1, 1, n_channels, n_channels, len(HEAVY), *[n_kernels] * 3)
         # One row of numbers for each neuron, so that neuron j does not depend on how many there are
         parts = np.split(rng.random((n, sum(sizes))), np.cumsum(sizes)[:-1], axis=1)
-        kind, padding, size, step, order, side, which, sign, row, time = parts
+        kind, size, step, order, side, which, sign, row, time = parts
         of_differences = ((kind[:, 0] < 0.5) & (self._length > TAPS)).astype(np.int8)
         longest = np.log2((self._length - 1.0 - of_differences) / (TAPS - 1))
         dilation = (2 ** (step[:, 0] * np.maximum(longest, 0))).astype(np.int64)
@@ -195,8 +194,7 @@ class Convolutions(Neurons):
         drawn = of_differences, dilation, mix, numbers.astype(np.int64), signs
         thresholds = self._responses(*drawn, at_shares(self._weight, row), time)
         thresholds += LEAST * (1 + np.abs(thresholds))  # so that ties are decided alike
-        padded = (padding[:, 0] < 0.5).astype(np.int8)
-        return of_differences, padded, *drawn[1:], thresholds[:, :, None]
+        return *drawn, thresholds[:, :, None]
 
     def _responses(
         self,
@@ -233,14 +231,14 @@ class Convolutions(Neurons):
         return Z if place is HOST else place.put(Z)
 
     def _pooled(self, X: np.ndarray, weights: Weights) -> np.ndarray:
-        of_differences, padded, dilation, mix, numbers, signs, thresholds = weights
+        of_differences, dilation, mix, numbers, signs, thresholds = weights
         both, _ = views(X, self._n_channels, self.scale_)
         n, n_kernels = numbers.shape
         loops = series_loops(float(n * n_kernels * self._length * len(X)))
-        sums, counts = loops.respond(
-            both, of_differences, dilation, padded, mix, HEAVY[numbers], signs, thresholds
-        )
-        sums, counts = sums[..., : len(X)], counts[:, : len(X)]
+        heavy = HEAVY[numbers]
+        sums = loops.respond(both, of_differences, dilation, mix, heavy, signs, thresholds)
+        sums = sums[..., : len(X)]
+        counts = np.stack([view.there[:, : len(X)].sum(axis=0) for view in both])[of_differences]
         totals = sums[:, :, :2].sum(axis=1, keepdims=True)
         values = np.empty_like(sums)
         np.divide(sums[:, :, :2], totals, out=values[:, :, :2], where=totals > 0)
