@@ -27,21 +27,33 @@ def respond(  # type: ignore[no-untyped-def]  # noqa: D103
     mixed = np.empty(room, dtype)
     steps = np.empty((n_kernels, size), dtype), np.empty((3, size), dtype)
     added = np.empty((n_kernels * n_sums, size), dtype)
+    ends = _ends(series.there), _ends(differences.there)
     for j in range(n):
         view = series
         if of_differences[j]:
             view = differences
         _mix(view.values, mix[j], dilation[j], mixed)
         there, step, added[:] = view.there.ravel(), dilation[j] * n_rows, 0
-        for start in range(0, there.size, size):
-            here = there[start : start + size]
-            _add(start, step, mixed, here, heavy[j], sign[j], thresholds[j], steps, added)
+        n_values, complete = ends[of_differences[j]]
+        for start in range(0, n_values, size):
+            here = there[start : min(start + size, n_values)]
+            some = start, step, complete
+            _add(some, mixed, here, heavy[j], sign[j], thresholds[j], steps, added)
         for s in range(n_kernels * n_sums):
             into = sums[j, s // n_sums, s % n_sums]
             for t in range(STEPS_TOGETHER):
                 for r in range(n_rows):
                     into[r] += added[s, t * n_rows + r]
     return sums
+
+
+@_compiled
+def _ends(there):  # type: ignore[no-untyped-def]
+    """Find how many values there are up to the last position, and whether none is missing."""
+    n_positions = len(there)
+    while n_positions and not there[n_positions - 1].any():
+        n_positions -= 1
+    return n_positions * there.shape[1], there[:n_positions].all()
 
 
 @_compiled
@@ -60,13 +72,14 @@ def _mix(values, mix, dilation, mixed):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _add(start, step, mixed, here, heavy, sign, thresholds, steps, added):  # type: ignore[no-untyped-def]
+def _add(some, mixed, here, heavy, sign, thresholds, steps, added):  # type: ignore[no-untyped-def]
     """Add the responses of the kernels of a neuron at a few positions."""
+    start, step, complete = some
     responses, others = steps
-    total, highest, lowest = others[0], others[1], others[2]
-    n_kernels, size = responses.shape
+    total, highest, lowest = others[0], others[1], others[2]  # to unpack them hinders vectors
+    size, n_kernels, n_thresholds = len(here), len(sign), thresholds.shape[1]
     least = total.dtype.type(LEAST)
-    three, zero = total.dtype.type(3), total.dtype.type(0)
+    one, three, zero = total.dtype.type(1), total.dtype.type(3), total.dtype.type(0)
     for first in range(0, TAPS, 3):
         x = mixed[start + first * step :]
         y = mixed[start + (first + 1) * step :]
@@ -84,8 +97,9 @@ def _add(start, step, mixed, here, heavy, sign, thresholds, steps, added):  # ty
         response, up = responses[k], total.dtype.type(sign[k])
         for q in range(size):
             response[q] = up * (three * (x[q] + y[q] + z[q]) - total[q])
-        for q in range(size):
-            response[q] *= here[q]
+        if not complete:
+            for q in range(size):
+                response[q] *= here[q]
         if k == 0:
             for q in range(size):
                 highest[q] = lowest[q] = response[q]
@@ -98,7 +112,6 @@ def _add(start, step, mixed, here, heavy, sign, thresholds, steps, added):  # ty
         low = -lowest[q] - (least * -lowest[q] + least)
         highest[q] = high if high > least else least
         lowest[q] = -low if low > least else -least
-    n_thresholds = thresholds.shape[1]
     for k in range(n_kernels):
         first = k * (2 + n_thresholds)
         z, up, down = responses[k], added[first], added[first + 1]
@@ -108,5 +121,9 @@ def _add(start, step, mixed, here, heavy, sign, thresholds, steps, added):  # ty
             down[q] += -z[q] if z[q] < lowest[q] else zero
         for b in range(n_thresholds):
             above, threshold = added[first + 2 + b], thresholds[k, b]
-            for q in range(size):
-                above[q] += here[q] if z[q] > threshold else zero
+            if complete:
+                for q in range(size):
+                    above[q] += one if z[q] > threshold else zero
+            else:
+                for q in range(size):
+                    above[q] += here[q] if z[q] > threshold else zero

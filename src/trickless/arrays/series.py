@@ -111,7 +111,8 @@ def _view(values: np.ndarray, missing: np.ndarray, dtype: np.dtype) -> View:
     series = np.zeros((n_channels, n_positions, n_columns), dtype)
     series[:, :length, :n_rows] = values.transpose(1, 2, 0)
     there = np.zeros((n_positions, n_columns), dtype)
-    there[:length, :n_rows] = ~missing.all(axis=1).T
+    there[:length] = 1
+    there[:length, :n_rows] -= missing.all(axis=1).T
     return View(series, there)
 
 
