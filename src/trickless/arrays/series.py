@@ -6,6 +6,7 @@ same step at a time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ _LARGEST, _LARGEST_OF_SUMS = 1e9, 1e15
 #: Rows are padded to a multiple of this number, since NumPy adds up single columns in another order
 #: than several columns. Positions are padded to a multiple of the other, which are summed together.
 ROWS_TOGETHER, STEPS_TOGETHER = 8, 8
+#: Responses that are computed together, within the processor's cache.
+_NUMBERS = 2**17
 
 
 class View(NamedTuple):
@@ -121,13 +124,12 @@ def _mean_square(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
     return np.where(missing, 0, values**2).sum(axis=2) / count
 
 
-def taps(position: np.ndarray, dilation: int, length: int) -> np.ndarray:
-    """Find the positions of the taps of a kernel at some positions, (TAPS, ...).
+def taps(position: np.ndarray, dilation: np.ndarray, length: int) -> np.ndarray:
+    """Find the positions of the taps of kernels at some positions, (TAPS, n, n_kernels).
 
     Those beyond the ends of a series become its last position, which holds no value.
     """
-    steps = dilation * (np.arange(TAPS) - TAPS // 2)
-    reached = position + steps.reshape(-1, *([1] * position.ndim))
+    reached = position + dilation * (np.arange(TAPS) - TAPS // 2)[:, None, None]
     return np.where((reached < 0) | (reached >= length), length - 1, reached)
 
 
@@ -145,31 +147,94 @@ def respond(
 
     ``SeriesLoops.respond`` explains the arguments and results.
     """
-    n, n_kernels = sign.shape
     n_rows, dtype = series.values.shape[2], series.values.dtype
-    sums = np.zeros((n, n_kernels, 2 + thresholds.shape[2], n_rows), dtype)
-    for j, d in enumerate(dilation.tolist()):
-        values, there = differences if of_differences[j] else series
-        length = len(there)
-        mixed = np.zeros((length + (TAPS - 1) * d, n_rows), dtype)
-        inside = mixed[TAPS // 2 * d :][:length]
-        for c in np.flatnonzero(mix[j]):
-            inside += mix[j, c].astype(dtype) * values[c]
-        reached = [mixed[i * d :][:length] for i in range(TAPS)]
-        total = reached[0] + reached[1]
-        for tap in reached[2:]:
-            total += tap
-        responses = np.empty((n_kernels, length, n_rows), dtype)
-        for k, (a, b, c) in enumerate(heavy[j].tolist()):
-            z = dtype.type(3) * (reached[a] + reached[b] + reached[c]) - total
-            responses[k] = dtype.type(sign[j, k]) * z * there
-        high, low = limits(responses.max(axis=0)), -limits(-responses.min(axis=0))
-        for k, z in enumerate(responses):
-            sums[j, k, 0] = summed(np.where(z > high, z, 0))
-            sums[j, k, 1] = summed(np.where(z < low, -z, 0))
-            for b, threshold in enumerate(thresholds[j, k]):
-                sums[j, k, 2 + b] = summed(np.where(z > threshold, there, 0))
+    sums = np.empty((*sign.shape, 2 + thresholds.shape[2], n_rows), dtype)
+    size = sign.shape[1] * series.there.size
+    for some, kind, d in _alike(of_differences, dilation, size):
+        values, there = (series, differences)[kind]
+        mixed, inside = _between_zeros(len(some), there, d)
+        for c in np.flatnonzero(mix[some].any(axis=0)):
+            seen = np.flatnonzero(mix[some, c])
+            inside[seen] += mix[some[seen], c, None, None].astype(dtype) * values[c]
+        sums[some] = _sums(mixed, there, d, heavy[some], sign[some], thresholds[some])
     return sums
+
+
+def respond_pairs(
+    series: View,
+    differences: View,
+    of_differences: np.ndarray,
+    dilation: np.ndarray,
+    mix: np.ndarray,
+    heavy: np.ndarray,
+    sign: np.ndarray,
+    thresholds: np.ndarray,
+) -> np.ndarray:
+    """Sum the responses of the kernels of neuron i along series i, (n, n_kernels, n_sums, 1)."""
+    dtype = series.values.dtype
+    sums = np.empty((*sign.shape, 2 + thresholds.shape[2], 1), dtype)
+    size = sign.shape[1] * len(series.there)
+    for some, kind, d in _alike(of_differences, dilation, size):
+        values, there = (series, differences)[kind]
+        there = there.T[some, None, :, None]
+        mixed, inside = _between_zeros(len(some), there[0, 0], d)
+        for c in np.flatnonzero(mix[some].any(axis=0)):
+            seen = np.flatnonzero(mix[some, c])
+            along = values[c].T[some[seen], :, None]
+            inside[seen] += mix[some[seen], c, None, None].astype(dtype) * along
+        sums[some] = _sums(mixed, there, d, heavy[some], sign[some], thresholds[some])
+    return sums
+
+
+def _alike(
+    of_differences: np.ndarray, dilation: np.ndarray, size: int
+) -> Iterator[tuple[np.ndarray, int, int]]:
+    """Yield a few neurons that see the same series with the same dilation, and both of these.
+
+    The responses of a neuron have ``size`` numbers.
+    """
+    order = np.lexsort((dilation, of_differences))
+    kinds = np.column_stack([of_differences, dilation])[order]
+    most = max(1, _NUMBERS // size)
+    start = 0
+    while start < len(order):
+        stop = start + 1
+        while stop < min(start + most, len(order)) and (kinds[stop] == kinds[start]).all():
+            stop += 1
+        yield order[start:stop], *kinds[start].tolist()
+        start = stop
+
+
+def _between_zeros(n: int, there: np.ndarray, dilation: int) -> tuple[np.ndarray, np.ndarray]:
+    """Make zeros for n neurons, with room for the taps beyond both ends, and the part within."""
+    length, n_rows = there.shape
+    mixed = np.zeros((n, length + (TAPS - 1) * dilation, n_rows), there.dtype)
+    return mixed, mixed[:, TAPS // 2 * dilation :][:, :length]
+
+
+def _sums(
+    mixed: np.ndarray,
+    there: np.ndarray,
+    dilation: int,
+    heavy: np.ndarray,
+    sign: np.ndarray,
+    thresholds: np.ndarray,
+) -> np.ndarray:
+    """Sum the responses of the kernels of a few neurons, (n, n_kernels, n_sums, n_rows)."""
+    length, dtype = there.shape[-2], mixed.dtype.type
+    each = np.arange(len(mixed))[:, None]
+    reached = np.stack([mixed[:, i * dilation :][:, :length] for i in range(TAPS)], axis=1)
+    total = reached[:, 0] + reached[:, 1]
+    for i in range(2, TAPS):
+        total += reached[:, i]
+    a, b, c = (reached[each, heavy[:, :, i]] for i in range(3))
+    z = sign[:, :, None, None].astype(dtype) * (dtype(3) * (a + b + c) - total[:, None]) * there
+    high, low = limits(z.max(axis=1, keepdims=True)), -limits(-z.min(axis=1, keepdims=True))
+    parts = [np.where(z > high, z, 0), np.where(z < low, -z, 0)]
+    parts += [
+        np.where(z > limit[:, :, None, None], there, 0) for limit in thresholds.T.swapaxes(1, 2)
+    ]
+    return np.stack([_along(part) for part in parts], axis=2)
 
 
 def limits(highest: np.ndarray) -> np.ndarray:
@@ -178,7 +243,9 @@ def limits(highest: np.ndarray) -> np.ndarray:
     return np.maximum(highest - (least * highest + least), least)
 
 
-def summed(along: np.ndarray) -> np.ndarray:
-    """Sum over positions, (length, n_rows), in the order of the compiled loop."""
-    steps = along.reshape(-1, STEPS_TOGETHER, along.shape[1])
-    return steps.sum(axis=0).sum(axis=0)
+def _along(parts: np.ndarray) -> np.ndarray:
+    """Sum over positions, (n, n_kernels, length, n_rows), in the order of the compiled loop."""
+    n, n_kernels, length, n_rows = parts.shape
+    steps = parts.reshape(n, n_kernels, length // STEPS_TOGETHER, STEPS_TOGETHER * n_rows)
+    steps = steps.sum(axis=2).reshape(n, n_kernels, STEPS_TOGETHER, n_rows)
+    return steps.sum(axis=2)

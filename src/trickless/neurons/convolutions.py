@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.places import HOST, place_of, to_host
-from trickless.arrays.series import HEAVY, LEAST, ROWS_TOGETHER, TAPS, View, taps, views
+from trickless.arrays.series import (
+    HEAVY,
+    LEAST,
+    ROWS_TOGETHER,
+    TAPS,
+    View,
+    respond_pairs,
+    taps,
+    views,
+)
 from trickless.arrays.series_loops import series_loops
 from trickless.arrays.stated import check_array, check_same
 from trickless.arrays.weighted import at_shares
@@ -208,14 +217,19 @@ class Convolutions(Neurons):
     ) -> np.ndarray:
         """Compute the response of each kernel at a time of a training row, (n, n_kernels)."""
         both, _ = views(self.rows_, self._n_channels, self.scale_)
-        times = [_Times(view, len(self.rows_)) for view in both]
         responses = np.empty(numbers.shape)
-        for j, (kind, d) in enumerate(zip(of_differences.tolist(), dilation.tolist(), strict=True)):
-            values = both[kind].values
-            at = taps(times[kind].at(row[j], time[j]), d, values.shape[1])
-            here = np.tensordot(mix[j], values[:, at, row[j]], 1)
-            heavy = np.take_along_axis(here, HEAVY[numbers[j]].T, axis=0)
-            responses[j] = signs[j] * (3 * heavy.sum(axis=0) - here.sum(axis=0))
+        for kind, view in enumerate(both):
+            some = np.flatnonzero(of_differences == kind)
+            times = _Times(view, len(self.rows_)).at(row[some], time[some])
+            at = taps(times, dilation[some, None], view.values.shape[1])
+            reached = np.zeros(at.shape)
+            for c in np.flatnonzero(mix[some].any(axis=0)):
+                seen = np.flatnonzero(mix[some, c])
+                along = view.values[c][at[:, seen], row[some[seen]]]
+                reached[:, seen] += mix[some[seen], c, None] * along
+            heavy = np.take_along_axis(reached.transpose(1, 2, 0), HEAVY[numbers[some]], axis=2)
+            total = 3 * heavy.sum(axis=2) - reached.sum(axis=0)
+            responses[some] = signs[some] * total
         return responses
 
     def activate(self, X: Any, weights: Weights) -> Any:
@@ -230,6 +244,15 @@ class Convolutions(Neurons):
             Z[some] = self._pooled(rows[some], weights)
         return Z if place is HOST else place.put(Z)
 
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        both, _ = views(X, self._n_channels, self.scale_)
+        of_differences, dilation, mix, numbers, signs, thresholds = weights
+        n, heavy = len(X), HEAVY[numbers]
+        sums = respond_pairs(*both, of_differences, dilation, mix, heavy, signs, thresholds)
+        counts = np.stack([view.there[:, :n].sum(axis=0) for view in both])
+        values = self._values(sums, counts[of_differences, np.arange(n), None])
+        return values[..., 0].swapaxes(1, 2).reshape(n, self.width)
+
     def _pooled(self, X: np.ndarray, weights: Weights) -> np.ndarray:
         of_differences, dilation, mix, numbers, signs, thresholds = weights
         both, _ = views(X, self._n_channels, self.scale_)
@@ -237,17 +260,20 @@ class Convolutions(Neurons):
         loops = series_loops(float(n * n_kernels * self._length * len(X)))
         heavy = HEAVY[numbers]
         sums = loops.respond(both, of_differences, dilation, mix, heavy, signs, thresholds)
-        sums = sums[..., : len(X)]
-        counts = np.stack([view.there[:, : len(X)].sum(axis=0) for view in both])[of_differences]
+        counts = np.stack([view.there[:, : len(X)].sum(axis=0) for view in both])
+        values = self._values(sums[..., : len(X)], counts[of_differences])
+        return values.transpose(3, 2, 1, 0).reshape(len(X), self.width * n)
+
+    def _values(self, sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Make values of neurons of sums, (n, n_kernels, 3, n_rows), and numbers of times."""
         totals = sums[:, :, :2].sum(axis=1, keepdims=True)
-        values = np.empty_like(sums)
+        values = np.zeros_like(sums)
         np.divide(sums[:, :, :2], totals, out=values[:, :, :2], where=totals > 0)
-        values[:, :, :2][np.broadcast_to(totals <= 0, values[:, :, :2].shape)] = 0
-        times = np.maximum(counts, 1)[:, None, None] * (n_kernels / _OF_POSITIONS**2)
+        times = np.maximum(counts, 1)[:, None, None] * (self.kernels / _OF_POSITIONS**2)
         values[:, :, 2:] = sums[:, :, 2:] / times
         np.sqrt(values, out=values)
         values /= sqrt(2 + _OF_POSITIONS**2)
-        return values.transpose(3, 2, 1, 0).reshape(len(X), self.width * n)
+        return values
 
     @property
     def _n_channels(self) -> int:
