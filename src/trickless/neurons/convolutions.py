@@ -129,6 +129,7 @@ class Convolutions(Neurons):
     """
 
     accepts_tables = True
+    skips_missing = True
 
     _rules = {
         "shape": either(
