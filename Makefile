@@ -44,6 +44,7 @@
 # make bench-quantiles   several quantiles of one fit beside a boosted model for each
 # make bench-regret       regret of Shrinking Gradient against its bound
 # make bench-relevance    length scales of features by how much they matter
+# make bench-series       convolutions of time series beside MiniRocket; AEON=python that has aeon
 # make bench-small-tables  65 small tables with nothing set: ours beside boosted trees and a forest
 # make bench-solvers      the direct and the iterative solver of Kitchen Sinks, and what choosing costs
 # make bench-stream       a million rounds with a bounded support
@@ -246,6 +247,10 @@ bench-intervals: $(VENV)/.bench
 
 bench-images: $(VENV)/.plot
 	$(BIN)/python benchmarks/images.py
+
+# AEON is a Python interpreter that has aeon 1.6.0, for MiniRocket.
+bench-series: $(VENV)/.bench
+	$(BIN)/python benchmarks/series.py $(if $(AEON),--aeon $(AEON))
 
 bench-networks: $(VENV)/.bench
 	$(BIN)/python benchmarks/networks.py

@@ -23,7 +23,7 @@ from trickless import (
     mmd_test,
 )
 from trickless.baselines import PegasosClassifier, SDCARegressor
-from trickless.neurons import Patches, Tabular, Trees
+from trickless.neurons import Convolutions, Patches, Tabular, Trees
 
 RNG = numpy.random.default_rng(0)
 X, Y = RNG.standard_normal((2, 40, 4))
@@ -241,11 +241,23 @@ def test_patches_that_a_remedy_names_suit_the_images(shape):
     KitchenSinksRegressor(family, 5).fit(images.reshape(40, -1), VALUES)
 
 
-@pytest.mark.parametrize("shape", [(24, 1), (1, 24), (1, 24, 2)])
-def test_no_patches_are_advised_for_series(shape):
+@pytest.mark.parametrize("shape", [(24, 1), (1, 24, 2), (3, 8, 2, 1)])
+def test_no_patches_are_advised_for_rows_that_are_no_images(shape):
     with pytest.raises(ValueError, match=r"Remedy: X\.reshape\(len\(X\), -1\)\.$"):
         KITCHEN.fit(RNG.random((40, *shape)), VALUES)
-    with pytest.raises(ValueError, match=r"Remedy: another family for series"):
+
+
+@pytest.mark.parametrize("shape", [(1, 24), (3, 9), (28, 28)])
+def test_convolutions_that_a_remedy_names_suit_the_series(shape):
+    series = RNG.random((40, *shape))
+    with pytest.raises(ValueError, match="Remedy") as caught:
+        KITCHEN.fit(series, VALUES)
+    shape = eval(re.search(r"neurons=Convolutions(\(\(\d+, \d+\)\))", str(caught.value))[1])
+    KitchenSinksRegressor(Convolutions(shape), 5).fit(series.reshape(40, -1), VALUES)
+
+
+def test_convolutions_are_advised_for_patches_of_series():
+    with pytest.raises(ValueError, match=r"Remedy: Convolutions\(24\) for series"):
         KitchenSinksRegressor(Patches((24, 1), patch=3)).fit(RNG.random((40, 24)), VALUES)
 
 

@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.base import clone
 
 import fuzz_batches
-from cases import FAMILIES, LEARNERS, inputs, name_of, suited
+from cases import FAMILIES, LEARNERS, SERIES, inputs, name_of, suited
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, load, save
 from trickless.neurons import Gaussian, Stumps
 
@@ -50,7 +50,8 @@ def test_a_stream_is_as_good_as_a_fit_or_warned_of(family, spoil):
     y = target(rows)
     model = KitchenSinksRegressor(FAMILIES[family], n_neurons=100, random_state=0)
     stream, caught = streamed(clone(model), rows, y)
-    assert len(caught) == (family not in FIXED)
+    takes_nothing = family in FIXED or (family in SERIES and spoil is constant)  # of one time
+    assert len(caught) == (not takes_nothing)
     if not caught:
         assert stream.score(rows, y) > model.fit(rows, y).score(rows, y) - 0.01
     else:

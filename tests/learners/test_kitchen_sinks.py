@@ -1009,3 +1009,15 @@ def test_targets_without_noise_are_learned_almost_exactly(n, dtype):
         errors.append(np.abs(model.fit(X, f(X)).predict(new) - f(new)).mean())
     assert max(errors[:2]) < 0.1 * errors[2]
     assert max(errors[:2]) < 1e-3
+
+
+def test_classes_share_alpha_while_there_are_no_more_rows_than_activations():
+    X, y = inputs(200, 4), np.arange(200) % 3
+    X[:, 0] += 3 * (y == 0)
+    for n, is_shared in ((80, True), (200, False)):
+        model = KitchenSinksClassifier(Gaussian(1.0), 50, random_state=0).fit(X[:n], y[:n])
+        assert (len(set(model.alpha_)) == 1) == is_shared
+        numbers = np.where(y[:n, None] == np.arange(3), 1.0, -1.0)
+        numbers = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X[:n], numbers)
+        np.testing.assert_allclose(model.cv_values_, numbers.cv_values_, rtol=1e-4)
+        assert len(set(numbers.alpha_)) > 1

@@ -27,6 +27,7 @@ from trickless.baselines import (
 from trickless.neurons import (
     Cauchy,
     Chi2,
+    Convolutions,
     Coordinates,
     Deep,
     Dense,
@@ -102,6 +103,12 @@ FAMILIES = {
     "patches": Patches((2, 2), patch=2, pool=1),
     "patches-data": Patches((2, 2), patch=2, pool=1, filters="data"),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}
+#: Those whose rows are series, which are longer than other rows.
+SERIES = {
+    "convolutions": Convolutions(kernels=3),
+    "convolutions-channels": Convolutions((2, 9), kernels=2),
+}
+FAMILIES |= SERIES
 
 #: Enough for classifiers, which learn by the steps of regressors.
 SOME = ("gaussian", "tabular", "trees")
@@ -153,6 +160,8 @@ def inputs(rows, columns, seed=0):
 
 def suited(family, X):
     """Rows that a family takes, by its name."""
+    if family in SERIES:
+        return np.cumsum(np.hstack([X, X[:, ::-1], 2 * X, -X, X[:, :2]]), axis=1)
     return np.abs(X) if family in HISTOGRAMS else X
 
 

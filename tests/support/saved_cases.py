@@ -103,6 +103,8 @@ def learners():
     for kind in ("normal", "data"):
         patches = n.Patches((4, 4), 2, 2, filters=kind)
         yield f"sinks patches {kind}", t.KitchenSinksRegressor(patches, **few), "images", "number"
+    series = n.Convolutions((1, 16), kernels=2)
+    yield "sinks convolutions", t.KitchenSinksRegressor(series, **few), "images", "number"
     marks = n.Landmarks(n.Laplace1())
     yield "sinks landmarks", t.KitchenSinksRegressor(marks, **few), "dense", "number"
     yield (

@@ -42,9 +42,10 @@ _NAMES = {
     "learners.streaming_scaler": "StreamingScaler",
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",
     "intake.targets": "Numbers Quantiles Range",
-    "neurons": "Auto Cauchy Chi2 Coordinates Deep Dense Ferns FromFunction FromJax FromPoint "
-    "FromTorch Gaussian Given Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On "
-    "Patches Periodic Polynomial Product RationalQuadratic Scaled Stumps Tabular Tanimoto Trees",
+    "neurons": "Auto Cauchy Chi2 Convolutions Coordinates Deep Dense Ferns FromFunction FromJax "
+    "FromPoint FromTorch Gaussian Given Inputs Intersection Landmarks Laplace Laplace1 Matern "
+    "Mixture On Patches Periodic Polynomial Product RationalQuadratic Scaled Stumps Tabular "
+    "Tanimoto Trees",
     "neurons.bins": "Bins",
     "neurons.block": "Block",
     "neurons.crosses": "Crosses",

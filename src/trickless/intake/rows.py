@@ -57,6 +57,8 @@ class Matrix(Stated):
         Whether arrays of other libraries are accepted, and processed on their device.
     apart : bool
         Whether each column matters by itself, and not only the distances between rows.
+    skips_missing : bool
+        Whether missing values are left out, so that training rows need not have had any.
     by_order : bool
         Whether the order of a column's values matters, however close they are.
     without_gaps : str or None
@@ -66,11 +68,12 @@ class Matrix(Stated):
     tables = False
     devices = False
     apart = False
+    skips_missing = False
     by_order = False
     without_gaps: str | None = None
 
     def check_state(self) -> None:
-        for name in ("tables", "devices", "apart", "by_order"):
+        for name in ("tables", "devices", "apart", "skips_missing", "by_order"):
             check_is(name, getattr(self, name), bool)
         check_is("without_gaps", self.without_gaps, str | None)
 
@@ -102,6 +105,7 @@ class RowsOfNeurons(Matrix):
     def __init__(self, neurons: Neurons, devices: bool) -> None:
         self.family = type(neurons).__name__
         self.tables = self.apart = neurons.accepts_tables
+        self.skips_missing = neurons.skips_missing
         self.by_order = neurons.by_order
         self.sparse = neurons.accepts_sparse
         self.devices = devices
@@ -267,7 +271,7 @@ class Rows(Stated):
 
     def _see_gaps(self, learner: Any, X: Any, place: Place) -> None:
         """Keep in mind which columns of training rows have missing values."""
-        if self.kind.tables and not scipy.sparse.issparse(X):
+        if self.kind.tables and not self.kind.skips_missing and not scipy.sparse.issparse(X):
             found = _missing_by_column(X, self.inputs(learner, X.shape[1]), place) > 0
             self.had_gaps = found if self.had_gaps is None else self.had_gaps | found
 

@@ -310,7 +310,7 @@ class DescentLearner(NeuronLearner):
             training_copy(self, is_model, resumes=warm) as new,
             linear_algebra(self.n_jobs),
         ):
-            vars(new).pop("clock_", None)  # of an earlier stream
+            new.__dict__.pop("clock_", None)  # of an earlier stream
             sample_weight = age(new, X, sample_weight, timestamps).weight
             if warm:
                 batch = receive_rows(new, X, y, sample_weight, stream=False)

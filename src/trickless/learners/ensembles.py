@@ -1,8 +1,8 @@
 """Learners whose half-life is chosen by the data: an ensemble that learns row after row.
 
 What a family takes from the data, such as a length scale, comes from the first 256 rows of the
-stream, however they are grouped. So does the unit of sample weights. Until then both are estimated
-again at 2, 4, 8, … rows, and the rows so far are learned again.
+stream, however they are grouped, and so does the unit of sample weights. Until then both are
+estimated again at 2, 4, 8, … rows, and the rows so far are learned again.
 """
 
 from __future__ import annotations

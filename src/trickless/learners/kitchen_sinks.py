@@ -83,7 +83,8 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
         cross-validation, for each output separately, without another pass over the rows. "loo"
         chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``. With
-        no more rows than activations (``n_neurons * width``), "auto" uses these errors as well.
+        no more rows than activations (``n_neurons * width``), "auto" uses these errors as well,
+        and classes share one alpha, because there are few rows of each.
         "evidence" maximises the likelihood of the targets, with the coefficients integrated out and
         the best variance of the noise, as Gaussian processes do. It needs no second pass either.
     weight_bound : float or None, default=None

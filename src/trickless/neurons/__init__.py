@@ -25,6 +25,7 @@ The names listed here are public. The modules of this package are private.
    :class:`Tabular`            rule or wave on ranks and categories              closed form
    :class:`Trees`              leaf of a random tree                             closed form
    :class:`Patches`            random convolution of an image, pooled            no closed form
+   :class:`Convolutions`       random convolutions of a time series, pooled      no closed form
    :class:`FromFunction`       your functions of arrays: draw w, evaluate psi    depends on them
    :class:`FromPoint`          your functions of one row and one w (slow)        depends on them
    :class:`FromTorch`          torch module with random weights                  depends on it
@@ -56,6 +57,7 @@ from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons.auto import Auto
 from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
 from trickless.neurons.composed import Product, Scaled
+from trickless.neurons.convolutions import Convolutions
 from trickless.neurons.coordinates import Coordinates
 from trickless.neurons.deep import Deep
 from trickless.neurons.dense import Dense
@@ -96,6 +98,7 @@ FAMILIES: dict[str, type[Neurons]] = {
     "chi2": Chi2,
     "intersection": Intersection,
     "tanimoto": Tanimoto,
+    "convolutions": Convolutions,
     "coordinates": Coordinates,
     "landmarks": Landmarks,
     "patches": Patches,
@@ -125,7 +128,9 @@ _HINTS = {
     "expsinesquared": "Periodic(period=12.0), with the period of your data",
     "seasonal": "Periodic(period=12.0), with the period of your data",
     "ard": "Gaussian('relevance')",
-    "convolutions": "Patches(shape=(28, 28)), with the shape of your images",
+    "rocket": "'convolutions'",
+    "minirocket": "'convolutions'",
+    "hydra": "'convolutions'",
     "mixture": "Mixture([Gaussian(), Stumps()]), with families of your choice",
     "product": "Product([Gaussian(), Stumps()]), with families of your choice",
     "on": "On([0, 1], Gaussian()), with columns of your choice",
@@ -138,6 +143,7 @@ __all__ = [
     "Auto",
     "Cauchy",
     "Chi2",
+    "Convolutions",
     "Coordinates",
     "Deep",
     "Dense",

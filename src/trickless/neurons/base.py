@@ -108,6 +108,9 @@ class Neurons(Stated, BaseEstimator, ABC):
         Whether :meth:`activate` accepts missing values (NaN) and categories. The learner then reads
         data frames with columns of any type, turning categories into codes and dates into numbers
         of days.
+    skips_missing : bool
+        Whether missing values are left out, so that they mean nothing that training rows with gaps
+        would teach. The learner then does not warn of gaps in columns that had none.
     by_order : bool
         Whether the order of the values in a column matters, even of values that are close, as it
         does for ranks and for thresholds derived from the rows. The learner then warns if its
@@ -167,6 +170,7 @@ class Neurons(Stated, BaseEstimator, ABC):
     bound: float = 1.0
     accepts_sparse: bool = False
     accepts_tables: bool = False
+    skips_missing: bool = False
     by_order: bool = False
     one_hot: bool = False
     n_nonzero: int | None = None

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 
 from trickless.arrays.missing import unmasked
 from trickless.arrays.places import HOST, namespace, place_of, to_host
+from trickless.arrays.series import TAPS
 from trickless.arrays.weighted import median
 from trickless.errors import InvalidTypeError, InvalidValueError, remedy_in
 from trickless.rules import check_value, count, positive, warn, with_remedies
@@ -94,13 +95,16 @@ def check_shape(owner: str, name: str, shape: tuple[int, ...], least: int = 1) -
 
 
 def for_images(name: str, shape: tuple[int, ...]) -> str:
-    """Describe how to pass rows of this shape: as flat rows, and with patches if they fit."""
+    """Describe how to pass rows of this shape: as flat rows, with a family for what they may be."""
+    families = []
+    if len(shape) == 3 and shape[2] >= TAPS:
+        families.append(f"for series neurons=Convolutions({shape[1:]})")
+    if len(shape) <= 4 and min(shape[1:3]) >= 2:
+        patch = min(7, max(2, min(shape[1:3]) // 2))
+        pool = min(3, min(shape[1:3]) - patch + 1)
+        families.append(f"for images neurons=Patches({shape[1:]}, patch={patch}, pool={pool})")
     flat = f"{name}.reshape(len({name}), -1)"
-    if len(shape) > 4 or min(shape[1:3]) < 2:
-        return flat
-    patch = min(7, max(2, min(shape[1:3]) // 2))
-    pool = min(3, min(shape[1:3]) - patch + 1)
-    return f"{flat}; and for images neurons=Patches({shape[1:]}, patch={patch}, pool={pool})"
+    return f"{flat}; and {', or '.join(families)}" if families else flat
 
 
 def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:

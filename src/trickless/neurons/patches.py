@@ -263,7 +263,7 @@ class Patches(Neurons):
                 "fit into the image and hold at least two values",
                 "a patch of at least 2 and at most the shorter side"
                 if min(self.shape[:2]) > 1
-                else "another family for series, such as 'gaussian', since patches are square",
+                else f"Convolutions({n}) for series, since patches are square",
             )
         if self.pool > min(self._positions):
             raise InvalidValueError(

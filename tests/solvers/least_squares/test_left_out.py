@@ -50,6 +50,24 @@ def test_rows_left_out_are_those_of_fits_without_them(n):
         assert found.noise_variance()[output] == pytest.approx(noise)
 
 
+@pytest.mark.parametrize("n", [12, 60])  # fewer rows than columns, which are kept, and more
+def test_outputs_may_share_the_ridge_with_the_least_sum_of_errors(n):
+    rng = np.random.default_rng(0)
+    Z, weight = rng.standard_normal((n, 20)), np.ones(n)
+    Y = np.where(np.arange(n)[:, None] % 4 == np.arange(4), 1.0, -1.0)
+    Z[:, 0] += 5 * Y[:, 0]  # the first output is easy
+    rows = Left(Z, Y, weight, weight / n)
+    apart = solve_by_loo(moments_of(Z, Y, weight), [rows])
+    found = solve_by_loo(moments_of(Z, Y, weight), [rows], shared=True)
+    assert len(set(apart.ridge)) > 1 == len(set(found.ridge))
+    np.testing.assert_allclose(found.scores, apart.scores)
+    ridge = found.ridge[0]
+    errors = [Y[i] - without(i, Z, Y, weight, ridge) for i in range(n)]
+    assert found.scores.sum(axis=0).min() == pytest.approx(np.square(errors).sum() / n)
+    coef, intercept = naive.ridge(Z, Y, weight, ridge)
+    np.testing.assert_allclose(Z @ found.coef + found.intercept, Z @ coef + intercept)
+
+
 @pytest.mark.parametrize("n", [10, 50])
 def test_copies_are_left_out_one_by_one(n):
     Z, Y, weight = problem(n)

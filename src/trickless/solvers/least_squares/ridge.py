@@ -182,7 +182,9 @@ class Left(NamedTuple):
     share: np.ndarray
 
 
-def solve_by_loo(moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1) -> Solution:
+def solve_by_loo(
+    moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1, shared: bool = False
+) -> Solution:
     r"""Minimise at the ridge with the least leave-one-out error.
 
     .. math:: LOO(ρ) = \sum_i s_i \Big(\frac{y_i - f_ρ(x_i)}{1 - h_i(ρ)}\Big)^2, \qquad
@@ -191,10 +193,13 @@ def solve_by_loo(moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1)
     where u_i are the centred activations of row i along the eigenvectors. s_i is its weight divided
     by the sum of all weights. ``rows`` are all rows or a sample, some at a time. They are not
     needed if the moments have the rows.
+
+    Each output gets its own ridge, unless it is ``shared``. Then all get the ridge with the least
+    sum of errors.
     """
     if moments.rows is not None:
         few = _FewRows(moments, n_jobs)
-        return few.best(few.left_out())
+        return few.best(few.left_out(), shared)
     path, place = Path(moments), moments.place
     n_grid, n_outputs = len(path.grid), len(moments.y_mean)
     effects = (path.rotated[:, :, None] * path.shrunk[:, None]).reshape(len(path.rotated), -1)
@@ -211,7 +216,7 @@ def solve_by_loo(moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1)
         errors = np.divide(squares, left**2, out=np.full_like(fitted, np.inf), where=left > 0)
         scores += np.einsum("r,rog->og", copies * share, errors)
         total += copies @ share
-    return path.best(scores / total)
+    return path.best(scores / total, shared)
 
 
 class _Eigenvectors:
@@ -227,10 +232,12 @@ class _Eigenvectors:
         self.grid = _grid(moments, eigenvalues)
         self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
 
-    def best(self, scores: np.ndarray) -> Solution:
-        """Return the solution at the least score of each output."""
+    def best(self, scores: np.ndarray, shared: bool = False) -> Solution:
+        """Return the solution at the least score of each output, or of all together."""
         grid, scores = _worth_trying(self, scores)
-        return self.at(grid[least(scores)])._replace(grid=grid, scores=scores)
+        which = least(scores.sum(axis=0, keepdims=True) if shared else scores)
+        ridge = np.broadcast_to(grid[which], len(scores)).copy()
+        return self.at(ridge)._replace(grid=grid, scores=scores)
 
     def at(self, ridge: np.ndarray) -> Solution:
         """Return the solution at a ridge of each output."""

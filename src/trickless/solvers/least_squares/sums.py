@@ -359,7 +359,7 @@ class Sums(Following, GaussianAnswers):
         copies = np.ones(len(targets))
         weight = copies if weight is None else weight
         rows = self._each(X, targets, copies, weight / weight.sum(), problem)
-        solution = solve_by_loo(moments, rows, problem.n_jobs)
+        solution = solve_by_loo(moments, rows, problem.n_jobs, self._shares_ridge(moments, problem))
         _warn_of_end(problem, solution, moments)
         self._solution = self._bounded_by_weight(solution, problem)
 
@@ -374,7 +374,12 @@ class Sums(Following, GaussianAnswers):
         few = _ROWS_PER_COLUMN if moments.weights_differ else 1
         if moments.n > few * self.n_columns:
             return solve_by_gcv(moments, problem.n_jobs)
-        return solve_by_loo(moments, self._sampled(problem), problem.n_jobs)
+        shared = self._shares_ridge(moments, problem)
+        return solve_by_loo(moments, self._sampled(problem), problem.n_jobs, shared)
+
+    def _shares_ridge(self, moments: Moments, problem: Problem) -> bool:
+        """Return whether all classes have one ridge, as too few rows are in each to choose by."""
+        return problem.classifies and moments.n <= self.n_columns
 
     def minimise(
         self,

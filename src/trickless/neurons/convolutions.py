@@ -1,0 +1,317 @@
+"""Convolutions: random kernels along time series, pooled."""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.places import HOST, place_of, to_host
+from trickless.arrays.series import (
+    HEAVY,
+    LEAST,
+    ROWS_TOGETHER,
+    TAPS,
+    View,
+    respond_pairs,
+    taps,
+    views,
+)
+from trickless.arrays.series_loops import series_loops
+from trickless.arrays.stated import check_array, check_same
+from trickless.arrays.weighted import at_shares
+from trickless.errors import InvalidValueError
+from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.rules import anything, either, integer, is_count, is_none
+
+#: The most training rows, and values in all, from which thresholds are drawn.
+_ROWS, _VALUES = 1024, 2**18
+#: Bytes of series at a time, so that they stay in the processor's cache; and the most rows.
+_BYTES, _MOST_ROWS = 2**19, 64
+#: The most channels that a neuron sums.
+_MOST_CHANNELS = 9
+#: The largest norm of shares of positions, relative to that of shares of responses.
+_OF_POSITIONS = 2.0
+
+
+def _is_shape(value: Any) -> bool:
+    return is_count(value) or (
+        isinstance(value, tuple | list) and len(value) == 2 and all(map(is_count, value))
+    )
+
+
+class Convolutions(Neurons):
+    r"""Random convolutions of time series: competing kernels along a series, pooled over time.
+
+    A neuron is a group of G kernels with a common dilation d. A kernel has nine taps, of which
+    three, drawn at random, weigh 2 and six weigh -1, or all of them with the opposite sign [1]_.
+    Its response at the time t is
+
+    .. math:: z_k(t) = \sum_{i=-4}^{4} w_{ki} \cdot x_{t + d i}.
+
+    Each neuron returns three kinds of values for each of its kernels:
+
+    .. math:: \Big(\frac{\sum_t z_k(t) \cdot 1[z_k(t) = \max_l z_l(t) > 0]}
+        {\sum_t \max_l \max(z_l(t), 0)}\Big)^{1/2}, \quad
+        \Big(\frac{\sum_t -z_k(t) \cdot 1[z_k(t) = \min_l z_l(t) < 0]}
+        {\sum_t \max_l \max(-z_l(t), 0)}\Big)^{1/2}, \quad
+        2 \Big(\frac{1}{G T} \sum_t 1[z_k(t) > \theta_k]\Big)^{1/2}.
+
+    The first two are the kernel's shares in the largest and the smallest responses of the group, as
+    in Hydra [2]_. The third has the share of the times at which it responds above a threshold, as
+    in MiniRocket [1]_. All values are divided by :math:`\sqrt 6`, so that their norm is at most 1.
+
+    Half of the neurons see the first differences of the series instead of the series itself [3]_.
+    Beyond the ends of the series there are zeros. The logarithm of the dilation is uniform, and the
+    longest kernel is as long as the series. The threshold is the response of the same kernel at a
+    random time of a random training series.
+
+    A series is centred first, so that its level does not matter, whereas its amplitude does. With
+    several channels, each is divided by its standard deviation over the training rows, and a neuron
+    sees the sum of up to nine random channels with random signs.
+
+    Parameters
+    ----------
+    shape : int, tuple of int or None, default=None
+        Length of the series, or numbers of channels and of times, as (channels, length). A row of X
+        is a flat series, one channel after the other. None means one channel with as many times as
+        X has columns.
+    kernels : int, default=8
+        Number G of kernels of a neuron. Fewer kernels with more neurons are a little less accurate
+        for the same number of columns.
+
+    Attributes
+    ----------
+    width : int
+        Number of values of a neuron, ``3 * kernels``.
+    scale_ : array of shape (2, n_channels)
+        Standard deviations of the channels, and of their differences.
+    rows_ : array of shape (n_rows, n_features)
+        Up to 1,024 training rows and 262,144 values, from which thresholds are drawn.
+
+    Notes
+    -----
+    **Missing values** are NaN. Times without a value do not count, and a gap within a series is
+    interpolated, so that kernels reach across it. Series of unequal length are therefore rows that
+    end with NaN. A channel without any value counts as zero.
+
+    The time of an activation grows linearly with the length of the series. Loops are compiled if
+    the optional package numba is installed, with the same results to the last bit.
+
+    The kernel has no closed form.
+
+    References
+    ----------
+    .. [1] A. Dempster, D. F. Schmidt and G. I. Webb, "MiniRocket: a very fast (almost)
+       deterministic transform for time series classification", KDD 2021.
+    .. [2] A. Dempster, D. F. Schmidt and G. I. Webb, "Hydra: competing convolutional kernels for
+       fast and accurate time series classification", Data Mining and Knowledge Discovery 37, 2023.
+    .. [3] C. W. Tan, A. Dempster, C. Bergmeir and G. I. Webb, "MultiRocket: multiple pooling
+       operators and transformations for fast and effective time series classification", Data
+       Mining and Knowledge Discovery 36, 2022.
+
+    Examples
+    --------
+    Series with a short wave at a random time, or without it:
+
+    >>> import numpy as np
+    >>> from trickless import KitchenSinksClassifier
+    >>> from trickless.neurons import Convolutions
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((200, 80)), np.arange(200) % 2
+    >>> for i in np.flatnonzero(y):
+    ...     start = rng.integers(60)
+    ...     X[i, start : start + 20] += 2 * np.sin(np.arange(20))
+    >>> model = KitchenSinksClassifier(Convolutions(80), n_neurons=100, random_state=0)
+    >>> bool(model.fit(X[:100], y[:100]).score(X[100:], y[100:]) > 0.9)
+    True
+    """
+
+    accepts_tables = True
+    skips_missing = True
+
+    _rules = {
+        "shape": either(
+            anything(
+                "a length or (channels, length), integers of at least 1",
+                "shape=(3, 100) for flat rows with 100 values of each of three channels",
+                _is_shape,
+            ),
+            anything("None", "", is_none),
+        ),
+        "kernels": integer(2, "kernels=8 compete by default", len(HEAVY)),
+    }
+
+    def __init__(self, shape: int | tuple[int, int] | None = None, kernels: int = 8) -> None:
+        self.shape = shape
+        self.kernels = kernels
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return 3 * self.kernels
+
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Convolutions:
+        super().fit(X, rng, sample_weight)
+        self._check_shape()
+        if self.known_inputs(X).n_categories.any():
+            raise InvalidValueError(
+                f"{type(self).__name__}: some columns of X hold categories, but a series has "
+                "numbers only",
+                "pass the values of the series, or put this family on some columns with On",
+            )
+        most = min(_ROWS, max(1, _VALUES // X.shape[1]))
+        rows, weight = sample_rows(X, rng, most, sample_weight)
+        rows = np.asarray(rows, dtype=np.float64)
+        if np.isnan(rows).all():
+            raise InvalidValueError(
+                f"{type(self).__name__}: all values of the training series are missing",
+                "pass series with some values",
+            )
+        _, squares = views(rows, self._n_channels)
+        scale = np.sqrt(np.average(squares, axis=1, weights=weight))
+        self.scale_ = np.where((scale > 0) & np.isfinite(scale), scale, 1.0)
+        self.rows_, self._weight = rows, weight
+        return self
+
+    def check_state(self) -> None:
+        super().check_state()
+        if not hasattr(self, "rows_"):
+            return
+        self._check_shape()
+        check_array("scale_", self.scale_, "f8", (2, self._n_channels))
+        if not (self.scale_ > 0).all():
+            raise ValueError("scale_: a scale is not positive")
+        check_array("rows_", self.rows_, "f8", (None, self.n_features_in_))
+        check_array("_weight", self._weight, "f8", (len(self.rows_),), 0)
+        check_same("whether there are rows_", len(self.rows_) > 0, True)
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        n_kernels, n_channels = self.kernels, self._n_channels
+        few = min(n_channels, _MOST_CHANNELS)
+        sizes = (1, 1, 1, n_channels, n_channels, len(HEAVY), *[n_kernels] * 3)
+        # One row of numbers for each neuron, so that neuron j does not depend on how many there are
+        parts = np.split(rng.random((n, sum(sizes))), np.cumsum(sizes)[:-1], axis=1)
+        kind, size, step, order, side, which, sign, row, time = parts
+        of_differences = ((kind[:, 0] < 0.5) & (self._length > TAPS)).astype(np.int8)
+        longest = np.log2((self._length - 1.0 - of_differences) / (TAPS - 1))
+        dilation = (2 ** (step[:, 0] * np.maximum(longest, 0))).astype(np.int64)
+        n_seen = (2 ** (size * np.log2(few + 1))).astype(int)
+        seen = np.argsort(np.argsort(order, axis=1), axis=1) < n_seen
+        mix = np.where(seen, np.where(side < 0.5, -1, 1), 0).astype(np.int8)
+        numbers = np.argsort(which, axis=1)[:, :n_kernels]
+        signs = np.where(sign < 0.5, -1, 1).astype(np.int8)
+        drawn = of_differences, dilation, mix, numbers.astype(np.int64), signs
+        thresholds = self._responses(*drawn, at_shares(self._weight, row), time)
+        thresholds += LEAST * (1 + np.abs(thresholds))  # so that ties are decided alike
+        return *drawn, thresholds[:, :, None]
+
+    def _responses(
+        self,
+        of_differences: np.ndarray,
+        dilation: np.ndarray,
+        mix: np.ndarray,
+        numbers: np.ndarray,
+        signs: np.ndarray,
+        row: np.ndarray,
+        time: np.ndarray,
+    ) -> np.ndarray:
+        """Compute the response of each kernel at a time of a training row, (n, n_kernels)."""
+        both, _ = views(self.rows_, self._n_channels, self.scale_)
+        responses = np.empty(numbers.shape)
+        for kind, view in enumerate(both):
+            some = np.flatnonzero(of_differences == kind)
+            times = _Times(view, len(self.rows_)).at(row[some], time[some])
+            at = taps(times, dilation[some, None], view.values.shape[1])
+            reached = np.zeros(at.shape)
+            for c in np.flatnonzero(mix[some].any(axis=0)):
+                seen = np.flatnonzero(mix[some, c])
+                along = view.values[c][at[:, seen], row[some[seen]]]
+                reached[:, seen] += mix[some[seen], c, None] * along
+            heavy = np.take_along_axis(reached.transpose(1, 2, 0), HEAVY[numbers[some]], axis=2)
+            total = 3 * heavy.sum(axis=2) - reached.sum(axis=0)
+            responses[some] = signs[some] * total
+        return responses
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        place = place_of(X)
+        rows, weights = np.ascontiguousarray(to_host(X)), tuple(map(to_host, weights))
+        n, size = len(weights[0]), rows.dtype.itemsize
+        Z = np.empty((len(rows), self.width * n), rows.dtype)
+        step = _BYTES // (size * max(1, rows.shape[1])) // ROWS_TOGETHER * ROWS_TOGETHER
+        step = min(max(step, ROWS_TOGETHER), _MOST_ROWS)
+        for start in range(0, len(rows), step):
+            some = slice(start, start + step)
+            Z[some] = self._pooled(rows[some], weights)
+        return Z if place is HOST else place.put(Z)
+
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        both, _ = views(X, self._n_channels, self.scale_)
+        of_differences, dilation, mix, numbers, signs, thresholds = weights
+        n, heavy = len(X), HEAVY[numbers]
+        sums = respond_pairs(*both, of_differences, dilation, mix, heavy, signs, thresholds)
+        counts = np.stack([view.there[:, :n].sum(axis=0) for view in both])
+        values = self._values(sums, counts[of_differences, np.arange(n), None])
+        return values[..., 0].swapaxes(1, 2).reshape(n, self.width)
+
+    def _pooled(self, X: np.ndarray, weights: Weights) -> np.ndarray:
+        of_differences, dilation, mix, numbers, signs, thresholds = weights
+        both, _ = views(X, self._n_channels, self.scale_)
+        n, n_kernels = numbers.shape
+        loops = series_loops(float(n * n_kernels * self._length * len(X)))
+        heavy = HEAVY[numbers]
+        sums = loops.respond(both, of_differences, dilation, mix, heavy, signs, thresholds)
+        counts = np.stack([view.there[:, : len(X)].sum(axis=0) for view in both])
+        values = self._values(sums[..., : len(X)], counts[of_differences])
+        return values.transpose(3, 2, 1, 0).reshape(len(X), self.width * n)
+
+    def _values(self, sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Make values of neurons of sums, (n, n_kernels, 3, n_rows), and numbers of times."""
+        totals = sums[:, :, :2].sum(axis=1, keepdims=True)
+        values = np.zeros_like(sums)
+        np.divide(sums[:, :, :2], totals, out=values[:, :, :2], where=totals > 0)
+        times = np.maximum(counts, 1)[:, None, None] * (self.kernels / _OF_POSITIONS**2)
+        values[:, :, 2:] = sums[:, :, 2:] / times
+        np.sqrt(values, out=values)
+        values /= sqrt(2 + _OF_POSITIONS**2)
+        return values
+
+    @property
+    def _n_channels(self) -> int:
+        return self.shape[0] if isinstance(self.shape, tuple | list) else 1
+
+    @property
+    def _length(self) -> int:
+        return self.n_features_in_ // self._n_channels
+
+    def _check_shape(self) -> None:
+        """Check that series fill the columns of X, and are as long as a kernel."""
+        name, n = type(self).__name__, self.n_features_in_
+        size = n if self.shape is None else prod(np.atleast_1d(self.shape).tolist())
+        if size != n:
+            raise InvalidValueError(
+                f"{name}: shape={self.shape!r} makes series of {size} values, but X has {n} "
+                "columns",
+                "the length, or (channels, length), of the series whose flat rows X holds",
+            )
+        if self._length < TAPS:
+            raise InvalidValueError(
+                f"{name}: series have {self._length} times, but a kernel has {TAPS} taps",
+                "longer series, or another family for so few columns, such as 'gaussian'",
+            )
+
+
+class _Times:
+    """The positions of series at which there are values."""
+
+    def __init__(self, view: View, n_rows: int) -> None:
+        self._n_positions = len(view.there)
+        there = view.there[:, :n_rows].T > 0
+        self._flat = np.append(np.flatnonzero(there), 0)
+        self._counts = there.sum(axis=1)
+        self._first = np.cumsum(self._counts) - self._counts
+
+    def at(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """Find the position at a share, below 1, of the positions of some rows."""
+        number = self._first[row] + (time * self._counts[row]).astype(int)
+        return self._flat[number] % self._n_positions
