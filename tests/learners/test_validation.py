@@ -46,6 +46,7 @@ WRONG = {
     "dtype": ["float16", "int", None, int],
     "verbose": ["yes"],
     "error_bars": ["yes", None],
+    "lags": [-1, 1.5, "one", None, True],
     "half_life": [0, -1.0, "long", True, np.nan, datetime.timedelta(0)],
     "noise": ["equal", None, 0.1],
     "alpha": [-1.0, "best", np.nan, np.inf, None],
@@ -106,7 +107,7 @@ def test_every_parameter_is_checked(learner):
 
 @with_kernels
 def test_integers_begin_where_they_make_sense(learner):
-    lowest = {"cache_bytes": 0, "max_support": 2}  # and 1 otherwise
+    lowest = {"cache_bytes": 0, "lags": 0, "max_support": 2}  # and 1 otherwise
     for name, rule in learner._rules.items():
         for low in re.findall(r"an integer of at least (-?\d+)", rule.wanted):
             assert int(low) == lowest.get(name, 1), name
