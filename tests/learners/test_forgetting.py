@@ -188,10 +188,12 @@ def test_a_stream_is_saved_in_the_middle_with_its_clock(tmp_path):
     np.testing.assert_array_equal(answers(model), answers(again))
 
 
-def test_a_stream_of_batches_resumes_with_its_clock(tmp_path):
+@pytest.mark.parametrize("size", [7, 100])
+def test_a_stream_of_batches_resumes_with_its_clock(tmp_path, size):
     X, y = rows()
     parts = [
-        (X[i : i + 100], y[i : i + 100], None, np.arange(i, i + 100)) for i in range(0, 1200, 100)
+        (X[i : i + size], y[i : i + size], None, np.arange(i, min(i + size, 1200)))
+        for i in range(0, 1200, size)
     ]
 
     def breaking():

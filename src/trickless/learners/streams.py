@@ -78,6 +78,8 @@ def learn_stream(
                         _resume(new, state)
                     elif not file.behind:  # else the saved state includes this batch
                         new._learn(batch, aged)
+                        if not is_ensemble(new):  # so that sums do not depend on when they are kept
+                            _ = new.sums_.statistics
                         file.keep(partial(_state, new))
                 n_batches, learned = n_batches + 1, dict(vars(new))
         except Exception as error:
