@@ -110,8 +110,10 @@ def of_site(match, folder):
 
 
 def is_left_out(app, what, name, obj, skip, options):
-    """Leave out scikit-learn's methods that route metadata, and nothing else by ourselves."""
-    return True if name.endswith("_request") or name == "get_metadata_routing" else None
+    """Leave out methods of River, those by which scikit-learn routes metadata, and nothing else."""
+    of_river = (getattr(obj, "__module__", None) or "").startswith("river.")
+    routes = name.endswith("_request") or name == "get_metadata_routing"
+    return True if of_river or routes else None
 
 
 def setup(app):
