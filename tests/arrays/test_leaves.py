@@ -398,4 +398,4 @@ def test_only_checked_loops_reach_the_loops():
             path.read_text(),
         )
     ]
-    assert importers == ["branch_loops.py", "loops.py"]
+    assert importers == ["branch_loops.py", "loops.py", "series_loops.py"]

@@ -210,6 +210,8 @@ def warn_of_known_rows(learner: Any, options: DescentOptions) -> None:
 def rows_apart(learner: Any, X_val: Any, y_val: Any, weight: Any) -> Batch:
     """Receive the user's rows for early stopping, and leave no trace of them in the learner."""
     other = copy(learner)
+    other.rows_ = learner.rows_.fork()
+    other.rows_.new_categories = None  # those of rows apart are not learned
     try:
         batch = receive_rows(other, X_val, y_val, weight, stream=False)
     except (TypeError, ValueError) as error:
