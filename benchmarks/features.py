@@ -322,6 +322,9 @@ def main():
         sets = ("adult", "covertype", "mnist")
         result["transformers"] = [side_by_side(name, options.method, known) for name in sets]
         print(json.dumps(result["transformers"], indent=1), flush=True)
+    if options.method:  # the rest keeps the circumstances of its own run
+        result["circumstances"] = before["circumstances"]
+        result["again"] = {"methods": options.method, "circumstances": circumstances()}
     result["on_top"] = before["on_top"] if options.method else on_top(options.sizes)
     if tuple(options.sizes) == SIZES and not options.skip_transformers:
         PATH.write_text(json.dumps(result, indent=1) + "\n")

@@ -37,6 +37,8 @@ def transformers_table():
         f"and the C that was chosen (medians). Ours are bold. {compared(sets, result['seeds'])} "
         f"{where(result)}."
     )
+    if again := result.get("again"):
+        text += f" {listed(again['methods'])}: {where(again)}."
     return "\n".join([*grid(["transformer", "columns", *sets], rows), "", text])
 
 

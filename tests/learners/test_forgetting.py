@@ -82,7 +82,7 @@ def test_time_stamps_age_rows_by_their_time():
         (5, [3.0, 4.0], [3.5, 5.0], "timestamps run backwards: that of row 0 is 0.5 before"),
         (5, [3.0, np.nan], None, "the time stamp of row 1 is missing"),
         (5, [3.0, 4.0, 5.0], None, r"timestamps has the shape \(3,\), but there are 2 rows"),
-        (5, ["a", "b"], None, "timestamps cannot be read"),
+        (5, ["a", "b"], None, r"timestamps cannot be read.*Remedy: one number or datetime"),
         (5, None, [1.0, 2.0], "the rows so far came without time stamps"),
         (datetime.timedelta(1), None, None, "the rows have no time stamps"),
     ],
@@ -355,3 +355,30 @@ def test_predict_then_learn_says_what_it_needs(change, message):
         fitted.predict_then_learn(X, y, return_std=True)
     with pytest.raises(ValueError, match="some rows have the weight 0"):
         fitted.predict_then_learn(X, y, sample_weight=np.arange(50.0))
+
+
+def test_a_half_life_that_is_set_later_ages_the_rows_so_far():
+    X, y = rows(1000)
+    model = learner().partial_fit(X[:500], y[:500]).set_params(half_life=100)
+    with pytest.raises(ValueError, match="the rows so far came without time stamps"):
+        model.partial_fit(X[500:], y[500:], timestamps=np.arange(500))
+    model.partial_fit(X[500:], y[500:])
+    weight = 0.5 ** (np.minimum(np.arange(1000)[::-1], 500) / 100)
+    expected = learner().fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(answers(model)[:, :2], answers(expected)[:, :2], rtol=1e-6)
+
+
+def test_rows_cannot_be_forgotten_when_it_is_unknown_how_they_faded():
+    X, y = rows(300)
+    model = learner(half_life=100).fit(X, y, timestamps=np.arange(300)).set_params(half_life=None)
+    with pytest.raises(ValueError, match="half_life=None, but earlier rows have faded"):
+        model.forget(X[:5], y[:5], timestamps=np.arange(5))
+
+
+def test_time_stamps_of_rows_that_a_class_weight_leaves_out_are_refused():
+    X, y = rows(300)
+    model = KitchenSinksClassifier(
+        n_neurons=20, half_life=[50, 500], class_weight={True: 0.0}, random_state=0
+    )
+    with pytest.raises(ValueError, match=r"class_weight leaves out rows.*Remedy: leave"):
+        model.partial_fit(X, y > 0, timestamps=np.arange(300))

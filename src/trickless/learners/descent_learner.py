@@ -310,7 +310,8 @@ class DescentLearner(NeuronLearner):
             training_copy(self, is_model, resumes=warm) as new,
             linear_algebra(self.n_jobs),
         ):
-            new.__dict__.pop("clock_", None)  # of an earlier stream
+            if warm:  # ages count within the rows of this call
+                new.clock_ = Clock()
             sample_weight = age(new, X, sample_weight, timestamps).weight
             if warm:
                 batch = receive_rows(new, X, y, sample_weight, stream=False)

@@ -188,6 +188,12 @@ def learn_rows(learner: Any, batch: Batch, aged: Aged, one_by_one: bool = False)
         _check_unchanged(learner)
     before = learner.sums_.n_rows if begun else 0
     times = before + np.arange(1.0, n + 1) if aged.times is None else aged.times
+    if len(times) != n:
+        raise InvalidValueError(
+            f"{type(learner).__name__}: class_weight leaves out rows, "
+            "whose time stamps cannot be told from those of the others",
+            "leave these rows out before, or a small weight instead of 0",
+        )
     rows, start, found = EarlyRows(X, targets, weight, times), 0, []
     few = n <= FEW_AT_ONCE
     with nullcontext() if few else learner._progress(n, "row") as bar:

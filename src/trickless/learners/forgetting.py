@@ -60,10 +60,14 @@ def age(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
 
 
 def _begun(learner: Any, X: Any) -> tuple[str, int, Clock]:
-    """Return the name of a learner, the number of rows, and the clock, new if there is none."""
+    """Return the name of a learner, the number of rows, and the clock, new if there is none.
+
+    Rows that were learned without a clock had no time stamps.
+    """
     owner = type(learner).__name__
+    new = Clock(stamped=False if learner.__sklearn_is_fitted__() else None)
     with with_remedies(owner):
-        return owner, _num_samples(X), learner.clock_ or Clock()
+        return owner, _num_samples(X), learner.clock_ or new
 
 
 def _timed(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
@@ -102,6 +106,12 @@ def now_weights(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> An
     if learner.clock_ is None or not learner.clock_.forgets:
         return sample_weight
     owner, n_rows, clock = _begun(learner, X)
+    if in_units(learner.half_life) == np.inf:
+        raise InvalidValueError(
+            f"{owner}: half_life={learner.half_life!r}, but earlier rows have faded by another "
+            "half-life, so the weight that a row still has is unknown",
+            "the half_life with which the rows were learned",
+        )
     factors = clock.factors(owner, n_rows, timestamps, learner.half_life)
     weight = check_weights(owner, to_host(sample_weight), n_rows)
     return factors if weight is None else weight * factors

@@ -87,7 +87,7 @@ class Clock(Stated):
         later = Clock(now, stamped, n_rows, self.forgets or rate > 0)
         if rate == 0:
             return later, Ages(1.0, None)
-        since = 0.0 if self.stamped is None else (now - self.now) * rate
+        since = 0.0 if stamped and self.stamped is None else (now - self.now) * rate
         weights = np.exp2((times - now) * rate)
         weights[weights < _LEAST_WEIGHT] = 0.0
         return later, Ages(float(np.exp2(-since)), weights, since + (times - now) * rate)
@@ -256,14 +256,14 @@ def _accepts(value: Any) -> bool:
     return len(value) > 0 and all(_has_type(each) and is_half_life(each) for each in value)
 
 
-_REMEDY = "half_life=1000 halves the weight of a row after 1,000 later rows; None forgets nothing"
+_HALVES = "half_life=1000 halves the weight of a row after 1,000 later rows; None forgets nothing"
 
-HALF_LIFE = Rule("None, a number above 0 or a positive timedelta", _REMEDY, _has_type, is_half_life)
+HALF_LIFE = Rule("None, a number above 0 or a positive timedelta", _HALVES, _has_type, is_half_life)
 
 #: For learners that can choose among several.
 HALF_LIVES = Rule(
     "None, a number above 0, a positive timedelta, a list of such, or 'auto'",
-    _REMEDY,
+    _HALVES,
     lambda v: _has_type(v) or are_several(v),
     _accepts,
 )
