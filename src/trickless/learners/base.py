@@ -178,12 +178,22 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         return batch
 
     def _receive_later(
-        self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None, stream: bool = True
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        classes: Any = None,
+        stream: bool = True,
+        learned: bool = False,
     ) -> Batch:
-        """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0."""
+        """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0.
+
+        If the batch is ``learned``, new categories may get codes of their own.
+        """
         check_fixed(self)
         before, self.rows_ = self.targets_, self.rows_.fork()  # which may note what is in them
-        X, y, weight = self.rows_.later(self, X, self._read_targets(y), sample_weight, stream)
+        y = self._read_targets(y)
+        X, y, weight = self.rows_.later(self, X, y, sample_weight, stream, learned)
         if not isinstance(before, Numbers):
             self.targets_ = before = with_classes(before, to_host(classes), self._spare)
         if not len(y):

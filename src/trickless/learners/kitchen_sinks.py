@@ -377,7 +377,8 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
         Rows that were never learned raise an error, and leave the model unchanged. The model keeps
         up to 2,048 rows to compare with. Among n > 2,048 rows, a row that was never learned raises
         an error with probability 2,048 / n, or if without it the sums would not be sums over rows.
-        With a ``half_life`` and more than 2,048 rows, only the sums can tell.
+        With a ``half_life`` and more than 2,048 rows, only the sums can tell. Forget rows of the
+        first batch before later ones, if they have rare categories that appeared again.
 
         Parameters
         ----------
