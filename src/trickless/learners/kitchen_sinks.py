@@ -762,8 +762,9 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, _KitchenSinks):
             All labels that may occur, for the first call. With "grow", new labels may appear in
             this batch and later ones. The model is then the same as if they had been declared from
             the beginning. ``classes_`` and the columns of probabilities stay sorted, and a first
-            batch may hold a single class, which is then predicted. It does not go with several
-            half-lives. Default: the labels of the first batch.
+            batch may hold a single class, which is then predicted. With several half-lives, "grow"
+            is for the first call as well, and only the weights of the experts were learned without
+            the new classes. Default: the labels of the first batch.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, as for ``fit``.
         timestamps : array of shape (n_rows,), optional

@@ -55,6 +55,10 @@ class SolvedLearner(NeuronLearner):
 
     _parts = (*NeuronLearner._parts, "neurons_", "stream_", "sums_")
 
+    @property
+    def _begins_classes(self) -> bool:
+        return isinstance(getattr(self, "sums_", None), Experts)
+
     def _problem(self) -> Problem:
         """Return what the solver is asked to minimise."""
         apart: dict[str, Any] = {

@@ -162,6 +162,18 @@ class Recursion(Stated):
         other.gram = other.cross = None
         return other
 
+    def with_outputs(self, source: np.ndarray, sign: np.ndarray) -> Recursion:
+        """Return machines of other outputs, each of which is an earlier one with a sign."""
+        other = self.fork()
+
+        def changed(targets: np.ndarray) -> np.ndarray:
+            return np.ascontiguousarray(targets[..., source] * sign)
+
+        other.coef, other._moved = changed(self.coef), changed(self._moved)
+        other.cross = None if self.cross is None else changed(self.cross)
+        other._targets, other._errors = self._targets.mapped(changed), self._errors.mapped(changed)
+        return other
+
     def pending(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the times since the last fold, and the weights, of the pending rows."""
         if not self.n_pending:
