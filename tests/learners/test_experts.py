@@ -166,6 +166,25 @@ def test_intervals_hold_new_targets():
         model.predict_interval(X, method="full")
 
 
+def test_old_errors_count_less_for_intervals(monkeypatch):
+    X, y = rows(1200)
+    y[1000:] += np.random.default_rng(1).normal(size=200)
+    model = learner().fit(X, y)
+    experts = model.sums_
+    weights = model.expert_weights_["weight"].reshape(-1, len(experts.half_lives), 2)
+    expected = [
+        sum(
+            weights[:, i].sum() * (1 - 1 / max(100, mass)) ** age
+            for i, mass in enumerate(experts.mass)
+        )
+        for age in range(1023, -1, -1)
+    ]
+    np.testing.assert_allclose(experts.recent_weights, expected, rtol=1e-9)
+    wide = np.ptp(model.predict_interval(X), axis=1)
+    monkeypatch.setattr(type(experts), "recent_weights", np.ones(1024))
+    assert (wide > 1.1 * np.ptp(model.predict_interval(X), axis=1)).all()
+
+
 def test_compact_predicts_the_same():
     X, y = rows(300)
     model = learner().fit(X, y)

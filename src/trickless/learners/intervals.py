@@ -57,7 +57,7 @@ def intervals_by_deviations(learner: Any, X: Any, confidence: float) -> Any:
 def intervals_by_experts(learner: Any, X: Any, confidence: float, method: str) -> Any:
     """Return intervals of an ensemble, by its errors at the last rows before it learned them.
 
-    The errors count relative to the standard deviations that were predicted.
+    The errors count relative to the standard deviations that were predicted, and fade.
     """
     if method == "gaussian":
         return intervals_by_deviations(learner, X, confidence)
@@ -69,9 +69,10 @@ def intervals_by_experts(learner: Any, X: Any, confidence: float, method: str) -
         )
     recent = learner.sums_.recent
     known = (recent.deviations > 0).all(axis=1)
-    _check_enough(learner, known, confidence)
+    weight = learner.sums_.recent_weights[known]
+    _check_enough(learner, weight, confidence)
     errors = np.abs(recent.targets - recent.decisions)[known] / recent.deviations[known]
-    far = upper_quantiles(errors.T, confidence)
+    far = upper_quantiles(errors.T, confidence, relative(weight))
     ahead = learner._ahead(learner._rows_to_predict(X))
     return learner.targets_.ends(ahead.decisions, far * ahead.deviations)
 

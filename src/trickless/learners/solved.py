@@ -143,7 +143,8 @@ class SolvedLearner(NeuronLearner):
 
     def _unseen(self) -> Unseen | None:
         if is_ensemble(self):
-            return Unseen.of(self.sums_.recent.decisions, self.sums_.recent.targets, None)
+            recent = self.sums_.recent
+            return Unseen(recent.decisions, recent.targets, self.sums_.recent_weights)
         if not self._calibrates() or not self.sums_.has_unseen or self.weight_bound is not None:
             return None
         return self.sums_.unseen(self._problem())

@@ -41,8 +41,9 @@ HALF_LIVES = (10.0, 100.0, 1000.0, np.inf)
 RATIOS = (0.01, 0.1)
 #: The most last targets that are inputs.
 MOST_LAGS = 256
-#: The most rows whose predictions are kept, for intervals and sets.
-_RECENT = 1024
+#: The most rows whose predictions are kept, for intervals and sets, and the least number of rows
+#: after which they count for less.
+_RECENT, _SLOW = 1024, 100.0
 
 
 class Predicted(NamedTuple):
@@ -182,6 +183,19 @@ class Experts(Stated):
     def n_ridges(self) -> int:
         """Number of ridges of each length scale and half-life."""
         return len(RATIOS) if isinstance(self.alpha, str) else 1
+
+    @property
+    def recent_weights(self) -> np.ndarray:
+        """How much each of the last rows counts for new ones: what is left of it, over experts.
+
+        When weights move to experts of short half-lives, after a change, so do the errors by which
+        intervals are made.
+        """
+        shape = self.answer.n_each, self.n_groups, len(self.half_lives), self.n_ridges
+        of_rates = self.shares.weights.mean(axis=1).reshape(shape).sum(axis=(0, 1, 3))
+        ages = np.arange(len(self.recent.targets) - 1, -1, -1)
+        kept: np.ndarray = (1 - 1 / np.maximum(self.mass, _SLOW)) ** ages[:, None]
+        return kept @ of_rates
 
     @property
     def stream(self) -> NeuronStream:
