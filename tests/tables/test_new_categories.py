@@ -144,6 +144,13 @@ def test_rows_with_new_and_rare_categories_can_be_forgotten():
     assert model.rows_.encoder.later[0].rare.keys() == {f"rare {i}" for i in range(10, 20)}
 
 
+def test_rows_of_no_weight_bring_no_categories():
+    model = KitchenSinksRegressor("tabular", 20, random_state=0).partial_fit(*batch(["A", "B"]))
+    X, y = batch(["A", "D", "E"])
+    model.partial_fit(X, y, sample_weight=X["town"] != "E")
+    assert model.rows_.encoder.known(0).keys() == {"A", "B", "D"}
+
+
 def test_names_of_rows_get_no_codes():
     X, y = batch(["A", "B"], 600)
     names = X.assign(town=[*X["town"].astype(str)[:200], *(f"name {i}" for i in range(400))])

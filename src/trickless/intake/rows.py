@@ -266,7 +266,12 @@ class Rows(Stated):
         If it is ``learned``, new categories get codes of their own, where the neurons take them.
         """
         if learned and self.encoder is not None and self.kind.any_code:
-            self.encoder = self.encoder.after(self.owner, unmasked(of_arrays(X)))
+            rows = unmasked(of_arrays(X))
+            if sample_weight is not None and hasattr(rows, "shape"):
+                n_rows, given = rows.shape[0], to_host(sample_weight)
+                weight = check_weights(self.owner, given, n_rows, may_be_empty)
+                rows = rows if weight is None else picked(rows, np.flatnonzero(weight))
+            self.encoder = self.encoder.after(self.owner, rows)
         place = place_of(X)
         check_together(self.owner, place, y=y, sample_weight=sample_weight)
         X, y = self._validated(learner, X, to_host(y), place, reset=False)
