@@ -261,8 +261,10 @@ def test_a_stream_is_saved_in_the_middle_with_its_classes(tmp_path):
     np.testing.assert_array_equal(answers(model), answers(again))
 
 
-@pytest.mark.parametrize("failing", [1, 2, 4])
-def test_a_stream_of_batches_resumes_with_its_classes(tmp_path, failing):
+@pytest.mark.parametrize(
+    ("failing", "half_life"), [(1, None), (2, None), (4, None), (2, "auto"), (4, "auto")]
+)
+def test_a_stream_of_batches_resumes_with_its_classes(tmp_path, failing, half_life):
     X, y = rows()
     parts = [(X[start : start + 100], y[start : start + 100]) for start in range(0, N, 100)]
 
@@ -273,7 +275,8 @@ def test_a_stream_of_batches_resumes_with_its_classes(tmp_path, failing):
         yield broken, parts[failing][1]
 
     def model():
-        return KitchenSinksClassifier(Gaussian(1.0), 40, random_state=0)
+        family = Gaussian(1.0) if half_life is None else "gaussian"  # of which 256 rows decide
+        return KitchenSinksClassifier(family, 40, half_life=half_life, random_state=0)
 
     path, broken = tmp_path / "stream", model()
     with pytest.raises(ValueError, match="NaN"):
