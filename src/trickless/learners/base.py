@@ -178,14 +178,24 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         return batch
 
     def _receive_later(
-        self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None, stream: bool = True
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        classes: Any = None,
+        stream: bool = True,
+        learned: bool = False,
     ) -> Batch:
-        """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0."""
+        """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0.
+
+        If the batch is ``learned``, new categories may get codes of their own.
+        """
         check_fixed(self)
         before, self.rows_ = self.targets_, self.rows_.fork()  # which may note what is in them
-        X, y, weight = self.rows_.later(self, X, self._read_targets(y), sample_weight, stream)
+        y = self._read_targets(y)
+        X, y, weight = self.rows_.later(self, X, y, sample_weight, stream, learned)
         if not isinstance(before, Numbers):
-            self.targets_ = before = with_classes(before, to_host(classes), self._spare)
+            self.targets_ = before = with_classes(before, to_host(classes), self._begins_classes)
         if not len(y):
             return X, np.empty((0, before.n_outputs)), weight
         class_weight = getattr(self, "class_weight", None)
@@ -193,11 +203,17 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         self._follow(before)
         return batch
 
+    @property
+    def _begins_classes(self) -> bool:
+        """Whether only the first batch can say that new classes may appear."""
+        return self._spare
+
     def _follow(self, before: Targets) -> None:
         """Give the function the outputs of new targets, if they differ from earlier ones."""
         if (new := self.targets_.since(before)) is not None:
-            name = self._parts[-1]
-            setattr(self, name, getattr(self, name).with_outputs(new, self.targets_))
+            for name in (self._parts[-1], "early_"):
+                if (part := getattr(self, name, None)) is not None:
+                    setattr(self, name, part.with_outputs(new, self.targets_))
 
     def _rows_to_predict(self, X: Any) -> Any:
         if not self.__sklearn_is_fitted__():  # what scikit-learn asks takes as long as a prediction

@@ -63,7 +63,8 @@ class Trees(Neurons):
     Doubly Stochastic Gradients makes Newton steps on trees, and fits their cuts to the data
     (``n_candidates``). That is gradient boosting on partly random trees. Learners with these
     neurons accept data frames directly, as with :class:`Tabular`. Categories that were not in the
-    first batch, or rare there, count as one category.
+    first batch, or rare there, count as one category, even if a stream has learned from them since.
+    :class:`Tabular` learns such categories as themselves.
 
     Parameters
     ----------
