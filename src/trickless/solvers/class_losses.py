@@ -162,6 +162,7 @@ class Exponential(Loss):
 
     has_link = True
     bending = 1.0
+    temperature = 0.5
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         wrong = -y * f
@@ -176,7 +177,7 @@ class Exponential(Loss):
         return y * slope, slope
 
     def _positive(self, f: np.ndarray) -> np.ndarray:
-        return expit(2 * f)
+        return expit(f / self.temperature)
 
 
 class Softmax(Loss):

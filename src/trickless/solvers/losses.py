@@ -48,7 +48,8 @@ class Loss(ABC):
     is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the third
     derivative, in units of the second. Targets are ±1, unless the loss is ``for_numbers``.
     ``bounded_curvature`` says that ``curvature`` is a bound. ``by_rows`` says that the loss of a
-    row does not depend on other rows.
+    row does not depend on other rows. The link of a loss is the logistic function of f over
+    ``temperature``, or the softmax function if it is ``coupled``.
     """
 
     curvature: float = 1.0
@@ -61,6 +62,7 @@ class Loss(ABC):
     for_numbers: bool = False
     bounded_curvature: bool = True
     by_rows: bool = True
+    temperature: float = 1.0
 
     def among(self, weight: np.ndarray | None) -> Loss:
         """Return the loss of rows with these weights, if the loss of a row depends on others."""
