@@ -42,7 +42,8 @@ def _problem(n=80, d=4):
 def _of_numbers(model, y=None, X=None, deviates=False):
     rows, target = _problem()
     X = rows if X is None else X
-    return Case(model.fit(X, target if y is None else y(X, target)), X, X, deviates)
+    model.fit(X, target if y is None else y(X, target))
+    return Case(model, X, np.asarray(X), deviates)
 
 
 def _with_gaps():
@@ -170,6 +171,9 @@ CASES = {
     ),
     "binary": lambda: _of_numbers(
         _trees(DoublyStochasticRegressor, shape="binary"), X=_with_gaps()
+    ),
+    "numbered": lambda: _of_numbers(
+        _trees(DoublyStochasticRegressor), X=pd.DataFrame(_with_gaps())
     ),
     "frame": lambda: _of_frame(_trees(DoublyStochasticRegressor)),
     "binary_frame": lambda: _of_frame(_trees(DoublyStochasticRegressor, shape="binary")),
