@@ -79,14 +79,13 @@ _CONSTANT = """
 for (int o = 0; o < $outputs; o++) f[o] += coef[(leaf_start[t] + leaf) * $outputs + o];
 """
 _LINEAR = """
-int n_leaves = 1 << (node_start[t + 1] - first);
-  for (int i = 0; i <= $m; i++) {
+for (int i = 0; i <= $m; i++) {
     double z = 1.0;
     if (i > 0) {
       int column = input_column[t * $m + i - 1];
       z = column < 0 ? 0.0 : steps[column * 256 + bins[column]] / 127.0;
     }
-    int at = leaf_start[t] + i * n_leaves + leaf;
+    int at = leaf_start[t] + i * leaf_count[t] + leaf;
     for (int o = 0; o < $outputs; o++) f[o] += coef[at * $outputs + o] * z;
   }
 """
@@ -140,8 +139,13 @@ def _crossed(program: Program, crosses: Crosses, width: int) -> str:
     return code(_CROSSED, n=width + len(crosses), d=width, m=m, pairs=len(crosses) // 2)
 
 
-def _use(found: Described, family: Trees) -> str:
-    """Return code that adds the values of a leaf."""
+def _use(program: Program, found: Described, family: Trees, n_leaves: list[int]) -> str:
+    """Keep the values of the first leaves of each tree, and return code that adds those of one."""
+    coef = found.coef.reshape(len(n_leaves), 1 + family.n_inputs, -1, found.n_outputs)
+    values = [c[:, :k].reshape(-1, found.n_outputs) for c, k in zip(coef, n_leaves, strict=True)]
+    program.keep(leaf_start=np.cumsum([0, *map(len, values)]), coef=np.concatenate(values))
+    if family.linear_ is not None:
+        program.keep(leaf_count=np.array(n_leaves))
     template = _CONSTANT if family.linear_ is None else _LINEAR
     return code(template, m=family.n_inputs, outputs=found.n_outputs).strip()
 
@@ -158,17 +162,10 @@ def _oblivious(program: Program, found: Described, family: Trees) -> str:
     depth = columns.shape[1]
     used = np.where(parts_rows.any(axis=1), depth - parts_rows[:, ::-1].argmax(axis=1), 0)
     kept = np.arange(depth) < used[:, None]
-    parts = 1 + family.n_inputs
-    coef = found.coef.reshape(len(columns), parts, family.geometry.width, -1)
-    values = [c[:, : 2**n].reshape(-1, found.n_outputs) for c, n in zip(coef, used, strict=True)]
-    program.keep(
-        node_start=np.append(0, np.cumsum(used)),
-        node_column=columns[kept],
-        leaf_start=np.cumsum([0, *map(len, values)]),
-        coef=np.concatenate(values),
-    )
+    program.keep(node_start=np.append(0, np.cumsum(used)), node_column=columns[kept])
     _sets(program, sets[kept])
-    return code(_OBLIVIOUS, n=len(columns), use=_use(found, family))
+    use = _use(program, found, family, (2**used).tolist())
+    return code(_OBLIVIOUS, n=len(columns), use=use)
 
 
 def _binary(program: Program, found: Described, family: Trees) -> str:
@@ -181,14 +178,7 @@ def _binary(program: Program, found: Described, family: Trees) -> str:
     kept[tree[inner], children[inner]] = True
     number = np.cumsum(kept).reshape(kept.shape) - 1  # nodes that are kept, one after the other
     child = np.where(inner, number[tree, np.maximum(children, 0)], children)
-    leaves = family.geometry.n_leaves(found.weights)
-    values = [c[:k] for c, k in zip(found.coef, leaves.tolist(), strict=True)]
-    program.keep(
-        node_start=number[:, 0],
-        node_column=columns[kept],
-        node_child=child[kept],
-        leaf_start=np.cumsum([0, *map(len, values)]),
-        coef=np.concatenate(values),
-    )
+    program.keep(node_start=number[:, 0], node_column=columns[kept], node_child=child[kept])
     _sets(program, sets[kept])
-    return code(_BINARY, n=n, use=_use(found, family))
+    use = _use(program, found, family, family.geometry.n_leaves(found.weights).tolist())
+    return code(_BINARY, n=n, use=use)
