@@ -231,7 +231,7 @@ def linear(neurons=None):
 
 
 def auto():
-    return linear(Trees(depth=3, shape="auto"))
+    return linear(Trees(depth=3, shape="both"))
 
 
 #: The same for linear leaves: those of a model, and those that it might have had.
