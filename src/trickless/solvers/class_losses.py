@@ -160,9 +160,9 @@ class Exponential(Loss):
     straight line, so a step that is too long has a finite loss, from which a shorter step is found.
     """
 
+    temperature = 0.5
     has_link = True
     bending = 1.0
-    temperature = 0.5
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         wrong = -y * f

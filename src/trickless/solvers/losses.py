@@ -43,17 +43,18 @@ class Loss(ABC):
 
     ``curvature`` is an upper bound of the second derivative. It is 1 for piecewise linear losses,
     whose derivative is 0 or ±1 at all scales of the targets. Steps up to 1 / curvature are stable
-    for neurons bounded by 1. A link turns decision values into probabilities. ``coupled`` says
-    that the slope of one output depends on the others. ``bounded_slope`` says that the derivative
-    is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the third
-    derivative, in units of the second. Targets are ±1, unless the loss is ``for_numbers``.
+    for neurons bounded by 1. A link turns decision values into probabilities. It is the logistic
+    function of f over ``temperature``, or the softmax function if the loss is ``coupled``, which
+    says that the slope of one output depends on the others. ``bounded_slope`` says that the
+    derivative is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the
+    third derivative, in units of the second. Targets are ±1, unless the loss is ``for_numbers``.
     ``bounded_curvature`` says that ``curvature`` is a bound. ``by_rows`` says that the loss of a
-    row does not depend on other rows. The link of a loss is the logistic function of f over
-    ``temperature``, or the softmax function if it is ``coupled``.
+    row does not depend on other rows.
     """
 
     curvature: float = 1.0
     has_link: bool = False
+    temperature: float = 1.0
     piecewise_linear: bool = False
     coupled: bool = False
     bounded_slope: bool = True
@@ -62,7 +63,6 @@ class Loss(ABC):
     for_numbers: bool = False
     bounded_curvature: bool = True
     by_rows: bool = True
-    temperature: float = 1.0
 
     def among(self, weight: np.ndarray | None) -> Loss:
         """Return the loss of rows with these weights, if the loss of a row depends on others."""
