@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from trickless import neurons
+from trickless.arrays.states import snapshot
 from trickless.errors import InvalidValueError, RemedyError
 from trickless.export.answers import add_answers, add_decision
 from trickless.export.deviations import add_deviations
@@ -43,6 +44,7 @@ _WIDEST = 2**16
 def describe(owner: str, model: Any, error_bars: bool = False) -> Program:
     """Describe a fitted model as a program. ``owner`` begins error messages."""
     learner, scaler = _parts(owner, model)
+    learner = snapshot(learner)  # which another thread may train meanwhile
     found = described(owner, learner)
     name = type(found.family).__name__
     write = _FAMILIES.get(type(found.family))
@@ -62,7 +64,7 @@ def describe(owner: str, model: Any, error_bars: bool = False) -> Program:
     )
     try:
         if isinstance(model, TableModel):
-            width = read_table(program, model)
+            width = read_table(program, model, learner)
         elif learner.rows_.encoder is not None:
             width = read_frame(program, learner)
         else:

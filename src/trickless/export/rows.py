@@ -123,9 +123,9 @@ def read_frame(program: Program, learner: Any) -> int:
     return _coded(program, learner, columns, maps, np.zeros(len(columns)), False)
 
 
-def read_table(program: Program, model: TableModel) -> int:
+def read_table(program: Program, model: TableModel, learner: Any) -> int:
     """Read the rows of a table, as a :class:`~trickless.TableModel` does; return the width."""
-    learner, columns = model.learner, [_column(about) for about in model.columns]
+    columns = [_column(about) for about in model.columns]
     family = make_neurons(learner.neurons)
     if not family.accepts_tables:
         return _matrix(program, model.columns, columns, isinstance(family, Histograms))
