@@ -116,7 +116,7 @@ def test_a_resumed_fit_gives_the_same_model(name, path, ending):
             assert not model.__sklearn_is_fitted__()
         assert everything(model.fit(X, y, checkpoint=str(path))) == everything(whole)
         assert not list(path.parent.iterdir())
-        n += {"sums": 1, "rounds": 40}.get(name.split("-")[0], 5)
+        n += {"sums": 1, "rounds": 80}.get(name.split("-")[0], 9)
     assert n > 2
 
 
@@ -411,7 +411,7 @@ def test_a_hostile_state_is_refused_clearly(name, path, ending, tmp_path):
         for part in parts["state"].values()
         for attribute in getattr(part, "__dict__", {})
     ]
-    tried = np.random.default_rng(0).permutation(len(changes))[:25]
+    tried = np.random.default_rng(0).permutation(len(changes))[:12]
     for change in (changes[i] for i in tried):
         path.write_bytes(content)
         if not hostile(path, change):

@@ -33,7 +33,7 @@ WEIGHTED = [
     if "sample_weight" in inspect.signature(model.fit).parameters
 ]
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
-OFTEN = RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0)
+OFTEN = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
 #: Sets with two classes, of which one is rare, and others.
 IMBALANCED = {
     f"{share:.0%}, {seed}": make_classification(

@@ -91,8 +91,7 @@ def products(neurons, X, Y, rng, n=N):
     return (a * b).sum(axis=1)
 
 
-@pytest.mark.parametrize("scale", [0.7, 3.0])
-@pytest.mark.parametrize("d", [1, 3, 10])
+@pytest.mark.parametrize(("d", "scale"), [(1, 3.0), (3, 0.7), (10, 3.0)])
 @pytest.mark.parametrize("name", WITH_KERNEL)
 def test_mean_of_products_is_the_kernel(name, d, scale):
     rng = np.random.default_rng(1)

@@ -14,7 +14,6 @@ from trickless.neurons import (
     Ferns,
     Gaussian,
     Laplace1,
-    Matern,
     Mixture,
     On,
     Relevance,
@@ -56,8 +55,9 @@ def few_that_matter(n=1500, d=16):
 
 
 @pytest.mark.filterwarnings("ignore:.*column 0 varies at least")
-@pytest.mark.parametrize("family", [Gaussian, Matern, Laplace1], ids=lambda family: family.__name__)
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("family", "sparse"), [(Gaussian, False), (Laplace1, False), (Gaussian, True)]
+)
 def test_relevance_finds_the_features_that_matter(family, sparse):
     X, y = few_that_matter()
     spread = X.std(axis=0)

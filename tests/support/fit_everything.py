@@ -14,7 +14,7 @@ from cases import FAMILIES, LEARNERS, SOME, answers, name_of, problem, suited
 
 
 def make(learner, family, **options):
-    if family == "trees" and "DoublyStochastic" in name_of(learner):
+    if "trees" in family and "DoublyStochastic" in name_of(learner):
         # Each of them takes a step. Of few rows, held-out ones may be worse than a constant.
         options = {"n_neurons": 60, "early_stopping": False} | options
     return clone(learner).set_params(neurons=FAMILIES[family], random_state=0, **options)

@@ -98,7 +98,7 @@ def test_frames_of_any_columns_are_learned(learner):
     y = targets(learner, y)
     model = tabular(learner).fit(frame, y)
     constant = np.var(y) and np.mean(y == pd.Series(y).mode()[0])
-    assert model.score(frame, y) > (0.3 if is_regressor(learner) else constant + 0.1)
+    assert model.score(frame, y) > (0.3 if is_regressor(learner) else constant + 0.08)
     assert model.feature_names_in_.tolist() == frame.columns.tolist()
     assert model.neurons_.inputs_.names == tuple(frame.columns)
     again = pickle.loads(pickle.dumps(model))
