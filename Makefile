@@ -5,6 +5,7 @@
 # make test-pythons  the same tests on the other versions of Python that are here, of 3.11 to 3.14
 # make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
 # make test-frameworks  test neurons of torch and JAX, torch tensors, River, skops and MLflow (installs them)
+# make test-gpu      the tests of a graphics card, which are skipped with a message where there is none
 # make fuzz-files    32,000 damaged or hostile files of models: refused, or loaded and used without harm
 # make fuzz-inputs   eight thousand odd inputs and tables, which must be answered rightly or refused with a remedy
 # make coverage      lines and branches that the tests run, of all suites together (installs their needs)
@@ -95,6 +96,10 @@ test: $(VENV)/.test
 
 test-frameworks: $(VENV)/.test-frameworks
 	$(BIN)/python -m pytest $(FRAMEWORKS)
+
+test-gpu: $(VENV)/.test-frameworks
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -rs -k cuda tests/frameworks/test_torch_arrays.py \
+		tests/frameworks/test_array_api.py tests/frameworks/test_crossings.py
 
 # A virtual environment of its own: versions are constrained, so that no other target may share it.
 test-oldest: export PIP_CONSTRAINT = $(CURDIR)/requirements/oldest.txt
