@@ -33,6 +33,8 @@
 # make bench-gaussian-process  a Gaussian process on a million rows, beside the exact one, and unequal noise
 # make bench-growth       time against rows, inputs and neurons; time of an import
 # make bench-gpu        a graphics card beside bare torch; says so where there is none
+# make bench-gpu-aims   in 4 minutes, whether a graphics card is as near to bare torch as it should be
+# make count-gpu        operations and transfers of a step on a card, counted without one
 # make bench-images       MNIST by random convolutions
 # make bench-intervals    prediction intervals: how often they hold targets, and how wide they are
 # make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks; the bound of the theorem
@@ -237,6 +239,13 @@ bench-growth: $(VENV)/.test
 
 bench-gpu: $(VENV)/.torch
 	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/gpu/run.py
+
+# MNIST may name a NumPy archive of MNIST.
+bench-gpu-aims: $(VENV)/.torch
+	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/gpu/aims.py $(if $(MNIST),--mnist $(MNIST))
+
+count-gpu: $(VENV)/.torch
+	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/gpu/count.py
 
 bench-auto: $(VENV)/.plot
 	$(BIN)/python benchmarks/auto.py

@@ -288,7 +288,9 @@ class GrowingNetwork(Stated):
         if batch.place is HOST:
             return np.array([len(batch), n, *sums])
         sizes = batch.place.constant(np.array([len(batch), n], dtype=float))
-        return xp.concat([sizes, xp.stack([xp.astype(each, sizes.dtype) for each in sums])])
+        return xp.concat(
+            [sizes, xp.stack([xp.astype(each, sizes.dtype, copy=False) for each in sums])]
+        )
 
     def append(
         self,

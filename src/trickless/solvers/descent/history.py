@@ -36,7 +36,7 @@ class Awaited(NamedTuple):
     def with_most(self, most: Any) -> Awaited:
         """Return the step with the largest change of f, which follows later."""
         xp = place_of(most).xp
-        most = xp.reshape(xp.astype(most, self.numbers.dtype), (1,))
+        most = xp.reshape(xp.astype(most, self.numbers.dtype, copy=False), (1,))
         return self._replace(numbers=xp.concat([self.numbers, most]))
 
 
