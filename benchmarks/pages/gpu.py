@@ -41,7 +41,7 @@ def counted_table():
             f"{step['neurons before']:,} before"
         )
         for what in ("a step of a stream", "a step of a fit"):
-            size = name if what == "a step of a stream" else name.rpartition(",")[0]
+            size = name if what == "a step of a stream" else name.rpartition(", ")[0]
             pairs = (parts[label]["steps"][i][what] for label in ("before", "now"))
             rows.append([f"{what}: {size}", *_counts(*pairs)])
     for what in ("a panel", "the rest of a fit, alpha=1e-06", "the rest of a fit, alpha='auto'"):
@@ -62,7 +62,7 @@ def counted_table():
 
 def trees_table():
     trees = results("gpu_counts")["now"]["trees"]
-    rows = [[f"operations of torch, depth {trees['depth']}", f"{trees['a tree']['launched']}"]]
+    rows = [[f"torch operations, depth {trees['depth']}", f"{trees['a tree']['launched']}"]]
     for n, seconds in trees["seconds of a tree on the host"].items():
         what = f"one thread of the host, {int(n):,} rows of {trees['features']}"
         rows.append([what, f"{1000 * seconds:.1f} ms"])

@@ -13,6 +13,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import aims
+import count
 from cases import FAMILIES, LEARNERS, answers, name_of, problem, suited
 from devices import DEVICES
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
@@ -146,6 +148,15 @@ def test_the_benchmark_runs_on_small_shapes(tmp_path):
     result = benchmark("--device", "cpu", "--small", "--out", tmp_path / "gpu.json")
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "gpu.json").exists()
+
+
+@pytest.mark.parametrize(("script", "options"), [(aims, ["--device", "cpu"]), (count, [])])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_scripts_without_a_card_run_on_small_shapes(script, options, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "results.json"
+    monkeypatch.setattr(sys, "argv", ["script", "--small", "--out", str(out), *options])
+    assert script.main() == 0
+    assert out.exists()
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a graphics card")
