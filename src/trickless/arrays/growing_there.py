@@ -70,8 +70,10 @@ class GrowingThere(Growing):
         other._there = self._place.copy(self._there[: self._length, ...])
         return other
 
+    __copy__ = copy
+
     def __reduce__(self) -> Any:
-        return self.on_host().__reduce_ex__(2)
+        return Growing.of, (self.rows,)
 
 
 def growing_at(buffer: Growing, place: Place) -> Growing:

@@ -38,6 +38,8 @@ from trickless.solvers.state import State, ignore, parts_of
 
 #: Rows by which cuts are chosen, where a step does not take all rows.
 POOL = 2**16
+#: The most steps on a device whose records are read together.
+_AWAITED = 64
 #: Parts of the state of a fit that are attributes of the descent.
 _ATTRIBUTES: dict[str, Any] = {
     "validation_scores": list,
@@ -86,9 +88,13 @@ class Descent(GrowingNetwork):
                 self.size_steps(partial(take, take(rows, where)), targets[where], some, options)
                 if memory.levels:
                     self.keep_level(batch, memory.lapses[where].sum(), step.n_jobs)
-            for _ in range(times):
-                fade = options.sizes.fading(self.taken, planned)
-                self.step(batch, step.neurons_per_step, options, part, fade)
+            try:
+                for _ in range(times):
+                    fade = options.sizes.fading(self.taken, planned)
+                    self.step(batch, step.neurons_per_step, options, part, fade)
+            except KeyboardInterrupt:  # which leaves a model
+                self.settle(options)
+                raise
             advance(len(index))
         self.settle(options)
         warn_if_lost(self, n_before, options)
@@ -137,6 +143,8 @@ class Descent(GrowingNetwork):
         sums = step.sums(self, some, Z, slopes)
         new, _ = self.update(sums, weights, k, gamma, seen, options, source, part)
         self.add(batch.values, Z, new, gamma, step)
+        if len(self.awaited) >= _AWAITED:
+            self.settle(options)
 
     def update(
         self,

@@ -38,9 +38,6 @@ from trickless.solvers.descent.held_out import folds, split
 from trickless.solvers.descent.options import DescentOptions
 from trickless.solvers.state import Keep, State, forget, ignore
 
-#: The most steps on a device whose records are read together.
-_AWAITED = 64
-
 
 class FitRows(NamedTuple):
     """The rows of a fit, with targets and weights.
@@ -322,8 +319,6 @@ class Course:
                 given = self._given(k)
                 descent.step(self._batches[number], k, options, pool=self._pool, given=given)
                 advance(k)
-                if len(descent.awaited) >= _AWAITED:
-                    descent.settle(options)
                 if self._stop():
                     break
         finally:  # an interrupt leaves a model
