@@ -5,6 +5,7 @@
 # make test-pythons  the same tests on the other versions of Python that are here, of 3.11 to 3.14
 # make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
 # make test-frameworks  test neurons of torch and JAX, torch tensors, River, skops and MLflow (installs them)
+# make test-gpu      the tests of a graphics card, which are skipped with a message where there is none
 # make fuzz-files    32,000 damaged or hostile files of models: refused, or loaded and used without harm
 # make fuzz-inputs   eight thousand odd inputs and tables, which must be answered rightly or refused with a remedy
 # make coverage      lines and branches that the tests run, of all suites together (installs their needs)
@@ -32,6 +33,8 @@
 # make bench-gaussian-process  a Gaussian process on a million rows, beside the exact one, and unequal noise
 # make bench-growth       time against rows, inputs and neurons; time of an import
 # make bench-gpu        a graphics card beside bare torch; says so where there is none
+# make bench-gpu-aims   in 4 minutes, whether a graphics card is as near to bare torch as it should be
+# make count-gpu        operations and transfers of a step on a card, counted without one
 # make bench-images       MNIST by random convolutions
 # make bench-intervals    prediction intervals: how often they hold targets, and how wide they are
 # make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks; the bound of the theorem
@@ -95,6 +98,10 @@ test: $(VENV)/.test
 
 test-frameworks: $(VENV)/.test-frameworks
 	$(BIN)/python -m pytest $(FRAMEWORKS)
+
+test-gpu: $(VENV)/.test-frameworks
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -rs -k cuda tests/frameworks/test_torch_arrays.py \
+		tests/frameworks/test_array_api.py tests/frameworks/test_crossings.py
 
 # A virtual environment of its own: versions are constrained, so that no other target may share it.
 test-oldest: export PIP_CONSTRAINT = $(CURDIR)/requirements/oldest.txt
@@ -232,6 +239,13 @@ bench-growth: $(VENV)/.test
 
 bench-gpu: $(VENV)/.torch
 	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/gpu/run.py
+
+# MNIST may name a NumPy archive of MNIST.
+bench-gpu-aims: $(VENV)/.torch
+	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/gpu/aims.py $(if $(MNIST),--mnist $(MNIST))
+
+count-gpu: $(VENV)/.torch
+	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/gpu/count.py
 
 bench-auto: $(VENV)/.plot
 	$(BIN)/python benchmarks/auto.py

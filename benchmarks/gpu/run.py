@@ -13,7 +13,8 @@ weights on the device, and do with torch's matrix products and factorisations al
   solve. Ours is ``partial_fit`` as a user calls it, and a copy of the coefficients before it, which
   every turn begins from.
 
-Ratios aim at 1.3 or less. ``published.py`` says what is fitted beside Falkon and EigenPro.
+``aims.py`` says what the ratios should be, and ``count.py`` what a step does that takes time on a
+card. ``published.py`` says what is fitted beside Falkon and EigenPro.
 
 Run as ``SCIPY_ARRAY_API=1 python benchmarks/gpu/run.py``; writes ``benchmarks/results/gpu.json``.
 Without a graphics card it says so and ends with exit code 2. ``--device cpu --small --out FILE``
@@ -181,6 +182,16 @@ def step(shape, device, repeats, finish):
     }
 
 
+def no_card(device):
+    """Why nothing can be measured on a device; None if it is there."""
+    if device.type != "cuda" or torch.cuda.is_available():
+        return None
+    return (
+        "benchmarks/gpu: there is no CUDA device here, so nothing was measured. Remedy: a machine "
+        "with one, or --device cpu --small to test the code."
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--device", default="cuda", help="a torch device")
@@ -189,12 +200,8 @@ def main():
     parser.add_argument("--out", type=Path, default=RESULTS / "gpu.json")
     arguments = parser.parse_args()
     device = torch.device(arguments.device)
-    if device.type == "cuda" and not torch.cuda.is_available():
-        print(
-            "benchmarks/gpu: there is no CUDA device here, so nothing was measured. Remedy: a "
-            "machine with one, or --device cpu --small to test the code.",
-            file=sys.stderr,
-        )
+    if (why := no_card(device)) is not None:
+        print(why, file=sys.stderr)
         return 2
     sklearn.set_config(array_api_dispatch=True)
     repeats = 1 if arguments.small else 5

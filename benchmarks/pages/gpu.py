@@ -32,4 +32,50 @@ def _seconds(seconds, ours, bare):
     return f"{seconds[ours]:.3g} s", f"{seconds[bare]:.3g} s", f"{ratio:.1f}"
 
 
-TABLES = {"measured on a card": measured_table}
+def counted_table():
+    parts = results("gpu_counts")
+    rows = []
+    for i, step in enumerate(parts["now"]["steps"]):
+        name = (
+            f"{step['neurons drawn']:,} neurons, preconditioner={step['preconditioner']!r}, "
+            f"{step['neurons before']:,} before"
+        )
+        for what in ("a step of a stream", "a step of a fit"):
+            size = name if what == "a step of a stream" else name.rpartition(", ")[0]
+            pairs = (parts[label]["steps"][i][what] for label in ("before", "now"))
+            rows.append([f"{what}: {size}", *_counts(*pairs)])
+    for what in ("a panel", "the rest of a fit, alpha=1e-06", "the rest of a fit, alpha='auto'"):
+        pairs = (parts[label]["kitchen_sinks"][what] for label in ("before", "now"))
+        rows.append([f"Kitchen Sinks: {what}", *_counts(*pairs)])
+    head = [
+        "",
+        "operations",
+        "waits",
+        "copies to the device",
+        "bytes to the host",
+        "factorisations",
+    ]
+    c, before = parts["now"]["circumstances"], parts["before"]["circumstances"]["commit"]
+    text = f"Before (commit {before}) → now. torch {c['torch']}. {where(parts['now'])}."
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def trees_table():
+    trees = results("gpu_counts")["now"]["trees"]
+    rows = [[f"torch operations, depth {trees['depth']}", f"{trees['a tree']['launched']}"]]
+    for n, seconds in trees["seconds of a tree on the host"].items():
+        what = f"one thread of the host, {int(n):,} rows of {trees['features']}"
+        rows.append([what, f"{1000 * seconds:.1f} ms"])
+    return "\n".join(grid(["a tree", ""], rows))
+
+
+def _counts(before, now):
+    names = "launched", "waits", "to_device", "host_bytes", "factorised"
+    return [f"{before[name]:,.0f} → {now[name]:,.0f}" for name in names]
+
+
+TABLES = {
+    "measured on a card": measured_table,
+    "counted without a card": counted_table,
+    "trees without a card": trees_table,
+}

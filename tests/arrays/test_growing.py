@@ -1,13 +1,17 @@
 """Buffers that rows are appended to."""
 
 import pickle
+from copy import copy, deepcopy
 
+import array_api_strict as xp
 import numpy as np
 import pytest
 import scipy.sparse
 
 from cases import inputs
 from trickless.arrays.growing import Growing, growing_like
+from trickless.arrays.growing_there import growing_at
+from trickless.arrays.places import HOST, place_of, to_host
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -68,3 +72,31 @@ def test_column_numbers_that_are_wrong_are_refused_with_the_state():
         type(buffer).__new__(type(buffer)).__setstate__(state)
     buffer.append(scipy.sparse.csr_matrix((1, 2)))  # narrower rows leave the others in bounds
     assert buffer.rows.shape == (4, 3)
+
+
+def test_a_buffer_on_a_device_grows_as_one_on_the_host():
+    rng, place = np.random.default_rng(0), place_of(xp.asarray(0.0, device=xp.Device("device1")))
+    first, more = rng.standard_normal((3, 2, 2)), rng.standard_normal((5, 2, 2))
+    here = Growing.of(first)
+    there = growing_at(here, place)
+    assert growing_at(there, place) is there
+    assert growing_at(here, HOST) is here
+    before = there.copy()
+    for buffer, rows in ((here, more), (there, place.put(more))):
+        buffer.append(rows[:1, ...])
+        buffer.append(rows[1:, ...])
+        buffer.scale(np.array([0.5, 2.0]))
+    expected = here.rows.copy()
+    np.testing.assert_array_equal(expected, np.concatenate([first, more]) * [0.5, 2.0])
+    for buffer in (there, there.copy(), there.fork(), copy(there), deepcopy(there)):
+        assert len(buffer) == 8
+        np.testing.assert_array_equal(buffer.rows, expected)
+    restored = pickle.loads(pickle.dumps(there))
+    assert type(restored) is type(growing_at(there, HOST)) is Growing
+    np.testing.assert_array_equal(restored.rows, expected)
+    np.testing.assert_array_equal(to_host(there.at(place, 6)), expected[6:])
+    np.testing.assert_array_equal(there.at(HOST), expected)
+    np.testing.assert_array_equal(there.mapped(np.negative).rows, -expected)
+    there.keep(np.array([1, 4]))
+    np.testing.assert_array_equal(to_host(there.at(place)), expected[[1, 4]])
+    np.testing.assert_array_equal(before.rows, first)

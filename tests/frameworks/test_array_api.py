@@ -3,6 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import check_array_api_input, check_array_api_input_and_values
 
+from devices import DEVICES
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -11,8 +12,6 @@ from trickless import (
     RandomFeatures,
 )
 
-torch = pytest.importorskip("torch")
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 MODELS = [
     KitchenSinksRegressor(n_neurons=50),
     KitchenSinksClassifier(n_neurons=50),

@@ -13,11 +13,13 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import aims
+import count
 from cases import FAMILIES, LEARNERS, answers, name_of, problem, suited
+from devices import DEVICES
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
 from trickless.neurons import FromTorch
 
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 WORKING = [m for m in LEARNERS if not name_of(m).startswith("Shrinking")]
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "gpu" / "run.py"
 
@@ -148,7 +150,16 @@ def test_the_benchmark_runs_on_small_shapes(tmp_path):
     assert (tmp_path / "gpu.json").exists()
 
 
-@pytest.mark.skipif(len(DEVICES) > 1, reason="there is a graphics card")
+@pytest.mark.parametrize(("script", "options"), [(aims, ["--device", "cpu"]), (count, [])])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_scripts_without_a_card_run_on_small_shapes(script, options, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "results.json"
+    monkeypatch.setattr(sys, "argv", ["script", "--small", "--out", str(out), *options])
+    assert script.main() == 0
+    assert out.exists()
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a graphics card")
 def test_the_benchmark_says_that_there_is_no_card():
     result = benchmark()
     assert result.returncode == 2

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from trickless.arrays.places import HOST, Place
 from trickless.arrays.sparse import canonical, check_csr
 from trickless.arrays.stated import Stated, check_count, check_is, check_same
 
@@ -27,8 +28,31 @@ class Growing(Stated):
         self._buffer: np.ndarray | None = None
         self._length = 0
 
+    @classmethod
+    def of(cls, rows: np.ndarray) -> Growing:
+        """Return a buffer that starts with some rows."""
+        buffer = Growing()
+        buffer.append(rows)
+        return buffer
+
     def __len__(self) -> int:
         return self._length
+
+    def at(self, place: Place, start: int = 0) -> Any:
+        """Return the rows from ``start`` on at a place, to read."""
+        return self.rows[start:] if place is HOST else place.put(self.rows[start:])
+
+    def scale(self, factor: np.ndarray) -> None:
+        """Multiply all rows by a factor for each number in the last axis, in their precision."""
+        self.rows[:] *= factor.astype(self.rows.dtype)
+
+    def is_at(self, place: Place) -> bool:
+        """Return whether the rows are at a place."""
+        return place is HOST
+
+    def on_host(self) -> Growing:
+        """Return a buffer on the host, by default this one."""
+        return self
 
     def mapped(self, function: Callable[[np.ndarray], np.ndarray]) -> Growing:
         """Return a buffer with a function of the rows, if there are any."""

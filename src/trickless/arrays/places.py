@@ -9,7 +9,7 @@ the rows is handed this object, and asks it for memory, copies and factorisation
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -19,18 +19,21 @@ from array_api_compat import numpy as array_api_numpy
 from scipy import linalg
 from sklearn import get_config
 
+from trickless.arrays import device_algebra
 from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
 from trickless.errors import InvalidTypeError
 
 Result = TypeVar("Result")
 Size = TypeVar("Size")
 
-#: Columns of a triangular factor that are solved together on a device.
-_COLUMNS = 1024
 #: Columns above which a Cholesky factorisation runs on one thread.
 _PARALLEL_CHOLESKY = 8192
 #: Rows in a block on a device, which runs in parallel by itself.
 _ROWS_ON_DEVICE = 2**16
+#: The most bytes of an array that are copied to pinned memory first.
+_PINNED = 2**26
+#: The most small arrays of the host that a device keeps.
+_CONSTANTS = 64
 
 
 class Host:
@@ -67,8 +70,8 @@ class Host:
         array = to_host(array)
         return array if dtype is None else array.astype(dtype, copy=False)
 
-    def take(self, X: Any, where: slice | np.ndarray) -> Any:
-        """Select rows of X by a slice, or by a NumPy array of indices or Booleans."""
+    def take(self, X: Any, where: Any) -> Any:
+        """Select rows of X by a slice, or by an array of indices or, from NumPy, Booleans."""
         return X[where]
 
     def astype(self, X: Any, dtype: np.dtype) -> Any:
@@ -92,6 +95,26 @@ class Host:
     def double(self, array: Any) -> Any:
         """Copy an array to ``for_double``, in double precision."""
         return to_host(array).astype(np.float64)
+
+    def constant(self, values: np.ndarray) -> Any:
+        """Return a few numbers, to compute with arrays here."""
+        return values
+
+    def factor(self, values: np.ndarray) -> Any:
+        """Return a number for each output, (n_outputs,) or (1,), to multiply arrays here by."""
+        return values
+
+    def scaled(self, array: Any, values: np.ndarray) -> Any:
+        """Multiply an array by a number for each output, in the precision of the array."""
+        return values.astype(array.dtype) * array
+
+    def filled(self, n: int, value: float) -> Any:
+        """Make a vector of equal numbers, in double precision."""
+        return np.full(n, value)
+
+    def apply(self, function: Callable[..., Any], array: Any, out: Any) -> None:
+        """Write an elementwise function of this library to ``out``, a part of a matrix."""
+        function(array, out=out)
 
     def times(self, left: np.ndarray, right: Any) -> np.ndarray:
         """Multiply a NumPy matrix by a matrix of this place, and return a NumPy matrix."""
@@ -125,8 +148,8 @@ class Host:
             factor, right, lower=True, trans="T" if transposed else "N", check_finite=False
         )
 
-    def cho_solve(self, factor: Any, right: np.ndarray) -> np.ndarray:
-        """Solve L Lᵀ X = B. B and X are on the host."""
+    def cho_solve(self, factor: Any, right: Any) -> Any:
+        """Solve L Lᵀ X = B."""
         return linalg.cho_solve((factor, True), right, check_finite=False)
 
     def eigh(self, matrix: Any) -> tuple[np.ndarray, Any]:
@@ -140,6 +163,9 @@ class Device:
 
     def __init__(self, xp: Any, where: Any, name: str) -> None:
         self.xp, self._where, self._name = xp, where, name
+        self._constants: dict[Any, Any] = {}
+        #: Whether functions may write their results to an array, for all that is known.
+        self._writes = True
 
     def __str__(self) -> str:
         return self._name
@@ -171,13 +197,24 @@ class Device:
             array = np.array(to_host(array), order="C")
             if array.dtype == np.float64 and not self.has_double:
                 array = array.astype(np.float32)
-            array = self.xp.asarray(array, device=self._where)
+            array = self._sent(array)
         return array if dtype is None else self.xp.astype(array, dtype, copy=False)
 
-    def take(self, X: Any, where: slice | np.ndarray) -> Any:
+    def _sent(self, array: np.ndarray) -> Any:
+        """Copy a NumPy array here.
+
+        From pinned memory, CUDA copies in the background. Otherwise Python waits until all earlier
+        work is done.
+        """
+        if getattr(self._where, "type", None) != "cuda" or not 0 < array.nbytes <= _PINNED:
+            return self.xp.asarray(array, device=self._where)
+        return self.xp.asarray(array).pin_memory().to(self._where, non_blocking=True)
+
+    def take(self, X: Any, where: Any) -> Any:
         if isinstance(where, slice):
             return X[slice(*where.indices(X.shape[0])), ...]  # no further than there are rows
-        where = np.flatnonzero(where) if where.dtype == bool else where
+        if isinstance(where, np.ndarray) and where.dtype == bool:
+            where = np.flatnonzero(where)
         return self.xp.take(X, self.put(where), axis=0)
 
     def astype(self, X: Any, dtype: np.dtype) -> Any:
@@ -202,6 +239,35 @@ class Device:
         place = self.for_double
         return place.xp.astype(place.put(array), place.xp.float64)
 
+    def factor(self, values: np.ndarray) -> Any:
+        return float(values[0]) if values.size == 1 else self.constant(values)
+
+    def scaled(self, array: Any, values: np.ndarray) -> Any:
+        factor = self.factor(values)
+        return array * (factor if isinstance(factor, float) else self.put(factor, array.dtype))
+
+    def filled(self, n: int, value: float) -> Any:
+        return self.xp.full((n,), value, dtype=self.xp.float64, device=self._where)
+
+    def constant(self, values: np.ndarray) -> Any:
+        """Return a few numbers of the host. Those that were used before are still here."""
+        key = values.dtype.char, values.shape, values.tobytes()
+        found = self._constants.get(key)
+        if found is None:
+            if len(self._constants) >= _CONSTANTS:
+                self._constants = {}
+            self._constants[key] = found = self.put(values)
+        return found
+
+    def apply(self, function: Callable[..., Any], array: Any, out: Any) -> None:
+        if self._writes:
+            try:
+                function(array, out=out)
+                return
+            except TypeError:  # the array API knows no ``out``
+                self._writes = False
+        out[...] = function(array)
+
     def times(self, left: np.ndarray, right: Any) -> np.ndarray:
         return to_host(self.put(left) @ right)
 
@@ -210,44 +276,22 @@ class Device:
         matrix -= there[:, None] * there[None, :]
         return matrix
 
-    def plus_ridge(self, matrix: Any, ridge: float, in_place: bool = False) -> Any:
+    def plus_ridge(self, matrix: Any, ridge: Any, in_place: bool = False) -> Any:
         copy = self.eye(matrix.shape[0], matrix.dtype)
-        copy *= float(ridge)
+        copy *= ridge if place_of(ridge) is self else float(ridge)
         copy += matrix
         return copy
 
     def cholesky(self, matrix: Any) -> Any:
-        xp = self.xp
-        try:
-            factor = xp.linalg.cholesky(matrix)
-        except Exception as error:
-            if "LinAlgError" in type(error).__name__:
-                raise linalg.LinAlgError(str(error)) from error
-            raise
-        # Some libraries raise no error, but return numbers that are not finite, or pivots below 0.
-        if not bool(xp.all(xp.isfinite(factor)) & xp.all(xp.linalg.diagonal(factor) > 0)):
-            raise linalg.LinAlgError("the matrix is not positive definite")
-        return factor
+        return device_algebra.cholesky(self.xp, matrix)
 
     def solve_lower(self, factor: Any, right: Any, transposed: bool = False) -> Any:
-        xp, n = self.xp, factor.shape[0]
-        X = xp.astype(self.put(right), factor.dtype)  # a copy
-        starts = range(0, n, _COLUMNS)
-        for start in reversed(starts) if transposed else starts:
-            some = slice(start, min(start + _COLUMNS, n))
-            # The contribution of the unknowns that are solved already.
-            if transposed:
-                known = factor[some.stop :, some].T @ X[some.stop :, :]
-                square = factor[some, some].T
-            else:
-                known = factor[some, :start] @ X[:start, :]
-                square = factor[some, some]
-            X[some, :] = xp.linalg.solve(square, X[some, :] - known)
-        return X
+        X = self.xp.astype(self.put(right), factor.dtype)  # a copy
+        return device_algebra.solve_lower(self.xp, factor, X, transposed)
 
-    def cho_solve(self, factor: Any, right: np.ndarray) -> np.ndarray:
+    def cho_solve(self, factor: Any, right: Any) -> Any:
         lower = self.solve_lower(factor, right)
-        return to_host(self.solve_lower(factor, lower, transposed=True))
+        return self.solve_lower(factor, lower, transposed=True)
 
     def eigh(self, matrix: Any) -> tuple[np.ndarray, Any]:
         eigenvalues, vectors = self.xp.linalg.eigh(matrix)
@@ -257,8 +301,9 @@ class Device:
 #: Where arrays live.
 Place = Host | Device
 HOST = Host()
-#: Devices so far by their names, because the devices of some libraries have no hash.
+#: Devices so far by their names, and by the types of their arrays and their objects.
 _devices: dict[str, Device] = {}
+_places: dict[tuple[type, Any], Device] = {}
 
 
 def place_of(X: Any) -> Place:
@@ -268,11 +313,22 @@ def place_of(X: Any) -> Place:
     """
     if isinstance(X, np.ndarray | np.generic):
         return HOST
+    if isinstance(X, Place):
+        return X
+    key = type(X), getattr(X, "device", None)
+    try:
+        return _places[key]
+    except (KeyError, TypeError):  # devices of some libraries have no hash
+        pass
     if not is_array_api_obj(X):
-        return X if isinstance(X, Place) else HOST
+        return HOST
     xp, where = array_namespace(X), device(X)
     name = f"{xp.__name__.removeprefix('array_api_compat.')} on {where}"
-    return _devices.setdefault(name, Device(xp, where, name))
+    place = _devices.setdefault(name, Device(xp, where, name))
+    if type(key[1]) is type(where):
+        with suppress(TypeError):
+            _places[key] = place
+    return place
 
 
 def namespace(X: Any) -> Any:
@@ -313,6 +369,6 @@ def matching(Z: Any, array: np.ndarray) -> Any:
     return place_of(Z).put(array, Z.dtype)
 
 
-def take(X: Any, where: slice | np.ndarray) -> Any:
-    """Select rows of X by a slice, or by a NumPy array of indices or Booleans."""
+def take(X: Any, where: Any) -> Any:
+    """Select rows of X by a slice, or by an array of indices or, from NumPy, Booleans."""
     return place_of(X).take(X, where)

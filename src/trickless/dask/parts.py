@@ -23,7 +23,7 @@ from trickless.learners.descents import options_of
 from trickless.neurons import Weights
 from trickless.solvers.descent.batches import MiniBatch, Values
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.growing_network import Seen
+from trickless.solvers.descent.history import Seen
 from trickless.solvers.descent.next_family import next_family
 from trickless.solvers.descent.options import DescentOptions
 from trickless.solvers.descent.steps.block import BlockSums

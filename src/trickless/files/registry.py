@@ -68,7 +68,7 @@ _NAMES = {
     "solvers.descent.descent": "Descent",
     "solvers.rounds.estimates": "Measured Noise",
     "solvers.descent.ages": "Ages",
-    "solvers.descent.growing_network": "Seen",
+    "solvers.descent.history": "Seen",
     "solvers.descent.slopes": "Units",
     "solvers.exact.norma": "NORMA",
     "solvers.least_squares.left_out": "LeftOut",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.places import Place, place_of
+from trickless.arrays.places import HOST, Place, namespace, place_of
 from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, pick
 from trickless.neurons import Neurons, Weights
@@ -78,6 +78,15 @@ def activations(
     """Compute activations of all neurons: an array (n_rows, n_neurons * width), or ``out``."""
     width, place = neurons.width, place or place_of(X)
     Z = place.empty((X.shape[0], n_neurons * width), X.dtype) if out is None else out
+    if place is not HOST and Z.dtype == X.dtype:
+
+        def write(rows: slice) -> None:
+            for where, weights in pieces():
+                out = Z[rows, where.start * width : where.stop * width]
+                neurons.write(X[rows, ...], weights, out)
+
+        place.map_rows(write, X.shape[0], Z.shape[1])
+        return Z
 
     def fill(rows: slice, where: slice, part: Any) -> None:
         Z[rows, where.start * width : where.stop * width] = part
@@ -121,8 +130,11 @@ def panels(
         yield panel, activations(stream.neurons, pieces, rows, n_neurons, n_jobs, Z, place)
 
 
-def by_neuron(columns: np.ndarray, width: int) -> np.ndarray:
+def by_neuron(columns: Any, width: int) -> Any:
     """Reorder values of a piece's columns, (width * n, ...), by neuron: a view (n, width, ...)."""
+    if not isinstance(columns, np.ndarray):
+        xp, (n, n_outputs) = namespace(columns), columns.shape
+        return xp.permute_dims(xp.reshape(columns, (width, n // width, n_outputs)), (1, 0, 2))
     return columns.reshape(width, -1, *columns.shape[1:]).swapaxes(0, 1)
 
 

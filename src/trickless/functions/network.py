@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
+from trickless.arrays.memory import size_of
 from trickless.arrays.places import HOST, Place, check_on_host, place_of, to_host
 from trickless.arrays.sparse import canonical
 from trickless.arrays.stated import (
@@ -23,12 +23,15 @@ from trickless.arrays.stated import (
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
 from trickless.errors import InvalidValueError
 from trickless.functions.activations import activations, evaluate
-from trickless.functions.stream import Later, NeuronStream, StoredNeurons
+from trickless.functions.later import Later
+from trickless.functions.stream import BLOCK, NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent
 
 #: Bytes of weights (at least a block) that are applied to all rows together.
 _GROUP_BYTES = 2**25
+#: Columns that are evaluated together on a device, which takes fewer operations.
+_COLUMNS_ON_DEVICE = 4096
 #: Rows of a block if leaves of trees are looked up.
 _ROWS_OF_LEAVES = 2**14
 #: Blocks of one shape have at least this number of rows, or more if they compute fewer values than
@@ -119,16 +122,23 @@ class Network(Stated):
             Values, in the library and on the device of X if it supports float64, and otherwise as a
             NumPy array.
         """
+        total = self.unchecked(X)
+        check_finite(type(self.neurons).__name__, total, place_of(total).xp)
+        return total
+
+    def unchecked(self, X: Any) -> Any:
+        """Compute the values, which may not be finite: on a device, a check waits for them."""
         X, place = canonical(X) if issparse(X) else X, place_of(X)
-        n_rows, dtype, sums = X.shape[0], X.dtype, place.for_double
+        n_rows, sums, all_coef = X.shape[0], place.for_double, self.coef
         total = place.zeros((n_rows, self.n_outputs))
-        total += sums.put(np.asarray(self.intercept, dtype=np.float64))
+        if place is HOST or np.any(self.intercept):
+            total += sums.put(np.asarray(self.intercept, dtype=np.float64))
+        if place is not HOST:  # in one transfer
+            all_coef = place.put(all_coef, X.dtype)
         if self.neurons.one_hot:  # after that, the rows may have another precision
             X = self.neurons.read(X, self.n_jobs)
         for group in self._groups(place):
-            coef = [self.coef[where] for where, _ in group]
-            if place is not HOST:
-                coef = [place.put(each, dtype) for each in coef]
+            coef = [all_coef[where, ...] for where, _ in group]
 
             def add(rows: slice, some: Any, group: Any = group, coef: Any = coef) -> None:
                 some = some if self.neurons.one_hot else self.neurons.read(some)
@@ -145,7 +155,6 @@ class Network(Stated):
                 width = 1 if self.neurons.has_trees else self.neurons.width
                 size = _FEW_ROWS if self.few_rows else None
                 map_rows_alike(add, X, self.n_neurons * width, self.n_jobs, place, size)
-        check_finite(type(self.neurons).__name__, total, sums.xp)
         return total
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -209,9 +218,12 @@ class Network(Stated):
     def _groups(self, place: Place) -> Iterator[list[tuple[slice, Weights]]]:
         """Yield slices and weights of a few blocks of neurons, at the place of the rows."""
         group, size = [], 0
-        for where, weights in self.source.pieces(0, self.n_neurons, place):
+        n_together = 1
+        if place is not HOST:
+            n_together = max(1, _COLUMNS_ON_DEVICE // (BLOCK * self.neurons.width))
+        for where, weights in self.source.pieces(0, self.n_neurons, place, n_together):
             group.append((where, weights))
-            size += sum(getattr(w, "nbytes", 8 * prod(w.shape)) for w in weights)
+            size += size_of(weights)
             if size >= _GROUP_BYTES:
                 yield group
                 group, size = [], 0

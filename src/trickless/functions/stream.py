@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import IntEnum
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from trickless.arrays.growing import Growing
-from trickless.arrays.places import HOST, place_of
+from trickless.arrays.memory import size_of
+from trickless.arrays.places import HOST, Place, place_of
 from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.errors import InvalidValueError, StreamChangedError
+from trickless.functions.moved_blocks import MovedBlocks
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import drawn
 from trickless.rules import is_integer, shown
@@ -152,10 +153,11 @@ def moved(weights: Weights, like: Any) -> Weights:
     return weights if place is HOST else tuple(map(place.put, weights))
 
 
-def cut_at_blocks(start: int, stop: int) -> Iterator[slice]:
-    """Cut the neurons ``start`` to ``stop`` at the ends of blocks."""
+def cut_at_blocks(start: int, stop: int, n_together: int = 1) -> Iterator[slice]:
+    """Cut the neurons ``start`` to ``stop`` at the ends of blocks, or of several together."""
+    size = BLOCK * n_together
     while start < stop:
-        end = min(stop, (start // BLOCK + 1) * BLOCK)
+        end = min(stop, (start // size + 1) * size)
         yield slice(start, end)
         start = end
 
@@ -193,26 +195,14 @@ class StoredNeurons(Stated):
     def first(self, n: int) -> StoredNeurons:
         return StoredNeurons(pick(self.weights, slice(n)))
 
-    def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
-        """Yield neurons ``start`` to ``stop`` in pieces of at most a block."""
+    def pieces(
+        self, start: int, stop: int, like: Any = None, n_together: int = 1
+    ) -> Iterator[tuple[slice, Weights]]:
+        """Yield neurons ``start`` to ``stop`` in pieces of at most ``n_together`` blocks."""
         weights, place = self.weights, place_of(like)
-        for where in cut_at_blocks(start, stop):
+        for where in cut_at_blocks(start, stop, n_together):
             some = tuple(array[where] for array in weights)
             yield where, some if place is HOST else moved(some, place)
-
-
-class Later:
-    """The neurons of a stream from number ``first`` on."""
-
-    def __init__(self, stream: NeuronStream | StoredNeurons, first: int) -> None:
-        self._stream = stream
-        self._first = first
-
-    def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
-        """Yield neurons ``start`` to ``stop``, counted from ``first``."""
-        first = self._first
-        for where, weights in self._stream.pieces(first + start, first + stop, like):
-            yield slice(where.start - first, where.stop - first), weights
 
 
 class NeuronStream(Stated):
@@ -242,7 +232,7 @@ class NeuronStream(Stated):
         self.seed = seed
         self.dtype = np.dtype(dtype)
         self.cache_bytes = cache_bytes
-        self._cache: dict[Any, Weights] = {}
+        self._cache: dict[Any, Any] = {}
         self._fingerprint: list[float] | None = None
         self._verified = True
 
@@ -270,24 +260,36 @@ class NeuronStream(Stated):
         if not self._verified:
             self._verify()
         place = place_of(like)
-        key = b if place is HOST else (b, str(place))
-        weights, latest = self._cache.get(key), self._latest
-        if weights is None and latest[0] == key:
+        if place is not HOST:
+            return self._at(place).between(b * BLOCK, (b + 1) * BLOCK)
+        weights, latest = self._cache.get(b), self._latest
+        if weights is None and latest[0] == b:
             weights = latest[1]
         if weights is None:
             weights = self._draw(b)
-            weights = weights if place is HOST else moved(weights, place)
-            size = sum(getattr(w, "nbytes", 8 * prod(w.shape)) for w in weights)
-            if (b + 1) * size <= self.cache_bytes:  # by number, as threads would share a count
-                self._cache[key] = weights
-            self._latest = key, weights
+            # By the number of the block, since threads would share a count.
+            if (b + 1) * size_of(weights) <= self.cache_bytes:
+                self._cache[b] = weights
+            self._latest = b, weights
         return weights
+
+    def _at(self, place: Place) -> MovedBlocks:
+        """Return the blocks at a device."""
+        if not self._verified:
+            self._verify()
+        if place not in self._cache:
+            self._cache[place] = MovedBlocks(
+                lambda b: self._draw(b), BLOCK, place, self.cache_bytes
+            )
+        return self._cache[place]
 
     def forget(self) -> None:
         """Free the memory of neurons that were drawn."""
         self._cache = {}
 
-    def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
+    def pieces(
+        self, start: int, stop: int, like: Any = None, n_together: int = 1
+    ) -> Iterator[tuple[slice, Weights]]:
         """Yield neurons ``start`` to ``stop`` in pieces of at most a block.
 
         Parameters
@@ -297,6 +299,8 @@ class NeuronStream(Stated):
         like : array or Place, optional
             Rows, or their place. The weights have the library and the device of these rows. Weights
             in the cache are moved only once.
+        n_together : int, default=1
+            On a device, pieces have up to so many blocks.
 
         Yields
         ------
@@ -306,10 +310,13 @@ class NeuronStream(Stated):
             Weights of these neurons.
         """
         place = place_of(like)
+        if place is not HOST:
+            yield from self._at(place).pieces(start, stop, n_together)
+            return
         for where in cut_at_blocks(start, stop):
             b = where.start // BLOCK
             inside = slice(where.start - b * BLOCK, where.stop - b * BLOCK)
-            yield where, tuple(array[inside, ...] for array in self.block(b, place))
+            yield where, tuple(array[inside, ...] for array in self.block(b))
 
     def between(self, start: int, stop: int, like: Any = None) -> Weights:
         """Return neurons ``start`` to ``stop`` together.
@@ -328,8 +335,10 @@ class NeuronStream(Stated):
             Weights of the neurons.
         """
         place = place_of(like)
-        parts = [weights for _, weights in self.pieces(start, stop, place)]
-        return tuple(place.xp.concat(arrays) for arrays in zip(*parts, strict=True))
+        if place is not HOST:
+            return self._at(place).between(start, stop)
+        parts = [weights for _, weights in self.pieces(start, stop)]
+        return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
     def kept(self, name: str, draw: Callable[[], Weights]) -> Weights:
         """Return other neurons of this family, which are kept after they are first drawn."""

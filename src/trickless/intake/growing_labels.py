@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_is
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.labels import Labels, LabelSets, distinct, positions, together
@@ -106,7 +107,7 @@ class GrowingLabels(Labels):
         if not self.spare:
             return super().error(decisions, targets)
         if len(self.classes) == 1:
-            return np.zeros(len(decisions))
+            return namespace(decisions).zeros_like(decisions[:, 0])
         some = slice(len(self.classes))
         return super().error(decisions[:, some], targets[:, some])
 

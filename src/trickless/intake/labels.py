@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from trickless.arrays.functions import factors
 from trickless.arrays.missing import missing, unmasked
+from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.given import exactly, in_microseconds, integers
@@ -154,9 +156,12 @@ class Labels(Targets):
 
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return 1 for each misclassified row, else 0."""
+        xp = namespace(decisions)
         if targets.shape[1] == 1:
-            return np.where((decisions > 0) == (targets > 0), 0.0, 1.0)[:, 0]
-        return np.where(decisions.argmax(axis=1) == targets.argmax(axis=1), 0.0, 1.0)
+            wrong = ((decisions > 0) != (targets > 0))[:, 0]
+        else:
+            wrong = xp.argmax(decisions, axis=1) != xp.argmax(targets, axis=1)
+        return 1.0 * factors(wrong, decisions)
 
 
 class LabelSets(Targets):

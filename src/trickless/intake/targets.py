@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from trickless.arrays.functions import sum_of_rows
 from trickless.arrays.places import place_of
 from trickless.arrays.stated import Stated, check_array, check_count, check_is
 from trickless.conformal.intervals import distances, widened
@@ -172,7 +173,7 @@ class Numbers(Targets):
 
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the squared error of each row, summed over the outputs."""
-        return ((decisions - targets) ** 2).sum(axis=1)
+        return sum_of_rows((decisions - targets) ** 2)
 
     def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination R² of predictions."""

@@ -308,8 +308,9 @@ def note_later_rows(learner: NeuronLearner, X: Any) -> None:
 
 def try_neurons(learner: NeuronLearner, X: Any, place: Place, first: bool = False) -> None:
     """Check on a few rows that a few neurons behave as their family declares."""
-    family, trial = learner.neurons_, _trial(learner) if first else _kept_trial(learner)
-    rows, there = X[: min(_TRIAL_ROWS, X.shape[0]), ...], moved(trial, place)
+    family, rows = learner.neurons_, X[: min(_TRIAL_ROWS, X.shape[0]), ...]
+    trial = _trial(learner) if first else ()
+    there = moved(trial, place) if first else _kept_trial(learner, place)
     check_family(family, rows, there, learner._bounded)
     if first:
         check_same_draws(type(family).__name__, trial, _trial(learner))
@@ -318,10 +319,12 @@ def try_neurons(learner: NeuronLearner, X: Any, place: Place, first: bool = Fals
             warn_of_rounding(family, rows, trial, _trial(learner, np.float64))
 
 
-def _kept_trial(learner: NeuronLearner) -> Weights:
+def _kept_trial(learner: NeuronLearner, place: Place) -> Weights:
     """Return the same few neurons, which are kept with those of the stream, if there is one."""
     stream: NeuronStream | None = vars(learner).get("stream_")
-    return _trial(learner) if stream is None else stream.kept("trial", lambda: _trial(learner))
+    if stream is None:
+        return moved(_trial(learner), place)
+    return stream.kept(f"trial on {place}", lambda: moved(_trial(learner), place))
 
 
 def _trial(learner: NeuronLearner, dtype: Any = None) -> Weights:

@@ -329,6 +329,13 @@ class Neurons(Stated, BaseEstimator, ABC):
             check_activations(f"{name}.activate(X, weights)", Z, n_rows, n, self.width)
             return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
 
+    def write(self, X: Any, weights: Weights, out: Any) -> None:
+        """Write the activations of n neurons on rows of a device to ``out``, a part of a matrix.
+
+        A family overrides it if it needs no other memory for them.
+        """
+        out[...] = self(X, weights)
+
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
         """Convert rows to the form that ``combine`` reads fastest.
 

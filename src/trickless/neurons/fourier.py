@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
 from trickless.arrays.distances import squared_distances
-from trickless.arrays.places import namespace
+from trickless.arrays.places import place_of
 from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_array, check_is
 from trickless.arrays.weighted import median
@@ -25,7 +25,7 @@ from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons.checks import check_one_each, warn_of_units
 from trickless.neurons.points import SAMPLINGS
-from trickless.neurons.projected import Projected
+from trickless.neurons.projected import Projected, project
 from trickless.rules import choice, either, positive, positives
 
 _MEDIAN_ROWS = 1000
@@ -165,17 +165,28 @@ class Fourier(Projected):
     def respond(self, t: Any) -> Any:
         return cosines_and_sines(t)
 
+    def write(self, X: Any, weights: Weights, out: Any) -> None:
+        write_cosines_and_sines(project(self.prepare(X), weights[0]), out)
+
 
 def cosines_and_sines(t: Any) -> Any:
-    """Compute cosines of a matrix, and its sines as further columns, without a copy for NumPy."""
-    if not isinstance(t, np.ndarray):
-        xp = namespace(t)
-        return xp.concat((xp.cos(t), xp.sin(t)), axis=1)
+    """Compute cosines of a matrix, and its sines as further columns, without a copy."""
     n_rows, n = t.shape
+    if not isinstance(t, np.ndarray):
+        both = place_of(t).empty((n_rows, 2 * n), t.dtype)
+        write_cosines_and_sines(t, both)
+        return both
     both = np.empty((n_rows, 2 * n), t.dtype)
     np.cos(t, out=both[:, :n])
     np.sin(t, out=both[:, n:])
     return both
+
+
+def write_cosines_and_sines(t: Any, out: Any) -> None:
+    """Write cosines of a matrix of a device to the first half of ``out``, and sines behind them."""
+    place, n = place_of(t), t.shape[1]
+    place.apply(place.xp.cos, t, out[:, :n])
+    place.apply(place.xp.sin, t, out[:, n:])
 
 
 def median_distance(X: Any, weight: np.ndarray, metric: str) -> float:

@@ -5,8 +5,19 @@ from __future__ import annotations
 from math import exp
 
 import numpy as np
-from scipy.special import entr, expit, log_softmax, logit, softmax
+from scipy.special import entr, logit
 
+from trickless.arrays.functions import (
+    at_least,
+    at_most,
+    expit,
+    factors,
+    log_softmax,
+    softmax,
+    softplus,
+    sum_of_rows,
+)
+from trickless.arrays.places import namespace
 from trickless.solvers.losses import NEAR, DualLoss, Loss, Pair, Unit
 
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
@@ -19,22 +30,23 @@ class Hinge(DualLoss):
     """max(0, 1 − y f), the loss of support vector machines."""
 
     smooth = False
+    on_devices = True
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.maximum(1 - y * f, 0).sum(axis=1)
+        return sum_of_rows(at_least(1 - y * f, 0))
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -y * (y * f < 1)
+        return -y * factors(y * f < 1, f)
 
     def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.abs(1 - y * f)
+        return namespace(f).abs(1 - y * f)
 
     def smoothed(self, width: float) -> Loss:
         return SmoothHinge(width)
 
     def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
-        short = 1 - y * f
-        return y * (short > 0), 0.5 / np.maximum(np.abs(short), NEAR * unit)
+        xp, short = namespace(f), 1 - y * f
+        return y * factors(short > 0, f), 0.5 / xp.maximum(xp.abs(short), NEAR * unit)
 
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -a * y
@@ -71,19 +83,20 @@ class SquaredHinge(DualLoss):
 
     curvature = 2.0
     bounded_slope = False
+    on_devices = True
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return (np.maximum(1 - y * f, 0) ** 2).sum(axis=1)
+        return sum_of_rows(at_least(1 - y * f, 0) ** 2)
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -2 * y * np.maximum(1 - y * f, 0)
+        return -2 * y * at_least(1 - y * f, 0)
 
     def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.abs(1 - y * f)
+        return namespace(f).abs(1 - y * f)
 
     def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
-        short = np.maximum(1 - y * f, 0)
-        return 2 * y * short, 2.0 * (short > 0)
+        short = at_least(1 - y * f, 0)
+        return 2 * y * short, 2.0 * factors(short > 0, f)
 
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return a * a / 4 - a * y
@@ -98,9 +111,10 @@ class Logistic(DualLoss):
     curvature = 0.25
     has_link = True
     bending = 1.0
+    on_devices = True
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.logaddexp(0, -y * f).sum(axis=1)
+        return sum_of_rows(softplus(-y * f))
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -y * expit(-y * f)
@@ -163,17 +177,20 @@ class Exponential(Loss):
     temperature = 0.5
     has_link = True
     bending = 1.0
+    on_devices = True
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        wrong = -y * f
-        bent = np.minimum(wrong, _STRAIGHT)
-        return (np.exp(bent) * (1 + wrong - bent)).sum(axis=1)
+        xp, wrong = namespace(f), -y * f
+        bent = at_most(wrong, _STRAIGHT)
+        return sum_of_rows(xp.exp(bent) * (1 + wrong - bent))
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -y * np.exp(np.minimum(-y * f, _STRAIGHT))
+        xp = namespace(f)
+        return -y * xp.exp(at_most(-y * f, _STRAIGHT))
 
     def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
-        slope = np.exp(np.minimum(-y * f, _STRAIGHT))
+        xp = namespace(f)
+        slope = xp.exp(at_most(-y * f, _STRAIGHT))
         return y * slope, slope
 
     def _positive(self, f: np.ndarray) -> np.ndarray:
@@ -187,28 +204,36 @@ class Softmax(Loss):
     has_link = True
     coupled = True
     bending = 1.0
+    on_devices = True
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -(log_softmax(f, axis=1) * (y > 0)).sum(axis=1)
+        return -sum_of_rows(log_softmax(f) * factors(y > 0, f))
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return softmax(f, axis=1) - (y > 0)
+        return softmax(f) - factors(y > 0, f)
 
     def bend(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
-        p = softmax(f, axis=1)
-        square = (p - (y > 0)) ** 2
+        p = softmax(f)
+        square = (p - factors(y > 0, f)) ** 2
         return p * (1 - p) * square, square
 
     def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
         # The diagonal of the curvature, times k / (k - 1), as the outputs have one sum too many.
-        by_output = np.ascontiguousarray(f.T)  # few outputs are best summed side by side
-        share = np.exp(by_output - by_output.max(axis=0))
-        share /= share.sum(axis=0)
-        p, k = share.T, f.shape[1]
-        return (y > 0) - p, p * (1 - p) * (k / (k - 1))
+        p, k = _softmax_of_columns(f), f.shape[1]
+        return factors(y > 0, f) - p, p * (1 - p) * (k / (k - 1))
 
     def probability(self, f: np.ndarray) -> np.ndarray:
-        return softmax(f, axis=1)
+        return softmax(f)
 
     def start(self, shares: np.ndarray) -> np.ndarray:
         return np.log(shares) - np.log(shares).mean()
+
+
+def _softmax_of_columns(f: np.ndarray) -> np.ndarray:
+    """Return ``softmax(f)``, on the host with columns side by side, which suits few of them."""
+    if not isinstance(f, np.ndarray):
+        return softmax(f)
+    by_output = np.ascontiguousarray(f.T)
+    share = np.exp(by_output - by_output.max(axis=0))
+    share /= share.sum(axis=0)
+    return share.T

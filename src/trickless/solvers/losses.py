@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trickless.arrays.places import namespace
+
 #: The least unit of targets; its inverse is finite.
 LEAST_UNIT = 1e-300
 #: Distance from the minimiser, in units, within which a parabola that touches a loss is no steeper.
@@ -49,7 +51,8 @@ class Loss(ABC):
     derivative is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the
     third derivative, in units of the second. Targets are ±1, unless the loss is ``for_numbers``.
     ``bounded_curvature`` says that ``curvature`` is a bound. ``by_rows`` says that the loss of a
-    row does not depend on other rows.
+    row does not depend on other rows. ``on_devices`` says that ``value``, ``derivative``, ``bend``
+    and ``newton`` also work on arrays of a device.
     """
 
     curvature: float = 1.0
@@ -63,6 +66,7 @@ class Loss(ABC):
     for_numbers: bool = False
     bounded_curvature: bool = True
     by_rows: bool = True
+    on_devices: bool = False
 
     def among(self, weight: np.ndarray | None) -> Loss:
         """Return the loss of rows with these weights, if the loss of a row depends on others."""
@@ -90,7 +94,7 @@ class Loss(ABC):
         and has its lowest point at the nearest minimiser. They are |l'(f)| and the distance from f
         to that minimiser, each times |l'(f)|.
         """
-        slope = np.abs(self.derivative(f, y))
+        slope = namespace(f).abs(self.derivative(f, y))
         return slope**2, slope * self.distance(f, y)
 
     def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
@@ -100,12 +104,12 @@ class Loss(ABC):
         lowest point at the minimiser. It is at most 10 / ``unit`` times the slope, where ``unit``
         is the scale of each output.
         """
-        slope = -self.derivative(f, y)
-        return slope, np.abs(slope) / np.maximum(self.distance(f, y), NEAR * unit)
+        xp, slope = namespace(f), -self.derivative(f, y)
+        return slope, xp.abs(slope) / xp.maximum(self.distance(f, y), NEAR * unit)
 
     def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Distance from f to the target, where the loss has a slope: the shape of f."""
-        return np.abs(f - y)
+        return namespace(f).abs(f - y)
 
     def probability(self, f: np.ndarray) -> np.ndarray:
         """Link: the probability of each class at decision values f, shape (n_rows, n_classes).

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import huber
 
+from trickless.arrays.functions import at_least, clipped, factors, huber, sum_of_rows
+from trickless.arrays.places import namespace
 from trickless.solvers.losses import NEAR, DualLoss, Pair, Unit
 
 
@@ -13,15 +14,16 @@ class Squared(DualLoss):
 
     bounded_slope = False
     for_numbers = True
+    on_devices = True
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return 0.5 * ((f - y) ** 2).sum(axis=1)
+        return 0.5 * sum_of_rows((f - y) ** 2)
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return f - y
 
     def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
-        return y - f, np.ones_like(f)
+        return y - f, namespace(f).ones_like(f)
 
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return a * a / 2 - a * y
@@ -36,19 +38,22 @@ class EpsilonInsensitive(DualLoss):
     piecewise_linear = True
     smooth = False
     for_numbers = True
+    on_devices = True
 
     def __init__(self, epsilon: float = 0.1) -> None:
         self.epsilon = epsilon
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.maximum(np.abs(f - y) - self.epsilon, 0).sum(axis=1)
+        return sum_of_rows(at_least(namespace(f).abs(f - y) - self.epsilon, 0))
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.sign(f - y) * (np.abs(f - y) > self.epsilon)
+        xp = namespace(f)
+        return xp.sign(f - y) * factors(xp.abs(f - y) > self.epsilon, f)
 
     def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
-        off, near = np.abs(f - y), NEAR * unit
-        below, above = (np.maximum(np.abs(off + e), near) for e in (self.epsilon, -self.epsilon))
+        xp = namespace(f)
+        off, near = xp.abs(f - y), NEAR * unit
+        below, above = (xp.maximum(xp.abs(off + e), near) for e in (self.epsilon, -self.epsilon))
         return -self.derivative(f, y), 0.5 / below + 0.5 / above
 
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -63,20 +68,21 @@ class Huber(DualLoss):
     """½ (f − y)² up to |f − y| = ε, and linear beyond: little moved by outliers."""
 
     for_numbers = True
+    on_devices = True
 
     def __init__(self, epsilon: float = 0.1) -> None:
         self.epsilon = epsilon
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return huber(self.epsilon, f - y).sum(axis=1)
+        return sum_of_rows(huber(self.epsilon, f - y))
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.clip(f - y, -self.epsilon, self.epsilon)
+        return clipped(f - y, -self.epsilon, self.epsilon)
 
     def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
-        short = y - f
-        beyond = np.maximum(np.abs(short), self.epsilon)
-        return np.clip(short, -self.epsilon, self.epsilon), self.epsilon / beyond
+        xp, short = namespace(f), y - f
+        beyond = at_least(xp.abs(short), self.epsilon)
+        return clipped(short, -self.epsilon, self.epsilon), self.epsilon / beyond
 
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return a * a / 2 - a * y

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.growing import Growing
+from trickless.arrays.growing_there import growing_at
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.places import take
+from trickless.arrays.places import HOST, Place, place_of, take, to_host
 from trickless.arrays.stated import check_array
 from trickless.functions.stream import Purpose, StoredNeurons, generator
 from trickless.neurons import Weights
@@ -25,7 +26,8 @@ from trickless.solvers.clock import SPAN
 from trickless.solvers.descent.ages import Memory
 from trickless.solvers.descent.batches import MiniBatch, Values
 from trickless.solvers.descent.divergence import check_loss, warn_if_lost
-from trickless.solvers.descent.growing_network import GrowingNetwork, Seen
+from trickless.solvers.descent.growing_network import GrowingNetwork
+from trickless.solvers.descent.history import Awaited, Seen
 from trickless.solvers.descent.next_family import OneFamily, next_family
 from trickless.solvers.descent.options import DescentOptions
 from trickless.solvers.descent.slopes import mean_squares, typical_gain, units_of
@@ -36,6 +38,8 @@ from trickless.solvers.state import State, ignore, parts_of
 
 #: Rows by which cuts are chosen, where a step does not take all rows.
 POOL = 2**16
+#: The most steps on a device whose records are read together.
+_AWAITED = 64
 #: Parts of the state of a fit that are attributes of the descent.
 _ATTRIBUTES: dict[str, Any] = {
     "validation_scores": list,
@@ -69,23 +73,30 @@ class Descent(GrowingNetwork):
         if memory is None:
             self.size_steps(partial(take, X), targets, weight, options)
         rows, X = X, step.read(self.neurons, X)
+        home = options.home(X) if memory is None else HOST
+        self.coef, known = growing_at(self.coef, home), home.put(targets)
         planned = step.n_neurons / step.neurons_per_step
         for index in np.array_split(np.arange(len(targets)), -(-len(targets) // step.batch_size)):
             where = slice(index[0], index[-1] + 1)  # a slice makes views, an index would copy
             some = None if weight is None else weight[where]
             times = max(1, len(index) // step.usual_rows)
             part = min(1.0, len(index) / step.usual_rows)
-            batch = MiniBatch(take(X, where), targets[where], some)
+            batch = MiniBatch(take(X, where), known[where, ...], some)
             if memory is not None:
                 part, times = 1.0, max(1, min(times, memory.most // step.neurons_per_step))
                 self.fade(memory.lapses[where].sum(), memory.most - times * step.neurons_per_step)
                 self.size_steps(partial(take, take(rows, where)), targets[where], some, options)
                 if memory.levels:
                     self.keep_level(batch, memory.lapses[where].sum(), step.n_jobs)
-            for _ in range(times):
-                fade = options.sizes.fading(self.taken, planned)
-                self.step(batch, step.neurons_per_step, options, part, fade)
+            try:
+                for _ in range(times):
+                    fade = options.sizes.fading(self.taken, planned)
+                    self.step(batch, step.neurons_per_step, options, part, fade)
+            except KeyboardInterrupt:  # which leaves a model
+                self.settle(options)
+                raise
             advance(len(index))
+        self.settle(options)
         warn_if_lost(self, n_before, options)
 
     def keep_level(self, batch: MiniBatch, half_lives: float, n_jobs: int | None) -> None:
@@ -115,7 +126,9 @@ class Descent(GrowingNetwork):
         gamma = part * fade * self.steps(self.n_steps)
         self.bring_up_to_date(batch, n_jobs)  # Alg. 1, line 4: predict with earlier neurons
         outcome = self.outcome(self.weigh(batch), loss, options.step.n_recorded(n_rows))
-        seen = self.record(outcome, gamma, options)
+        seen: Seen | Awaited = Awaited(n_rows, gamma, outcome)
+        if batch.place is HOST:
+            seen = self.record(outcome, gamma, options)
         source = next_family(self, options)
         step, some = source.step, self.weigh(source.rows(batch))
         slopes = step.slopes(self, some)
@@ -130,6 +143,8 @@ class Descent(GrowingNetwork):
         sums = step.sums(self, some, Z, slopes)
         new, _ = self.update(sums, weights, k, gamma, seen, options, source, part)
         self.add(batch.values, Z, new, gamma, step)
+        if len(self.awaited) >= _AWAITED:
+            self.settle(options)
 
     def update(
         self,
@@ -137,38 +152,54 @@ class Descent(GrowingNetwork):
         weights: Weights,
         k: int,
         gamma: np.ndarray,
-        seen: Seen,
+        seen: Seen | Awaited,
         options: DescentOptions,
         source: OneFamily,
         part: float = 1.0,
-    ) -> tuple[np.ndarray, np.ndarray | float]:
+    ) -> tuple[Any, np.ndarray | float]:
         """Append k neurons with the coefficients that follow from sums over the rows.
 
         Returns the coefficients of the source's neurons, and how far the intercept moved.
         """
         size = source.share * gamma
         direction = source.step.direction(self, sums, k, size, seen.n_rows)
+        place = place_of(direction)
         with np.errstate(over="ignore"):
-            new = -size.astype(direction.dtype) * direction  # line 5
-            most = self.neurons.bound * np.abs(new).sum(axis=0)  # the largest change of f
-        if not np.isfinite(most).all():
+            new = place.scaled(direction, -size)  # line 5
+            # The largest change of f.
+            most = self.neurons.bound * place.xp.max(place.xp.sum(place.xp.abs(new), axis=0))
+        if isinstance(seen, Awaited):
+            seen = seen.with_most(most)
+        elif not np.isfinite(most):
             check_loss(self, np.inf, 0.0, size, options)
         shift = source.step.shift(self, sums, seen.n_rows)
         kept = weights if source.keeps else None
         self.append(source.columns(new), kept, gamma, seen, part, shift)
         return new, shift
 
-    def add(self, values: Values, Z: Any, new: np.ndarray, gamma: np.ndarray, step: Step) -> None:
+    def add(self, values: Values, Z: Any, new: Any, gamma: np.ndarray, step: Step) -> None:
         """Apply the step that was just taken to f at its batch, which was up to date before.
 
         If it used only some of the rows, the next visit evaluates its neurons.
         """
         if np.any(self.steps.alpha):
-            values.f *= self.steps.kept(gamma)
+            values.f *= place_of(values.f).factor(self.steps.kept(gamma))
         values.n_steps = self.n_steps
-        if Z.shape[0] == len(values.f):
+        if Z.shape[0] == values.f.shape[0]:
             step.add(Z, new, values.f)
             values.n_neurons = len(self.coef)
+
+    def settle(self, options: DescentOptions) -> None:
+        """Read the records of steps on a device, together, and raise errors that they show."""
+        awaited, self.awaited = self.awaited, ()
+        if not awaited:
+            return
+        xp = place_of(awaited[0].numbers).xp
+        numbers = to_host(xp.stack([one.numbers for one in awaited]))
+        for one, (*outcome, most) in zip(awaited, numbers, strict=True):
+            if not np.isfinite(most):
+                check_loss(self, np.inf, 0.0, one.gamma, options)
+            self.history.append(self.record(np.array(outcome), one.gamma, options))
 
     def record(self, outcome: np.ndarray, gamma: np.ndarray, options: DescentOptions) -> Seen:
         """Return the record of a step for the history; raise an error if the loss has grown far."""
@@ -192,13 +223,15 @@ class Descent(GrowingNetwork):
         weight: np.ndarray | None,
         training: np.ndarray,
         options: DescentOptions,
+        home: Place = HOST,
     ) -> list[np.ndarray]:
-        """Size steps by the training rows, and return these in batches.
+        """Size steps by the training rows, and return these in batches. Steps compute at ``home``.
 
         ``pick`` returns the rows with given numbers.
         """
         some = None if weight is None else weight[training]
         self.size_steps(lambda rows: pick(training[rows]), targets[training], some, options)
+        self.coef = growing_at(self.coef, home)
         batches = self.batches(training, options)
         self.find_heaviest(batches, weight)
         return batches
@@ -274,7 +307,7 @@ class Descent(GrowingNetwork):
             "history": np.array(self.history),
             "chosen": None if self.chosen is None else list(self.chosen.weights),
             "intercept": np.stack([self.intercept, self.moved, self.level]),
-            "f": np.concatenate([values.f for values in visited]),
+            "f": np.concatenate([to_host(values.f) for values in visited]),
             "visits": np.array([(values.n_neurons, values.n_steps) for values in visited]),
         }
 
@@ -290,7 +323,7 @@ class Descent(GrowingNetwork):
             visits=np.ndarray,
             **_ATTRIBUTES,
         )
-        lengths = [len(values.f) for values in visited]
+        lengths = [values.f.shape[0] for values in visited]
         check_array("f", f, "f8", (sum(lengths), len(self.intercept)))
         check_array("visits", visits, "i8", (len(visited), 2), 0)
         check_array("visits", visits[:, 0], "i8", (len(visited),), 0, len(coef) + 1)
@@ -299,11 +332,11 @@ class Descent(GrowingNetwork):
         )
         ends = np.cumsum(lengths)[:-1]
         for values, part, times in zip(visited, np.split(f, ends), visits, strict=True):
-            values.f[:] = part
+            values.f[...] = place_of(values.f).put(part)
             values.n_neurons, values.n_steps = times.tolist()
         with uninterrupted():
-            self.coef = Growing()
-            self.coef.append(coef)
+            place = HOST if not visited else place_of(visited[0].f)
+            self.coef = growing_at(Growing.of(coef), place)
             if self.ages is not None:
                 self.ages.append(len(coef) - len(self.ages))
             self.history = [Seen(int(rows), *rest) for rows, *rest in history.tolist()]

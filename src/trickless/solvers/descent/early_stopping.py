@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from trickless.arrays.places import to_host
 from trickless.arrays.stated import check_array, check_number
 from trickless.conformal.unseen import MOST, Unseen
 from trickless.solvers.descent.batches import MiniBatch
@@ -49,8 +50,9 @@ class HeldOut(NamedTuple):
     @classmethod
     def of(cls, network: GrowingNetwork, rows: MiniBatch, groups: np.ndarray | None = None) -> Self:
         """Return the rows of a batch, whose f is up to date."""
-        start = np.broadcast_to(network.constant, rows.targets.shape)
-        return cls(rows.f + network.intercept, start, rows.targets, rows.weight, groups)
+        targets = rows.targets_on_host
+        start = np.broadcast_to(network.constant, targets.shape)
+        return cls(to_host(rows.f) + network.intercept, start, targets, rows.weight, groups)
 
     @classmethod
     def together(cls, parts: list[HeldOut]) -> Self:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from copy import copy
-from typing import NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.places import to_host
+from trickless.arrays.places import HOST, to_host
 from trickless.arrays.stated import (
     Stated,
     check_array,
@@ -21,11 +20,13 @@ from trickless.arrays.stated import (
 )
 from trickless.conformal.unseen import Unseen
 from trickless.functions.activations import by_neuron
+from trickless.functions.later import Later
 from trickless.functions.network import Network, check_alike, check_source
-from trickless.functions.stream import Later, NeuronStream, StoredNeurons, pick
+from trickless.functions.stream import NeuronStream, StoredNeurons, pick
 from trickless.neurons import Weights
 from trickless.solvers.descent.ages import Ages
 from trickless.solvers.descent.batches import MiniBatch
+from trickless.solvers.descent.history import Awaited, Seen, together
 from trickless.solvers.descent.slopes import Units, in_units
 from trickless.solvers.descent.step_sizes import Steps
 from trickless.solvers.losses import Loss, unit_of
@@ -35,32 +36,6 @@ from trickless.solvers.state import Measure, check_measure
 
 #: More cuts than a feature can win. Sums of fewer do not overflow.
 _MOST_WINS = 2**53
-
-
-class Seen(NamedTuple):
-    """Number of rows of a step, and their mean error and loss before it was taken.
-
-    ``weighted`` is the sum of their losses times their shares of the step, and ``start`` the same
-    sum if nothing had been learned.
-    """
-
-    n_rows: int
-    error: float
-    loss: float
-    weighted: float
-    start: float
-
-
-def together(history: list[Seen]) -> list[Seen]:
-    """Merge neighbours of a history of even length, by their rows."""
-    merged = []
-    for a, b in zip(history[::2], history[1::2], strict=True):
-        n = a.n_rows + b.n_rows
-        error, loss = (
-            (a.n_rows * x + b.n_rows * y) / n for x, y in zip(a[1:3], b[1:3], strict=True)
-        )
-        merged.append(Seen(n, error, loss, a.weighted + b.weighted, a.start + b.start))
-    return merged
 
 
 class GrowingNetwork(Stated):
@@ -84,13 +59,15 @@ class GrowingNetwork(Stated):
     n_merged: int = 0
     #: Rows that were held out, as the network was before it learned from them.
     unseen: Unseen | None = None
+    #: The last steps, if their records are still on a device. There are none between two calls.
+    awaited: tuple[Awaited, ...] = ()
 
     def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
         n_outputs = len(intercept)
         self.stream, self.neurons = stream, stream.neurons
         self.intercept = intercept
         self.measure = measure
-        self.coef = Growing()
+        self.coef: Growing = Growing()
         self.coef.append(np.zeros((0, self.neurons.width, n_outputs), dtype=stream.dtype))
         self.history: list[Seen] = []
         self.validation_scores: list[float] = []
@@ -168,6 +145,11 @@ class GrowingNetwork(Stated):
         if self.chosen is not None:
             check_source("chosen", self.chosen, self.neurons, len(self.coef))
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = vars(self) | {"coef": self.coef.on_host()}
+        state.pop("awaited", None)
+        return state
+
     @property
     def source(self) -> NeuronStream | StoredNeurons:
         """Where the neurons so far come from."""
@@ -176,7 +158,7 @@ class GrowingNetwork(Stated):
     @property
     def n_steps(self) -> int:
         """Number of steps taken."""
-        return len(self.history) + self.n_merged
+        return len(self.history) + self.n_merged + len(self.awaited)
 
     @property
     def n_drawn(self) -> int:
@@ -224,7 +206,8 @@ class GrowingNetwork(Stated):
         return other
 
     def _with(self, coef: Growing) -> Self:
-        other = copy(self)
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
         other.coef, other.history = coef, list(self.history)
         other.validation_scores, other.scored = list(self.validation_scores), list(self.scored)
         other.chosen = None if self.chosen is None else self.chosen.fork()
@@ -240,16 +223,16 @@ class GrowingNetwork(Stated):
         values = batch.values
         if values.n_steps == self.n_steps and values.n_neurons == len(self.coef):
             return
-        if values.n_neurons:
+        place, first = batch.place, values.n_neurons
+        if first:
             missed = np.arange(values.n_steps, self.n_steps)
-            values.f *= np.prod(self.steps.kept(self.steps(missed)), axis=0)
-        missing = Network(
-            self.neurons,
-            Later(self.source, values.n_neurons),
-            self.coef.rows[values.n_neurons :],
-            n_jobs=n_jobs,
-        )
-        values.f += to_host(missing(batch.X))
+            kept = np.prod(self.steps.kept(self.steps(missed)), axis=0)
+            values.f *= place.factor(kept)
+        coef = self.coef.at(place, first)
+        missing = Network(self.neurons, Later(self.source, first), coef, n_jobs=n_jobs)
+        # On a device, the record of the step tells whether f is finite.
+        added = missing(batch.X) if place is HOST else missing.unchecked(batch.X)
+        values.f += place.put(added)
         values.n_neurons, values.n_steps = len(self.coef), self.n_steps
 
     def find_heaviest(self, batches: list[np.ndarray], weight: np.ndarray | None) -> None:
@@ -274,6 +257,10 @@ class GrowingNetwork(Stated):
         """Return weights of rows in units of the mean weight so far."""
         return None if weight is None else weight * (self.n_rows / self.total_weight)
 
+    def f_at(self, batch: MiniBatch) -> Any:
+        """Return f with the intercept at a batch that is up to date, where its targets are."""
+        return batch.f + batch.place.constant(self.intercept)
+
     def newton_slopes(self, batch: MiniBatch, loss: Loss, n_jobs: int | None) -> np.ndarray:
         """Return slopes −l′ and curvatures of rows, in their units: (2 n_outputs, n_rows)."""
         f, weight = batch.f + self.intercept, self.relative(batch.weight)
@@ -282,29 +269,35 @@ class GrowingNetwork(Stated):
 
     def weigh(self, batch: MiniBatch) -> MiniBatch:
         """Set the shares of a batch's rows, and return the batch."""
-        batch.shares = self.shares(len(batch), batch.weight)
-        batch.total = batch.shares.sum()
+        batch.share(self.shares(len(batch), batch.weight))
         return batch
 
-    def outcome(self, batch: MiniBatch, loss: Loss, n: int) -> np.ndarray:
+    def outcome(self, batch: MiniBatch, loss: Loss, n: int) -> Any:
         """Return sums over the rows of a batch for the history, before a step.
 
         They are the number of rows, and how many of them are evaluated, the first n. Of these they
         are the error, the loss, the loss of a constant, and both losses weighted by the shares.
         """
-        f, targets, shares = batch.f[:n] + self.intercept, batch.targets[:n], batch.shares[:n]
-        loss = loss.among(shares)
-        start = loss.value(np.broadcast_to(self.constant, targets.shape), targets)
+        xp = batch.place.xp
+        f, targets, shares = self.f_at(batch)[:n, :], batch.targets[:n, :], batch.shares_here[:n]
+        loss = loss.among(batch.shares[:n])
+        constant = batch.place.constant(self.constant)
+        start = loss.value(xp.broadcast_to(constant, targets.shape), targets)
         value, error = loss.value(f, targets), self.measure.error(f, targets)
-        sums = error.sum(), value.sum(), start.sum(), shares @ value, shares @ start
-        return np.array([len(batch), n, *sums])
+        sums = *(xp.sum(each) for each in (error, value, start)), shares @ value, shares @ start
+        if batch.place is HOST:
+            return np.array([len(batch), n, *sums])
+        sizes = batch.place.constant(np.array([len(batch), n], dtype=float))
+        return xp.concat(
+            [sizes, xp.stack([xp.astype(each, sizes.dtype, copy=False) for each in sums])]
+        )
 
     def append(
         self,
-        new: np.ndarray,
+        new: Any,
         weights: Weights | None,
         gamma: np.ndarray,
-        seen: Seen,
+        seen: Seen | Awaited,
         part: float,
         shift: np.ndarray | float,
     ) -> None:
@@ -314,16 +307,19 @@ class GrowingNetwork(Stated):
         """
         with uninterrupted():  # an interrupt leaves whole steps
             if np.any(self.steps.alpha):
-                decay = self.steps.kept(gamma).astype(self.coef.rows.dtype)
-                self.coef.rows[:] *= decay  # Alg. 1, line 6: decay the earlier ones
+                self.coef.scale(self.steps.kept(gamma))  # Alg. 1, line 6: decay the earlier ones
             if weights is not None:
                 self.keep(weights)
             self.coef.append(by_neuron(new, self.neurons.width))
             if self.ages is not None:
                 self.ages.append(len(self.coef) - len(self.ages))
-            self.history.append(seen)
+            if isinstance(seen, Seen):
+                self.history.append(seen)
+            else:
+                self.awaited = (*self.awaited, seen)
             self.taken += part
-            self.move(shift)
+            if np.any(shift):
+                self.move(shift)
 
     def fade(self, half_lives: float, most: int) -> None:
         """Let coefficients fade within some time, and drop the oldest neurons.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from trickless.arrays.places import HOST, Place, place_of
 from trickless.neurons import Neurons
 from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.descent.steps.block import Block
@@ -60,6 +61,14 @@ class DescentOptions(NamedTuple):
     sizes: SizeParameters
     candidates: Candidates
     stopping: EarlyStopping | None
+
+    def home(self, X: Any) -> Place:
+        """Return where targets, f and coefficients of a fit are: with the rows, if they may be.
+
+        Losses that know no devices, and choices among candidates, work on the host.
+        """
+        there = self.step.loss.on_devices and self.candidates.n == 1
+        return place_of(X).for_double if there else HOST
 
 
 class Plan(NamedTuple):

@@ -249,18 +249,21 @@ class Course:
         self._first = len(descent.coef)
         #: The groups of the held-out rows.
         self._groups = None if groups is None or sides is None else groups[sides[0]]
-        numbers = descent.begin(partial(take, X), targets, weight, training, options)
+        read = step.read(descent.neurons, X)
+        home = options.home(read)
+        numbers = descent.begin(partial(take, X), targets, weight, training, options, home)
         self._n_batches = len(numbers)
         every = numbers if sides is None else [*numbers, sides[0]]
-        read = step.read(descent.neurons, X)
         by_leaves = descent.neurons.has_trees
-        self._batches = BatchedRows(read, targets, weight, every, contiguous=by_leaves)
+        known = home.put(targets)
+        self._batches = BatchedRows(read, known, weight, every, contiguous=by_leaves)
         n_pool = descent.pooled(numbers, options) if found is None or found.weights is None else 0
         self._pool = self._batches.pool(n_pool) if n_pool and len(numbers) > 1 else None
         self._values = list(self._batches.values)
         self._apart: MiniBatch | None = None
         if apart is not None and looks:
-            self._apart = MiniBatch(step.read(descent.neurons, apart[0]), *apart[1:])
+            rows, of_rows, weights = apart
+            self._apart = MiniBatch(step.read(descent.neurons, rows), home.put(of_rows), weights)
             self._values.append(self._apart.values)
         elif sides is not None:
             self._apart = self._batches[len(numbers)]
@@ -279,7 +282,7 @@ class Course:
         assert self._apart is not None
         some = self._apart.every(max(1, len(self._apart) // MOST))
         f = to_host(self._descent.function(self._options.step.n_jobs)(some.X))
-        return HeldOut(f, np.zeros_like(f), some.targets, some.weight)
+        return HeldOut(f, np.zeros_like(f), some.targets_on_host, some.weight)
 
     def judged(self) -> JudgedHere:
         """Return the network with its training rows and its held-out rows."""
@@ -309,14 +312,17 @@ class Course:
         if state is not None:
             self._resume(state)
         resumed = descent.n_steps
-        for number, k in descent.visits(self._n_batches, n_neurons, options.step):
-            if descent.n_steps > resumed:
-                keep(self._state)
-            given = self._given(k)
-            descent.step(self._batches[number], k, options, pool=self._pool, given=given)
-            advance(k)
-            if self._stop():
-                break
+        try:
+            for number, k in descent.visits(self._n_batches, n_neurons, options.step):
+                if descent.n_steps > resumed:
+                    keep(self._state)
+                given = self._given(k)
+                descent.step(self._batches[number], k, options, pool=self._pool, given=given)
+                advance(k)
+                if self._stop():
+                    break
+        finally:  # an interrupt leaves a model
+            descent.settle(options)
 
     def _stop(self) -> bool:
         """Return whether held-out rows say stop, if it is time for a look at them."""
@@ -332,6 +338,7 @@ class Course:
         return tuple(array[start : start + k] for array in self._found.weights)
 
     def _state(self) -> State:
+        self._descent.settle(self._options)
         looks = {"reference": np.empty(0), "waited": 0.0}
         looks = looks if self.looks is None else self.looks.state()
         found = [] if self._found is None else self._found.state()

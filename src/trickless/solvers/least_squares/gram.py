@@ -48,9 +48,9 @@ class _Block(NamedTuple):
 
 
 def add_products(
-    gram: Any, cross: np.ndarray, Z: Any, Y: np.ndarray, least_ridge: float, n_jobs: int | None
+    gram: Any, cross: Any, Z: Any, Y: np.ndarray, least_ridge: float, n_jobs: int | None
 ) -> float:
-    """Add ZᵀZ to ``gram`` and ZᵀY to ``cross``, which are in double precision.
+    """Add ZᵀZ to ``gram`` and ZᵀY to ``cross``, which are in one place and in double precision.
 
     Y holds targets and a last column of ones, times the roots of weights. The activations Z are
     overwritten, by their products with that column. The matrix will be used with ridges of at least
@@ -64,12 +64,12 @@ def add_products(
     single = isinstance(Z, np.ndarray) and Z.dtype == np.float32
     if not (single and least_ridge > 0 and moderate):
         place = place_of(gram)
-        Z = place.double(Z)
+        Z, Y = place.double(Z), place.put(Y)
         if weighted:
-            Z *= place.put(Y[:, -1:])
+            Z *= Y[:, -1:]
         with linear_algebra(n_jobs, n_products):
             gram += Z.T @ Z
-            cross += place.times(Y.T, Z).T
+            cross += (Y.T @ Z).T
         return 0.0
     n_jobs = worth_products(n_jobs, n_products)
     with linear_algebra(1):  # our own threads, not those of BLAS

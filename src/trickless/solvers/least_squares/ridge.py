@@ -81,7 +81,7 @@ def solve(moments: Moments, ridge: float, n_jobs: int | None = 1) -> Solution:
     if moments.rows is None or ridge == 0:
         place = moments.place
         matrix = place.plus_ridge(moments.covariance, ridge, in_place=True)
-        coef = place.cho_solve(place.cholesky(matrix), moments.cross)
+        coef = to_host(place.cho_solve(place.cholesky(matrix), moments.cross))
     else:  # see _OfRows
         Z, Y = moments.rows
         matrix = HOST.plus_ridge(inner_products(Z, n_jobs), ridge, in_place=True)

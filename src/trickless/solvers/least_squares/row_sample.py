@@ -83,12 +83,15 @@ class RowSample(Stated):
         seed: int,
         place: Place = HOST,
         arrivals: np.ndarray | None = None,
+        keys: np.ndarray | None = None,
     ) -> RowSample:
         """Return the sample of some rows at a place, validated and in the learner's precision.
 
-        Rows fade if they have ``arrivals``, numbers by which rows of equal content differ.
+        Rows fade if they have ``arrivals``, numbers by which rows of equal content differ. Their
+        ``keys`` are computed unless they are given.
         """
-        keys, fades = _keys(X, targets, seed, place), arrivals is not None
+        keys = keys_of(X, targets, seed, place) if keys is None else keys
+        fades = arrivals is not None
         weight = np.ones(len(keys)) if weight is None else weight
         if arrivals is not None:
             keys = _mixed(keys + _mixed(arrivals.astype(np.uint64)))
@@ -139,9 +142,9 @@ class RowSample(Stated):
         targets = new.of_targets(self.targets)
         if np.isfinite(self.beyond) or self.regrown or self.fades:
             return replace(self, targets=targets, regrown=True)
-        if not np.array_equal(_keys(self.X, self.targets, seed), self.keys):  # of a device
+        if not np.array_equal(keys_of(self.X, self.targets, seed), self.keys):  # of a device
             return replace(self, targets=targets, regrown=True)
-        keys = _keys(self.X, targets, seed)
+        keys = keys_of(self.X, targets, seed)
         return self._least(keys, self.X, targets, self.copies, self.weight, False)
 
     def without(
@@ -152,9 +155,9 @@ class RowSample(Stated):
         While no row has been left out, each must be in the sample. After that, those must be whose
         rank is low enough.
         """
-        keys = _keys(X, targets, seed, place)
+        keys = keys_of(X, targets, seed, place)
         looked_up = self.fades or self.regrown
-        mine = _keys(self.X, self.targets, seed) if looked_up else self.keys
+        mine = keys_of(self.X, self.targets, seed) if looked_up else self.keys
         weight = np.ones(len(keys)) if weight is None else weight
         copies, left, order = self.copies.copy(), self.weight.copy(), np.argsort(mine)
         for row, key in enumerate(keys):
@@ -213,7 +216,7 @@ class RowSample(Stated):
         return cls(keys[order], X, targets[rows], copies[order], weight[order], fades, beyond)
 
 
-def _keys(X: Any, targets: np.ndarray, seed: int, place: Place = HOST) -> np.ndarray:
+def keys_of(X: Any, targets: np.ndarray, seed: int, place: Place = HOST) -> np.ndarray:
     """Return random numbers that depend on the content of rows, and on a seed."""
     content = _content(X if place is HOST else _projected(X))
     seeded = np.uint64(seed % 2**64)

@@ -56,7 +56,7 @@ class Statistics(Stated):
 
     ``origin`` is subtracted from the targets, so that their variance is accurate even if their mean
     is large. The Gram matrix is kept at the ``place`` of the rows, if that has double precision.
-    Everything else is on the host.
+    Everything else is on the host, once it is collected.
 
     Attributes
     ----------
@@ -76,6 +76,9 @@ class Statistics(Stated):
     rounded : float
         Σ |z|² over the rows that were multiplied in single precision.
     """
+
+    #: Σ z yᵀ and Σ z of rows on a device that have not been collected.
+    _sums: Any = None
 
     def __init__(self, n_columns: int, origin: np.ndarray, place: Place = HOST) -> None:
         n_outputs = len(origin)
@@ -169,8 +172,13 @@ class Statistics(Stated):
         self.weight += weight.sum()
         self.weight_square += (weight**2).sum()
         Y = np.column_stack([y, np.ones(len(y))]) * np.sqrt(weight)[:, None]
-        sums = np.zeros((len(self.z_sum), Y.shape[1]))
         self.make_room(len(y))
+        if self.kept is None and place_of(self.gram) is not HOST:
+            if self._sums is None:
+                self._sums = place_of(self.gram).zeros((len(self.z_sum), Y.shape[1]))
+            self.rounded += add_products(self.gram, self._sums, Z, Y, least_ridge, n_jobs)
+            return
+        sums = np.zeros((len(self.z_sum), Y.shape[1]))
         if self.kept is None:
             self.rounded += add_products(self.gram, sums, Z, Y, least_ridge, n_jobs)
         else:
@@ -180,6 +188,13 @@ class Statistics(Stated):
             self.kept.append(KeptRows(Z, Y))
         self.cross += sums[:, :-1]
         self.z_sum += sums[:, -1]
+
+    def collect(self) -> None:
+        """Add sums that are on a device to those on the host, after all rows have been added."""
+        if self._sums is not None:
+            sums = to_host(vars(self).pop("_sums"))
+            self.cross += sums[:, :-1]
+            self.z_sum += sums[:, -1]
 
     def merge(self, other: Statistics) -> None:
         """Add the rows of other statistics, which stay unchanged."""
@@ -337,6 +352,7 @@ class Statistics(Stated):
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and files hold all sums on the host, in a fixed order."""
+        self.collect()
         state = dict(sorted(vars(self).items()))
         return state | {"gram": to_host(self.gram), "kept": None} if "gram" in state else state
 

@@ -42,7 +42,7 @@ from trickless.solvers.least_squares.ridge import (
     warn_of_end,
 )
 from trickless.solvers.least_squares.risk import Blocks, minimise
-from trickless.solvers.least_squares.row_sample import RowSample
+from trickless.solvers.least_squares.row_sample import RowSample, keys_of
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
 from trickless.solvers.losses import Loss
 from trickless.solvers.outputs import NewOutputs
@@ -128,16 +128,24 @@ class Sums(Following, GaussianAnswers):
             if place is not HOST:
                 statistics.gram = place.for_double.put(statistics.gram)
         advance(done)
+        # On a device, all rows are hashed first, while it waits for nothing else.
+        keys = None if place is HOST else keys_of(X, targets, self.stream.seed, place)
         # A panel of as many rows as columns takes no more memory than the Gram matrix.
         how = {"start": done, "n_together": self.n_columns, "place": place}
         for rows, Z in self._panels(X, problem, **how):
             part = None if weight is None else weight[rows]
             statistics.add(Z, targets[rows], part, least, problem.n_jobs)
-            some = X[rows, ...], targets[rows], part, self.stream.seed
-            arrivals = None if arrived is None else arrived + np.arange(rows.start, rows.stop)
-            statistics.add_sample(RowSample.of(*some, place, arrivals))
+            if keys is None:
+                some = X[rows, ...], targets[rows], part, self.stream.seed
+                arrivals = None if arrived is None else arrived + np.arange(rows.start, rows.stop)
+                statistics.add_sample(RowSample.of(*some, arrivals=arrivals))
             advance(Z.shape[0])
             keep(partial(dict, statistics=statistics, rows=rows.stop))
+        if keys is not None:
+            arrivals = None if arrived is None else arrived + np.arange(len(keys))
+            some = X, targets, weight, self.stream.seed
+            statistics.sample = RowSample.of(*some, place, arrivals, keys)
+        statistics.collect()
         check_finite(type(self.stream.neurons).__name__, statistics.z_sum)
         return statistics
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from trickless.arrays.places import matching, place_of
+from trickless.arrays.places import HOST, matching, place_of, to_host
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.solvers.descent.batches import MiniBatch
@@ -39,7 +39,7 @@ class BlockSums:
     −l′ and of the curvatures, which move the intercept.
     """
 
-    gradient: np.ndarray
+    gradient: Any
     covariance: Any
     squares: np.ndarray | float = 0.0
     level: np.ndarray | float = 0.0
@@ -67,26 +67,11 @@ class Block(Step):
     def first_size(self, alpha: Any, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
         return 1 / self.loss.steepest(spread)
 
-    def sums(
-        self, network: GrowingNetwork, batch: MiniBatch, Z: Any, slopes: np.ndarray
-    ) -> BlockSums:
-        shares = batch.shares
-        gradient = self.gradient(Z, slopes, shares)
-        f, targets = batch.f + network.intercept, batch.targets
-        unit = unit_of(network.spread)
-        level: np.ndarray | float = 0.0
-        squares: np.ndarray | float = 0.0
-        loss = self.loss.among(shares)
-        if self.levels:
-            terms = np.ones_like(slopes), *loss.newton(f, targets, unit)
-            level = np.stack([shares @ values for values in terms])
-        if self.searches:
-            each = np.broadcast_to(shares[:, None], slopes.shape)
-            bend = loss.bend(f, targets, unit)
-            values = (each, each**2, *(each * value for value in (slopes**2, *bend)))
-            squares = np.array([value.sum(axis=0) for value in values])
+    def sums(self, network: GrowingNetwork, batch: MiniBatch, Z: Any, slopes: Any) -> BlockSums:
+        gradient = self.gradient(Z, slopes, batch.shares_here)
+        level, squares = self._sums_of_slopes(network, batch, slopes)
         # A batch of small weights has a small gradient, but not a small covariance.
-        share = shares / (batch.total or 1.0)
+        share = batch.shares / (batch.total or 1.0)
         with linear_algebra(self.n_jobs, len(batch) * Z.shape[1] ** 2):
             if (share == share[:1]).all():  # without a copy of Z
                 covariance = Z.T @ Z
@@ -96,14 +81,36 @@ class Block(Step):
                 covariance = root.T @ root
         return BlockSums(gradient, covariance, squares, level)
 
+    def _sums_of_slopes(
+        self, network: GrowingNetwork, batch: MiniBatch, slopes: Any
+    ) -> tuple[np.ndarray | float, np.ndarray | float]:
+        """Return the ``level`` and the ``squares`` of the sums, on the host."""
+        place, shares, loss = batch.place, batch.shares_here, self.loss.among(batch.shares)
+        xp, terms = place.xp, []
+        f, targets = network.f_at(batch), batch.targets
+        unit = place.constant(unit_of(network.spread))
+        if self.levels:
+            values = xp.ones_like(slopes), *loss.newton(f, targets, unit)
+            terms += [shares @ value for value in values]
+        if self.searches:
+            each = xp.broadcast_to(shares[:, None], slopes.shape)
+            bend = loss.bend(f, targets, unit)
+            values = (each, each**2, *(each * value for value in (slopes**2, *bend)))
+            terms += [xp.sum(value, axis=0) for value in values]
+        if not terms:
+            return 0.0, 0.0
+        both, n = to_host(xp.stack(terms)), 3 if self.levels else 0
+        return both[:n] if self.levels else 0.0, both[n:] if self.searches else 0.0
+
     def direction(
         self, network: GrowingNetwork, sums: BlockSums, k: int, gamma: np.ndarray, n_rows: int
-    ) -> np.ndarray:
-        place = place_of(sums.covariance).for_double
-        gradient, covariance = sums.gradient, place.double(sums.covariance)
+    ) -> Any:
+        place, home = place_of(sums.covariance).for_double, place_of(sums.gradient)
+        xp, dtype = place.xp, network.stream.dtype
+        gradient, covariance = place.put(sums.gradient), place.double(sums.covariance)
         n_columns = covariance.shape[0]
-        mean = float(place.xp.linalg.trace(covariance)) / n_columns
-        ridge = self.damping * max(mean, np.finfo(gradient.dtype).tiny)
+        mean = xp.linalg.trace(covariance) / n_columns
+        ridge = self.damping * xp.clip(mean, float(np.finfo(dtype).tiny), None)
         try:
             factor = place.cholesky(place.plus_ridge(covariance, ridge))
         except linalg.LinAlgError as error:
@@ -115,18 +122,22 @@ class Block(Step):
             ) from error
         direction = place.cho_solve(factor, gradient)
         if not self.searches:
-            return direction.astype(gradient.dtype)
+            return home.put(xp.astype(direction, sums.gradient.dtype))
         root = place.solve_lower(factor, place.eye(n_columns, factor.dtype))
         # The trace of the hat matrix: the columns that the damping leaves.
-        columns = n_columns - ridge * float(place.xp.sum(root * root))
+        columns = n_columns - ridge * xp.sum(root * root)
+        along = direction * (direction.T @ covariance).T
+        columns, slope, change = _on_host(
+            columns, xp.sum(direction * gradient, axis=0), xp.sum(along, axis=0)
+        )
         squares = np.asarray(sums.squares)
-        slope = (direction * gradient).sum(axis=0) / squares[0] ** 2
-        change = (direction * place.times(direction.T, covariance).T).sum(axis=0) / squares[0] ** 2
-        direction *= searched(slope, change, squares, columns, self.loss)
-        direction = direction.astype(gradient.dtype)
+        by = searched(
+            slope / squares[0] ** 2, change / squares[0] ** 2, squares, columns, self.loss
+        )
+        direction = home.put(xp.astype(direction * place.constant(by), gradient.dtype))
         # A step of the first size has the length that was found.
-        direction /= np.asarray(network.steps.first, dtype=direction.dtype)
-        network.idle += not direction.any()
+        direction = direction / home.factor(np.array(network.steps.first, dtype=dtype, ndmin=1))
+        network.idle += not by.any()
         return direction
 
     def shift(self, network: GrowingNetwork, sums: BlockSums, n_rows: int) -> np.ndarray | float:
@@ -164,6 +175,16 @@ class Block(Step):
             f"batch_size={self.batch_size!r}; or take a step_size below {stable:g}, or a larger "
             "damping"
         )
+
+
+def _on_host(*values: Any) -> list[Any]:
+    """Return a number and some vectors on the host, in one transfer."""
+    place = place_of(values[0])
+    if place is HOST:
+        return list(values)
+    number, *vectors = values
+    together = to_host(place.xp.concat([place.xp.reshape(number, (1,)), *vectors]))
+    return [together[0], *np.split(together[1:], len(vectors))]
 
 
 def searched(

@@ -26,12 +26,10 @@ class Plain(Step):
         curvature = self.loss.steepest(spread)
         return stable_step(curvature, alpha, eigenvalue, bound**2, *sizes)
 
-    def sums(
-        self, network: GrowingNetwork, batch: MiniBatch, Z: Any, slopes: np.ndarray
-    ) -> np.ndarray:
-        return self.gradient(Z, slopes, batch.shares)
+    def sums(self, network: GrowingNetwork, batch: MiniBatch, Z: Any, slopes: Any) -> Any:
+        return self.gradient(Z, slopes, batch.shares_here)
 
     def direction(
-        self, network: GrowingNetwork, sums: np.ndarray, k: int, gamma: np.ndarray, n_rows: int
-    ) -> np.ndarray:
+        self, network: GrowingNetwork, sums: Any, k: int, gamma: np.ndarray, n_rows: int
+    ) -> Any:
         return sums / k

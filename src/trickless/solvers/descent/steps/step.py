@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
-from trickless.arrays.places import HOST, matching, place_of, to_host
+from trickless.arrays.places import HOST, matching, place_of
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import activations, together
 from trickless.functions.stream import moved
@@ -51,7 +52,7 @@ class Step(ABC):
         """Return the first size of ``step_size="auto"``, common to all outputs or one for each."""
 
     @abstractmethod
-    def sums(self, network: GrowingNetwork, batch: MiniBatch, Z: Any, slopes: np.ndarray) -> Any:
+    def sums(self, network: GrowingNetwork, batch: MiniBatch, Z: Any, slopes: Any) -> Any:
         """Return the sums over the rows of a batch that decide a step.
 
         ``Z`` are the :meth:`activations` and ``slopes`` the :meth:`slopes` of the rows.
@@ -60,7 +61,7 @@ class Step(ABC):
     @abstractmethod
     def direction(
         self, network: GrowingNetwork, sums: Any, k: int, gamma: np.ndarray, n_rows: int
-    ) -> np.ndarray:
+    ) -> Any:
         """Return the direction of a step of size ``gamma`` on k neurons: (width k, n_outputs).
 
         The coefficients are −``gamma`` times the direction, in the order of columns.
@@ -84,10 +85,10 @@ class Step(ABC):
         """Return rows as steps read them, on a device in the precision of activations there."""
         return neurons.read(X, self.n_jobs) if place_of(X) is HOST else X
 
-    def slopes(self, network: GrowingNetwork, batch: MiniBatch) -> np.ndarray:
-        """Return what a step needs of the loss at each row."""
+    def slopes(self, network: GrowingNetwork, batch: MiniBatch) -> Any:
+        """Return what a step needs of the loss at each row, at the place of the targets."""
         loss = self.loss.among(batch.shares)
-        return loss.derivative(batch.f + network.intercept, batch.targets)
+        return loss.derivative(network.f_at(batch), batch.targets)
 
     def activations(self, family: Neurons, X: Any, weights: Weights, dtype: Any) -> Any:
         """Return the activations of all rows of a batch by some neurons of a family."""
@@ -97,15 +98,15 @@ class Step(ABC):
         Z = place.empty((X.shape[0], k * family.width), dtype)  # the rows of trees are bytes
         return activations(family, together(weights), X, k, self.n_jobs, Z, place)
 
-    def gradient(self, Z: Any, slopes: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    def gradient(self, Z: Any, slopes: Any, shares: Any) -> Any:
         """Return the gradient with respect to the coefficients: (n_columns, n_outputs)."""
-        with linear_algebra(self.n_jobs, Z.shape[1] * slopes.size):
-            return to_host(Z.T @ matching(Z, slopes * shares[:, None]))
+        with linear_algebra(self.n_jobs, Z.shape[1] * prod(slopes.shape)):
+            return place_of(slopes).put(Z.T @ matching(Z, slopes * shares[:, None]))
 
-    def add(self, Z: Any, coef: np.ndarray, f: np.ndarray) -> None:
+    def add(self, Z: Any, coef: Any, f: Any) -> None:
         """Add neurons with the activations Z and these coefficients to f."""
-        with linear_algebra(self.n_jobs, Z.shape[0] * coef.size):
-            f += to_host(Z @ matching(Z, coef))
+        with linear_algebra(self.n_jobs, Z.shape[0] * prod(coef.shape)):
+            f += place_of(f).put(Z @ matching(Z, coef))
 
     def size(self, network: GrowingNetwork) -> int:
         """Return how many neurons the next step of a fit draws."""
