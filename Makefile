@@ -1,6 +1,7 @@
 # make demo          run the main job: three learners on real data, a table and a picture
 # make test          run the whole test suite
 # make test-dask     test learning on a Dask cluster (installs Dask)
+# make test-aeon     cross-validation, pipelines and forecasts of aeon and sktime (installs them)
 # make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
 # make test-pythons  the same tests on the other versions of Python that are here, of 3.11 to 3.14
 # make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
@@ -47,7 +48,9 @@
 # make bench-quantiles   several quantiles of one fit beside a boosted model for each
 # make bench-regret       regret of Shrinking Gradient against its bound
 # make bench-relevance    length scales of features by how much they matter
-# make bench-series       convolutions of time series beside MiniRocket; AEON=python that has aeon
+# make bench-series       convolutions of time series beside those of aeon; PARTS="accuracy" for some of it
+# make bench-poolings     ways of pooling responses along series
+# make bench-forecasting  forecasts of two series beside the last season and boosted trees
 # make bench-small-tables  65 small tables with nothing set: ours beside boosted trees and a forest
 # make bench-solvers      the direct and the iterative solver of Kitchen Sinks, and what choosing costs
 # make bench-stream       a million rounds with a bounded support
@@ -79,6 +82,7 @@ CLUSTERS = tests/dask src/trickless/dask
 PYTHON ?= python3
 VENV ?= .venv
 OLDEST_VENV ?= $(VENV)-oldest
+AEON_VENV ?= $(VENV)-aeon
 # The versions of Python that are supported. Those above 3.11 know newer versions of NumPy and SciPy.
 PYTHONS ?= 3.11 3.12 3.13 3.14
 BIN = $(VENV)/bin
@@ -123,6 +127,11 @@ test-python-%:
 
 test-dask: $(VENV)/.test-dask
 	$(BIN)/python -m pytest $(CLUSTERS)
+
+# A virtual environment of its own, which make bench-series uses as well.
+test-aeon:
+	$(MAKE) --no-print-directory $(AEON_VENV)/.test-aeon VENV=$(AEON_VENV)
+	$(AEON_VENV)/bin/python -m pytest tests/aeon
 
 fuzz-files: $(VENV)/.test
 	$(BIN)/python -W error tests/support/mutated_files.py 12000
@@ -262,9 +271,16 @@ bench-intervals: $(VENV)/.bench
 bench-images: $(VENV)/.plot
 	$(BIN)/python benchmarks/images.py
 
-# AEON is a Python interpreter that has aeon 1.6.0, for MiniRocket.
+# PARTS="seconds growth" measures time and memory only, on a machine that does nothing else.
 bench-series: $(VENV)/.bench
-	$(BIN)/python benchmarks/series.py $(if $(AEON),--aeon $(AEON))
+	$(MAKE) --no-print-directory $(AEON_VENV)/.test-aeon VENV=$(AEON_VENV)
+	$(BIN)/python benchmarks/series.py --aeon $(AEON_VENV)/bin/python $(if $(PARTS),--parts $(PARTS))
+
+bench-poolings: $(VENV)/.bench
+	$(BIN)/python benchmarks/poolings.py
+
+bench-forecasting: $(VENV)/.bench
+	$(BIN)/python benchmarks/forecasting.py
 
 bench-networks: $(VENV)/.bench
 	$(BIN)/python benchmarks/networks.py
@@ -332,4 +348,4 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) $(OLDEST_VENV) $(PYTHONS:%=$(VENV)-%) build dist .mypy_cache .pytest_cache .ruff_cache site docs/reference/generated docs/reference/backreferences docs/tutorial docs/gallery
+	rm -rf $(VENV) $(OLDEST_VENV) $(AEON_VENV) $(PYTHONS:%=$(VENV)-%) build dist .mypy_cache .pytest_cache .ruff_cache site docs/reference/generated docs/reference/backreferences docs/tutorial docs/gallery

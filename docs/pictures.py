@@ -1,7 +1,7 @@
 """Draw pictures of the documentation: ``.venv/bin/python docs/pictures.py``.
 
-They are for ``idea.md``, ``error-bars.md`` and ``streams.md``. They are written to
-``docs/_static``, and are the same from run to run.
+They are for ``idea.md``, ``error-bars.md``, ``streams.md`` and ``time-series.md``. They are written
+to ``docs/_static``, and are the same from run to run.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
     estimate_kernel,
+    occlusion_importance,
 )
+from trickless.arrays.series import HEAVY
 from trickless.conformal import AdaptiveInterval
-from trickless.neurons import Gaussian, Stumps
+from trickless.neurons import Convolutions, Gaussian, Stumps
 
 FOLDER = Path(__file__).parent / "_static"
 POINTS = np.linspace(-3, 3, 241)[:, None]
@@ -207,6 +209,45 @@ def drift():
     return figure
 
 
+def beats(n_rows, seed):
+    """A wave after a pulse at a random time; in class 1 the wave is upside down."""
+    rng, time = np.random.default_rng(seed), np.arange(120)
+    y, start = rng.integers(2, size=n_rows), rng.uniform(20, 60, (n_rows, 1))
+    pulse = np.exp(-(((time - start) / 3) ** 2))
+    wave = np.exp(-(((time - start - 30) / 6) ** 2))
+    X = 2 * pulse + 0.5 * np.where(y == 0, 1, -1)[:, None] * wave
+    return X + 0.2 * rng.standard_normal((n_rows, 120)), y
+
+
+def series():
+    """Series of two classes, responses of four kernels along one, and where a model looks."""
+    X, y = beats(200, 0)
+    model = KitchenSinksClassifier(Convolutions(), 100, random_state=0, n_jobs=1).fit(X, y)
+    rows = [np.flatnonzero(y == label)[:3] for label in (0, 1)]
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(7.2, 3.2))
+    for label, some in enumerate(rows):
+        for i, row in enumerate(some):
+            left.plot(X[row] - 3 * (3 * label + i), color=f"C{label}", linewidth=1)
+    left.set(title="two classes", xlabel="time", yticks=[])
+    row, responses = rows[0][0], []
+    padded = np.pad(X[row] - X[row].mean(), 16)
+    reached = np.stack([padded[4 * i : 4 * i + 120] for i in range(9)])
+    for heavy in HEAVY[[0, 30, 55, 80]]:
+        weights = np.where(np.isin(np.arange(9), heavy), 2, -1)
+        responses.append(weights @ reached)
+        middle.plot(responses[-1], linewidth=0.8)
+    middle.plot(X[row] + 9, color="0.2", linewidth=1)
+    middle.plot(np.max(responses, axis=0), color="0.2", linewidth=1.2, linestyle=":")
+    middle.set(title="responses of four kernels", xlabel="time", yticks=[])
+    for i, row in enumerate([*rows[0][:2], rows[1][0]]):
+        found = occlusion_importance(model, X[[row]], window=16)[0]
+        right.plot(X[row] - 4 * i, color="0.2", linewidth=1)
+        extent = -0.5, 119.5, -4 * i - 1.5, -4 * i + 2.5
+        right.imshow(found[None], cmap="Oranges", aspect="auto", extent=extent, vmin=0)
+    right.set(title="where the model looks", xlabel="time", yticks=[], ylim=(-9.5, 2.5))
+    return figure
+
+
 def main():
     """Write the pictures."""
     plt.style.use("trickless.style")
@@ -217,6 +258,7 @@ def main():
         "idea-learners": learners,
         "uncertainty": uncertainty,
         "drift": drift,
+        "series": series,
     }
     for name, draw in pictures.items():
         figure = draw()

@@ -79,40 +79,6 @@ def images_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
-def series_table():
-    result = results("series")
-    methods = [name for name in result if name not in ("resamples", "circumstances")]
-    published = "ArrowHead", "ItalyPowerDemand", "GunPoint", "ACSF1", "PigCVP"
-    rows = []
-    for name in result[methods[0]]["sets"]:
-        row = [name]
-        for method in methods:
-            one = result[method]["sets"].get(name)
-            row.append(
-                f"{one['accuracy']:.4f} ± {one['standard_error']:.4f}, {one['log_loss']:.2f}, "
-                f"{one['seconds']:.2f} s"
-                if one
-                else ""
-            )
-        rows.append(row)
-    means = [
-        np.mean([result[method]["sets"][name]["accuracy"] for name in published])
-        for method in methods
-    ]
-    rows.append(["mean of five", *(f"{mean:.4f}" for mean in means)])
-    for i, size in enumerate(result[methods[0]]["sizes"]):
-        seconds = [f"{result[method]['sizes'][i]['seconds']:.2f} s" for method in methods]
-        rows.append([f"{size['series']:,} series of {size['length']:,}", *seconds])
-    text = (
-        f"Means of {result['resamples']} resamples: accuracy ± standard error, log loss, and "
-        "seconds on one thread to fit and predict. The five sets are those with published results "
-        f"of the peers: {', '.join(published)}. The last rows are synthetic series. "
-        f"{where(result)}."
-    )
-    heads = [name.replace("Convolutions", "`Convolutions`, neurons:") for name in methods]
-    return "\n".join([*grid(["series", *heads], rows), "", text])
-
-
 def networks_table():
     result = results("networks")
     rows = []
@@ -148,6 +114,5 @@ TABLES = {
     "frequencies": frequencies_table,
     "tables": tables_table,
     "images": images_table,
-    "series": series_table,
     "networks": networks_table,
 }

@@ -19,6 +19,7 @@ from trickless.learners.doubly_stochastic import (
 from trickless.learners.importances import FeatureImportancesDisplay
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.learners.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
+from trickless.learners.occlusion import occlusion_importance
 from trickless.learners.random_features import RandomFeatures
 from trickless.learners.shrinking_gradient import (
     ShrinkingGradientClassifier,
@@ -56,6 +57,7 @@ __all__ = [
     "hsic_test",
     "load",
     "mmd_test",
+    "occlusion_importance",
     "save",
     "to_c",
     "to_js",

@@ -122,6 +122,23 @@ def test_a_neuron_does_not_depend_on_how_many_are_drawn():
         np.testing.assert_array_equal(a[:7], b)
 
 
+@pytest.mark.parametrize("n_copies", [0, 1, 70])
+def test_copies_of_the_last_series_have_its_values(n_copies, monkeypatch):
+    """Learners fill up blocks with copies, which are computed once."""
+    X = with_gaps(inputs(12, 60))
+    neurons, weights = drawn(Convolutions(), X)
+    expected, pooled, seen = neurons(X, weights), Convolutions._pooled, []
+    monkeypatch.setattr(
+        Convolutions, "_pooled", lambda self, X, w: (seen.append(len(X)), pooled(self, X, w))[1]
+    )
+    filled = np.concatenate([X, np.repeat(X[-1:], n_copies, axis=0)])
+    Z = neurons(filled, weights)
+    np.testing.assert_array_equal(Z[:12], expected)
+    np.testing.assert_array_equal(Z[12:], np.repeat(expected[-1:], n_copies, axis=0))
+    assert sum(seen) == 12
+    assert neurons(X[:0], weights).shape == (0, 12 * neurons.width)
+
+
 def test_levels_do_not_matter_and_units_of_channels_are_those_of_the_training_rows():
     X = inputs(20, 90)
     neurons, weights = drawn(Convolutions((3, 30)), X)

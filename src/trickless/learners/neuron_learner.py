@@ -129,8 +129,8 @@ class NeuronLearner(Learner):
                 "matter, so there are no feature_importances_",
                 "length_scale='relevance' or "
                 "feature_weights='relevance' of the neurons; DoublyStochastic with "
-                "neurons='trees' and n_candidates above 1; or "
-                "sklearn.inspection.permutation_importance",
+                "neurons='trees' and n_candidates above 1; for series, "
+                "trickless.occlusion_importance; or sklearn.inspection.permutation_importance",
             )
         return found
 

@@ -240,9 +240,11 @@ class Convolutions(Neurons):
         Z = np.empty((len(rows), self.width * n), rows.dtype)
         step = _BYTES // (size * max(1, rows.shape[1])) // ROWS_TOGETHER * ROWS_TOGETHER
         step = min(max(step, ROWS_TOGETHER), _MOST_ROWS)
-        for start in range(0, len(rows), step):
-            some = slice(start, start + step)
+        n_rows = _without_copies(rows)
+        for start in range(0, n_rows, step):
+            some = slice(start, min(start + step, n_rows))
             Z[some] = self._pooled(rows[some], weights)
+        Z[n_rows:] = Z[n_rows - 1 : n_rows]
         return Z if place is HOST else place.put(Z)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
@@ -299,6 +301,13 @@ class Convolutions(Neurons):
                 f"{name}: series have {self._length} times, but a kernel has {TAPS} taps",
                 "longer series, or another family for so few columns, such as 'gaussian'",
             )
+
+
+def _without_copies(rows: np.ndarray) -> int:
+    """Count the rows without the copies of the last one, with which learners fill up blocks."""
+    bits = rows.view(f"u{rows.dtype.itemsize}")
+    others = np.flatnonzero((bits != bits[-1:]).any(axis=1))
+    return min(len(rows), int(others[-1]) + 2 if len(others) else 1)
 
 
 class _Times:
