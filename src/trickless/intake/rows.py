@@ -71,6 +71,8 @@ class Matrix(Stated):
     skips_missing = False
     by_order = False
     without_gaps: str | None = None
+    #: Whether finite numbers need no more checks, and are not converted.
+    plain = True
 
     def check_state(self) -> None:
         for name in ("tables", "devices", "apart", "skips_missing", "by_order"):

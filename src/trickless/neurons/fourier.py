@@ -22,7 +22,8 @@ from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_array, check_is
 from trickless.arrays.weighted import median
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
+from trickless.neurons import one_row
+from trickless.neurons.base import Neurons, OneRow, Relevance, Weights, sample_rows
 from trickless.neurons.checks import check_one_each, warn_of_units
 from trickless.neurons.points import SAMPLINGS
 from trickless.neurons.projected import Projected
@@ -164,6 +165,9 @@ class Fourier(Projected):
 
     def respond(self, t: Any) -> Any:
         return cosines_and_sines(t)
+
+    def one_row(self, pieces: list[tuple[Weights, np.ndarray]], n_rows: int) -> OneRow:
+        return one_row.Projected(self, pieces, n_rows)
 
 
 def cosines_and_sines(t: Any) -> Any:

@@ -146,6 +146,9 @@ class Tabular(Neurons):
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.mixture_.activate(self._ranks(X), weights)
 
+    def least_rows(self, weights: Weights, n_block: int) -> int:
+        return 1  # there are no products
+
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         return self.mixture_.activate_pairs(self._ranks(X), weights)
 

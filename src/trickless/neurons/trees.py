@@ -13,7 +13,7 @@ from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.neurons.base import Neurons, OneRow, Weights, sample_rows
 from trickless.neurons.binary import Binary
 from trickless.neurons.bins import Bins
 from trickless.neurons.crosses import MOST, Crosses
@@ -381,6 +381,9 @@ class Trees(Neurons):
         for leaf, inputs, values in zip(leaves, self.inputs(bins, weights), parts, strict=True):
             run.add_scaled_leaf_values(total, leaf, values, inputs)
         return total
+
+    def one_row(self, pieces: list[tuple[Weights, np.ndarray]], n_rows: int) -> OneRow:
+        return self.geometry.one_row(self, pieces)
 
     def inputs(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:
         """Yield (1, z) of linear leaves at rows (n_features, n_rows), one tree after another."""
