@@ -21,7 +21,13 @@ from trickless.arrays.stated import (
     check_number,
     check_same,
 )
-from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
+from trickless.arrays.threads import (
+    linear_algebra,
+    map_blocks,
+    n_threads,
+    row_blocks,
+    worthwhile,
+)
 from trickless.errors import InvalidValueError
 from trickless.functions.activations import activations, evaluate
 from trickless.functions.stream import Later, NeuronStream, StoredNeurons
@@ -137,10 +143,12 @@ class Network(Stated):
                 blocks = row_blocks(n_rows, _ROWS_OF_LEAVES, n_threads(jobs))
                 map_blocks(lambda rows: add(rows, X[rows]), blocks, jobs)
             else:
-                size = self._few_rows(group) if n_rows <= MOST_FEW and place is HOST else None
-                size = size if size is None or n_rows <= size else None
+                size = rows_of_block(self._n_columns)
+                if n_rows <= MOST_FEW and place is HOST:
+                    least = self._few_rows(group)
+                    size = least if n_rows <= least else size
                 map_rows_alike(add, X, self._n_columns, self.n_jobs, place, size)
-        check_finite(type(self.neurons).__name__, total, sums.xp)
+        check_finite(type(self.neurons).__name__, total, np if sums is HOST else sums.xp)
         return total
 
     @property
@@ -272,9 +280,9 @@ def map_rows_alike(
     BLAS rounds products of different shapes in different ways. With blocks of one shape, the result
     for a row does not depend on the number of other rows or threads, unless BLAS rounds the rows of
     a block differently, too (:mod:`trickless.arrays.alike`). This is for dense arrays on the host.
-    The last block is filled up with copies of its last row. ``function`` must leave out
-    their results. The shape depends on ``n_columns``, the number of columns that are computed in
-    all, unless ``size`` rows are wanted.
+    The last block is filled up with copies of its last row. ``function`` must leave out their
+    results. The shape depends on ``n_columns``, the number of columns that are computed in all,
+    unless ``size`` rows are wanted.
     """
     n_rows = X.shape[0]
     if not isinstance(X, np.ndarray):
@@ -286,11 +294,16 @@ def map_rows_alike(
     def block(rows: slice) -> None:
         some = np.ascontiguousarray(X[rows])
         if len(some) < size:
-            copies = np.broadcast_to(some[-1:], (size - len(some), X.shape[1]))
-            some = np.concatenate([some, copies])
+            filled = np.empty((size, X.shape[1]), X.dtype)
+            filled[: len(some)], filled[len(some) :] = some, some[-1:]
+            some = filled
         function(rows, some)
 
     jobs = worthwhile(n_jobs, n_rows * n_columns)
+    if 0 < n_rows <= size:
+        with linear_algebra(jobs):
+            block(slice(0, n_rows))
+        return
     map_blocks(block, [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)], jobs)
 
 
@@ -344,7 +357,7 @@ def _differences(each: np.ndarray, before: np.ndarray) -> np.ndarray:
 
 def check_finite(owner: str, values: Any, xp: Any = np) -> None:
     """Check that a network's values are finite, by the functions of their library."""
-    if not bool(xp.all(xp.isfinite(values))):
+    if not bool(xp.isfinite(values).all() if xp is np else xp.all(xp.isfinite(values))):
         raise InvalidValueError(
             f"{owner}: the network's values are not finite, because its activations or its "
             "coefficients are not",

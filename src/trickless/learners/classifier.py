@@ -134,7 +134,7 @@ class Classifier(ClassifierMixin, Learner):
 
         It leaves out what ``predict`` repeats in every call, and keeps the present state of the
         model, which may learn more meanwhile. Several threads may call it, and pickle copies it.
-        Answers are those of ``method`` for this row alone. Rows of unusual types are read as
+        It answers like ``method`` for this row alone. Rows of unusual types are read as
         ``predict`` reads them, with the same errors and warnings, and take as long.
 
         Parameters

@@ -72,7 +72,7 @@ class Regressor(RegressorMixin, Learner):
 
         It leaves out what ``predict`` repeats in every call, and keeps the present state of the
         model, which may learn more meanwhile. Several threads may call it, and pickle copies it.
-        Answers are those of ``predict`` for this row alone. Rows of unusual types are read as
+        It answers like ``predict`` for this row alone. Rows of unusual types are read as
         ``predict`` reads them, with the same errors and warnings, and take as long.
 
         Returns

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Cuts:
     """The cuts of oblivious trees of one depth, with columns (n, depth) and sets (n, depth, 32).
 
-    ``of_gaps`` has the bin of a missing value in each column, and ``dtype`` is that of the rows.
+    ``of_gaps`` has the bin of a missing value in each column. Rows have the precision ``dtype``.
     """
 
     def __init__(
