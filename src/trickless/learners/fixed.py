@@ -38,9 +38,9 @@ def check_unchanged(
 
 
 @cache
-def _parameters(cls: Any) -> list[str]:
+def _parameters(cls: type) -> list[str]:
     """Return the names of the parameters of a class of estimators, which take long to find."""
-    names: list[str] = cls._get_param_names()
+    names: list[str] = cls._get_param_names()  # type: ignore[attr-defined]
     return names
 
 
@@ -54,11 +54,12 @@ def same(mine: Any, other: Any, fitted: bool = False) -> bool:
         return True
     if hasattr(mine, "get_params"):
         values, there = vars(mine), getattr(other, "__dict__", {})
+        cls: Any = type(mine)
         if fitted:
             values = {name: value for name, value in values.items() if name.endswith("_")}
         else:
-            values = {name: getattr(mine, name) for name in _parameters(type(mine))}
-        return type(mine) is type(other) and all(
+            values = {name: getattr(mine, name) for name in _parameters(cls)}
+        return cls is type(other) and all(
             same(value, there.get(name), fitted) for name, value in values.items()
         )
     if fitted and isinstance(mine, np.ndarray) and isinstance(other, np.ndarray):  # or memory maps

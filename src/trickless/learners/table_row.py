@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from trickless.errors import InvalidTypeError
 from trickless.learners.one_row import OneRow
 from trickless.rules import shown
 from trickless.tables.table_column import LARGEST, TableColumn
-
-if TYPE_CHECKING:
-    from trickless.learners.table_model import TableModel
 
 _NUMBERS = {float, int, bool, np.float64, np.float32, np.int64, np.bool_}
 #: What a cell is if it needs a closer look, as a data frame.
@@ -32,7 +29,7 @@ class OneRowOfTable:
         The same of its learner.
     """
 
-    def __init__(self, model: TableModel, one_row: OneRow) -> None:
+    def __init__(self, model: Any, one_row: OneRow) -> None:
         self.model, self.one_row = copy(model), one_row
         self.model.learner = one_row.read.learner  # which has no function
         self.cells = [(about.name, _reader(about)) for about in model.columns]

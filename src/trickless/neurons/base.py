@@ -15,7 +15,7 @@ from trickless.arrays.stated import Stated, check_array, check_count, check_is
 from trickless.arrays.weighted import at_shares, cap
 from trickless.docstrings import documented
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
-from trickless.neurons.one_row import Combined
+from trickless.neurons.one_row import CombinedRow, Piece
 from trickless.rules import MOST_THINGS, Rule, check_parameters, is_real, plain, warn
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
@@ -376,7 +376,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         """
         return n_block
 
-    def one_row(self, pieces: list[tuple[Weights, np.ndarray]], n_rows: int) -> OneRow:
+    def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
         """Return an object that adds up values at one row, as ``combine`` does for a block.
 
         Parameters
@@ -386,7 +386,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         n_rows : int
             Number of copies of the row to compute with, for the bits of ``combine``.
         """
-        return Combined(self, pieces, n_rows)
+        return CombinedRow(self, pieces, n_rows)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for n rows and n neurons, shape (n, width).

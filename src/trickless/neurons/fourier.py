@@ -22,9 +22,9 @@ from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_array, check_is
 from trickless.arrays.weighted import median
 from trickless.errors import InvalidValueError
-from trickless.neurons import one_row
 from trickless.neurons.base import Neurons, OneRow, Relevance, Weights, sample_rows
 from trickless.neurons.checks import check_one_each, warn_of_units
+from trickless.neurons.one_row import Piece, ProjectedRow
 from trickless.neurons.points import SAMPLINGS
 from trickless.neurons.projected import Projected
 from trickless.rules import choice, either, positive, positives
@@ -166,8 +166,8 @@ class Fourier(Projected):
     def respond(self, t: Any) -> Any:
         return cosines_and_sines(t)
 
-    def one_row(self, pieces: list[tuple[Weights, np.ndarray]], n_rows: int) -> OneRow:
-        return one_row.Projected(self, pieces, n_rows)
+    def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
+        return ProjectedRow(self, pieces, n_rows)
 
 
 def cosines_and_sines(t: Any) -> Any:

@@ -6,28 +6,23 @@ They round like ``combine`` on a block of rows, so predictions have the same bit
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from trickless.arrays.threads import linear_algebra
 
-if TYPE_CHECKING:
-    from trickless.neurons.base import Neurons, Weights
+#: Weights of n neurons, and their coefficients (n, width, n_outputs).
+Piece = tuple[tuple[Any, ...], np.ndarray]
 
 #: Products of more numbers than these would wait for other threads of BLAS.
 _ONE_THREAD = 2**17
 
 
-class Combined:
-    """Sums by the family's ``combine`` on copies of the row, as many as a block has rows.
+class CombinedRow:
+    """Sums by the family's ``combine`` on copies of the row, as many as a block has rows."""
 
-    ``pieces`` are weights of n neurons and their coefficients, (n, width, n_outputs).
-    """
-
-    def __init__(
-        self, family: Neurons, pieces: list[tuple[Weights, np.ndarray]], n_rows: int
-    ) -> None:
+    def __init__(self, family: Any, pieces: list[Piece], n_rows: int) -> None:
         self.family, self.pieces, self.n_rows = family, pieces, n_rows
 
     def add(self, x: np.ndarray, total: np.ndarray) -> None:
@@ -38,13 +33,13 @@ class Combined:
                 total += self.family.combine(X, weights, coef)[0]
 
 
-class Projected:
+class ProjectedRow:
     """Sums of neurons that respond to one projection each, and have no other weights.
 
     Pieces of one size are multiplied together. BLAS computes each by itself, as in a block.
     """
 
-    def __init__(self, family: Any, pieces: list[tuple[Weights, np.ndarray]], n_rows: int) -> None:
+    def __init__(self, family: Any, pieces: list[Piece], n_rows: int) -> None:
         self.family, self.n_rows = family, n_rows
         self.parts: list[tuple[np.ndarray, np.ndarray]] = []
         for shape, group in groupby(pieces, lambda piece: piece[1].shape):

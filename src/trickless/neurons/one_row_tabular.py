@@ -7,12 +7,11 @@ order and precision, so sums have the bits of ``combine``.
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from trickless.neurons.base import Weights
+from trickless.neurons.one_row import Piece
 
 
 class RanksOfRow:
@@ -48,7 +47,7 @@ class TabularRow:
         cuts: list[np.ndarray | None],
         top: float,
         mixture: Any,
-        pieces: list[tuple[Weights, np.ndarray]],
+        pieces: list[Piece],
         n_rows: int,
     ) -> None:
         self.ranks, self.n_rows = RanksOfRow(cuts, top, pieces[0][1].dtype), n_rows

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trickless.neurons.levels import MISSING
+from trickless.neurons.one_row import Piece
 
 if TYPE_CHECKING:
-    from trickless.neurons.base import Weights
     from trickless.neurons.bins import Bins
 
 
@@ -97,10 +97,10 @@ class BinsOfRow:
         return found
 
 
-class ObliviousTrees:
+class TreesRow:
     """Sums of what the leaves of one row predict, constants or linear functions."""
 
-    def __init__(self, family: Any, pieces: list[tuple[Weights, np.ndarray]]) -> None:
+    def __init__(self, family: Any, pieces: list[Piece]) -> None:
         columns, sets = map(np.concatenate, zip(*(weights for weights, _ in pieces), strict=True))
         coef = np.concatenate([coef for _, coef in pieces])
         bins, linear, dtype = family.bins_, family.linear_, coef.dtype

@@ -13,6 +13,7 @@ from trickless.arrays.stated import check_array, check_count, check_is, check_li
 from trickless.neurons.base import Neurons, OneRow, Weights, sample_rows
 from trickless.neurons.bins import midpoints
 from trickless.neurons.mixture import Mixture
+from trickless.neurons.one_row import Piece
 from trickless.neurons.one_row_tabular import TabularRow
 from trickless.neurons.projected import check_features
 from trickless.rules import Rule, count, is_real
@@ -150,7 +151,7 @@ class Tabular(Neurons):
     def least_rows(self, weights: Weights, n_block: int) -> int:
         return 1  # there are no products
 
-    def one_row(self, pieces: list[tuple[Weights, np.ndarray]], n_rows: int) -> OneRow:
+    def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
         return TabularRow(self.cuts_, TOP, self.mixture_, pieces, n_rows)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:

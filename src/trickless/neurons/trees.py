@@ -21,6 +21,7 @@ from trickless.neurons.geometry import Geometry
 from trickless.neurons.levels import MISSING
 from trickless.neurons.linear_leaves import LinearLeaves, covariance_of_inputs
 from trickless.neurons.oblivious import Oblivious
+from trickless.neurons.one_row import Piece
 from trickless.rules import AUTO, choice, either, integer, warn
 
 #: The most rows, and values in all, from which thresholds are found.
@@ -382,7 +383,7 @@ class Trees(Neurons):
             run.add_scaled_leaf_values(total, leaf, values, inputs)
         return total
 
-    def one_row(self, pieces: list[tuple[Weights, np.ndarray]], n_rows: int) -> OneRow:
+    def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
         return self.geometry.one_row(self, pieces)
 
     def inputs(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:
