@@ -12,18 +12,22 @@ def text_below(result):
     return f"{busy}{trial} {where(result)}; {others}."
 
 
+def rounded(value):
+    return f"{float(f'{value:.2g}'):,g}"
+
+
 def micro(seconds):
-    return f"{float(f'{1e6 * seconds:.2g}'):,g} µs"
+    return f"{rounded(1e6 * seconds)} µs"
 
 
 def rows_table():
     result = results("latency")
     bare = result["rows"]["Kitchen Sinks, 1,000 Gaussian, bare NumPy"]["p50"]
     rows = [
-        [name, micro(each["p50"]), micro(each["p99"]), f"{each['p50'] / bare:.2g}"]
+        [name, micro(each["p50"]), micro(each["p99"]), rounded(each["p50"] / bare)]
         for name, each in result["rows"].items()
     ]
-    text = f"Of {result['rounds']:,} calls of each, in turn.{text_below(result)}"
+    text = f"Of {result['calls']:,} calls of each, ten in a turn.{text_below(result)}"
     head = ["one row of 20 columns", "median", "99th percentile", "to bare NumPy"]
     return "\n".join([*grid(head, rows), "", text])
 
@@ -32,10 +36,9 @@ def streams_table():
     result = results("latency")
     rows = []
     for name, each in result["streams"].items():
-        a_second = float(f"{1 / each['p50']:.2g}")
-        rows.append([name, f"{a_second:,g}", micro(each["p50"]), micro(each["p99"])])
+        rows.append([name, rounded(1 / each["p50"]), micro(each["p50"]), micro(each["p99"])])
     head = ["learner", "rows a second", "median of a row", "99th percentile"]
-    text = f"Percentiles of means over 50 rows, in turn.{text_below(result)}"
+    text = f"Percentiles of means over 50 rows of processor time, in turn.{text_below(result)}"
     return "\n".join([*grid(head, rows), "", text])
 
 

@@ -413,7 +413,7 @@ class Rows(Stated):
             return False
         if self.numeric:
             return y.dtype in _FLOATS and bool(np.isfinite(y).all())
-        return y.dtype.kind in "iuU"
+        return y.dtype.kind in "biuU"
 
     def _is_numbered(self, learner: Any, X: Any, reset: bool) -> bool:
         """Return whether the columns of a data frame are found by their positions, as in arrays.
