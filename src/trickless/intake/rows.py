@@ -57,6 +57,8 @@ class Matrix(Stated):
         Whether arrays of other libraries are accepted, and processed on their device.
     apart : bool
         Whether each column matters by itself, and not only the distances between rows.
+    any_code : bool
+        Whether categories that appear later get codes of their own.
     skips_missing : bool
         Whether missing values are left out, so that training rows need not have had any.
     by_order : bool
@@ -68,6 +70,7 @@ class Matrix(Stated):
     tables = False
     devices = False
     apart = False
+    any_code = False
     skips_missing = False
     by_order = False
     without_gaps: str | None = None
@@ -75,7 +78,7 @@ class Matrix(Stated):
     plain = True
 
     def check_state(self) -> None:
-        for name in ("tables", "devices", "apart", "skips_missing", "by_order"):
+        for name in ("tables", "devices", "apart", "any_code", "skips_missing", "by_order"):
             check_is(name, getattr(self, name), bool)
         check_is("without_gaps", self.without_gaps, str | None)
 
@@ -107,6 +110,7 @@ class RowsOfNeurons(Matrix):
     def __init__(self, neurons: Neurons, devices: bool) -> None:
         self.family = type(neurons).__name__
         self.tables = self.apart = neurons.accepts_tables
+        self.any_code = neurons.any_code
         self.skips_missing = neurons.skips_missing
         self.by_order = neurons.by_order
         self.sparse = neurons.accepts_sparse
@@ -227,8 +231,49 @@ class Rows(Stated):
         other.__dict__.update(vars(self))
         return other
 
-    def later(self, learner: Any, X: Any, y: Any, sample_weight: Any, may_be_empty: bool) -> Batch:
-        """Return the same for a later batch. If it may be empty, all weights may be 0."""
+    def before(self, X: Any) -> tuple[Rows, Rows]:
+        """Return this as it was when rows were learned, and as it is once they are forgotten."""
+        both = self.fork(), self.fork()
+        if self.encoder is not None and self.kind.any_code:
+            encoders = self.encoder.before(self.owner, unmasked(of_arrays(X)))
+            both[0].encoder, both[1].encoder = encoders
+        return both
+
+    def merged(self, other: Rows) -> Rows:
+        """Return this with the later categories of a model that is merged."""
+        if self.encoder is None or other.encoder is None:
+            return self
+        both = self.fork()
+        both.encoder = self.encoder.merged(other.encoder)
+        if both.encoder is None:
+            raise InvalidValueError(
+                f"{self.owner}: categories that appeared later in other have codes of other "
+                "categories here, which happens by chance if there are hundreds",
+                "one model for the whole stream; or columns of dtype category, with the same "
+                "categories, in both parts",
+            )
+        return both
+
+    def later(
+        self,
+        learner: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        may_be_empty: bool,
+        learned: bool = False,
+    ) -> Batch:
+        """Return the same for a later batch. If it may be empty, all weights may be 0.
+
+        If it is ``learned``, new categories get codes of their own, where the neurons take them.
+        """
+        if learned and self.encoder is not None and self.kind.any_code:
+            rows = unmasked(of_arrays(X))
+            if sample_weight is not None and hasattr(rows, "shape"):
+                n_rows, given = rows.shape[0], to_host(sample_weight)
+                weight = check_weights(self.owner, given, n_rows, may_be_empty)
+                rows = rows if weight is None else picked(rows, np.flatnonzero(weight))
+            self.encoder = self.encoder.after(self.owner, rows)
         place = place_of(X)
         check_together(self.owner, place, y=y, sample_weight=sample_weight)
         X, y = self._validated(learner, X, to_host(y), place, reset=False)
