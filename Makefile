@@ -39,6 +39,7 @@
 # make bench-images       MNIST by random convolutions
 # make bench-intervals    prediction intervals: how often they hold targets, and how wide they are
 # make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks; the bound of the theorem
+# make bench-latency      the time of one row beside other libraries, and streams beside River's learners
 # make bench-limits       hot paths against their bare arithmetic
 # make bench-networks     MNIST by whole convolutional networks as neurons, in all three learners
 # make bench-online-images  MNIST online by random convolutions, whose kernel nobody knows
@@ -217,6 +218,9 @@ bench-counts: $(VENV)/.bench
 
 bench-dask: $(VENV)/.test-dask
 	$(BIN)/python benchmarks/dask_scaling.py
+
+bench-latency: $(VENV)/.bench
+	$(BIN)/python benchmarks/latency.py
 
 bench-drift: $(VENV)/.bench
 	$(BIN)/python benchmarks/drift.py

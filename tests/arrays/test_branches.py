@@ -61,6 +61,20 @@ def test_a_row_goes_from_node_to_node_to_its_leaf(module, seed):
     np.testing.assert_array_equal(module.leaves(part, columns, children, sets), found[10:200])
 
 
+@both
+def test_sums_over_few_rows_have_the_bits_of_those_over_many(module):
+    rng = np.random.default_rng(0)
+    trees = [np.stack(some) for some in zip(*(tree(rng, 20, 5) for _ in range(9)), strict=True)]
+    bins = rng.integers(0, 256, (5, 200), dtype=np.uint8)
+    for n_outputs, dtype in ((1, "f4"), (3, "f8")):
+        coef = rng.standard_normal((9, 21, n_outputs)).astype(dtype)
+        checked = BranchLoops(module, loops())
+        many, parts = checked.combine(bins, *trees, coef), (slice(0, 1), slice(1, 65), slice(0))
+        for some in parts:
+            few = checked.combine(bins[:, some], *trees, coef)
+            np.testing.assert_array_equal(few, many[some])
+
+
 def nodes_problem(seed, few=False):
     """Rows in some nodes, with numbers and categories, gaps, and bins that not all nodes have."""
     rng = np.random.default_rng(seed)

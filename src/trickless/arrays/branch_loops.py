@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trickless.arrays import branches
-from trickless.arrays.loops import Loops, loops
+from trickless.arrays.loops import FEW_ROWS, Loops, check_coefficients, loops
 from trickless.arrays.stated import check_array
 
 _INTP = np.dtype(np.intp).str[1:]
@@ -54,9 +54,13 @@ class BranchLoops(NamedTuple):
         coef: np.ndarray,
     ) -> np.ndarray:
         """Sum the coefficients of the leaves of each row: (n_rows, n_outputs)."""
+        check_array("bins of rows", bins, "u1", (None, None))
+        check_branches(columns, children, sets, len(bins))
+        shape, kind = (len(columns), columns.shape[1] + 1), f"{columns.shape[1]} nodes"
+        if bins.shape[1] <= FEW_ROWS:
+            check_coefficients(coef, shape, kind)
+            return self.module.combine_few(bins, columns, children, sets, coef)
         leaves = self.leaves(bins, columns, children, sets)
-        shape = len(columns), columns.shape[1] + 1
-        kind = f"{columns.shape[1]} nodes"
         return self.of_leaves.combined(leaves, bins.shape[1], coef, shape, kind)
 
     def best_cuts(

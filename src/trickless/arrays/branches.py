@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from trickless.arrays.leaves import summed as _summed
+
 
 def leaves(
     bins: np.ndarray, columns: np.ndarray, children: np.ndarray, sets: np.ndarray
@@ -32,6 +34,34 @@ def leaves(
         number[rows[at_leaf]] = -node[at_leaf]
         rows, node = rows[~at_leaf], node[~at_leaf]
     return number
+
+
+def combine_few(
+    bins: np.ndarray,
+    columns: np.ndarray,
+    children: np.ndarray,
+    sets: np.ndarray,
+    coef: np.ndarray,
+) -> np.ndarray:
+    """Sum the coefficients of the leaves of a few rows over all trees: (n_rows, n_outputs).
+
+    Arrays have the shapes of ``leaves`` after a first axis of n trees. All trees go down one level
+    at a time. ``coef`` has the shape (n, n_leaves, n_outputs).
+    """
+    (n, n_nodes), n_rows = columns.shape, bins.shape[1]
+    columns, children, sets = columns.ravel(), children.reshape(-1, 2), sets.reshape(-1, 32)
+    tree, row = np.repeat(np.arange(n), n_rows), np.tile(np.arange(n_rows), n)
+    number, left = np.zeros(n * n_rows, dtype=np.intp), np.arange(n * n_rows)
+    node, root = np.zeros(n * n_rows, dtype=np.intp), tree * n_nodes
+    while len(left):
+        at = root[left] + node
+        b = bins[columns[at], row[left]]
+        right = sets[at, b >> 3] >> (7 - (b & 7)) & 1
+        node = children[at, right].astype(np.intp)
+        inner = node > 0
+        number[left] = -node  # of leaves, in the end
+        left, node = left[inner], node[inner]
+    return _summed(coef[tree, number].reshape(n, n_rows, coef.shape[2]))
 
 
 def best_cuts(

@@ -23,6 +23,23 @@ def leaves(bins, columns, children, sets):  # type: ignore[no-untyped-def]  # no
 
 
 @_compiled
+def combine_few(bins, columns, children, sets, coef):  # type: ignore[no-untyped-def]  # noqa: D103
+    n_rows, n_outputs = bins.shape[1], coef.shape[2]
+    total = np.zeros((n_rows, n_outputs))
+    for tree in range(len(columns)):
+        for i in range(n_rows):
+            node = 0
+            while True:
+                b = bins[columns[tree, node], i]
+                node = children[tree, node, sets[tree, node, b >> 3] >> (7 - (b & 7)) & 1]
+                if node <= 0:
+                    break
+            for k in range(n_outputs):
+                total[i, k] += coef[tree, -node, k]
+    return total
+
+
+@_compiled
 def best_cuts(bins, rows, g, h, ends, drawn, spots, by_slope, ridge):  # type: ignore[no-untyped-def]  # noqa: D103
     n_nodes, n_drawn, n_spots = spots.shape
     best = np.full(n_nodes, -1, dtype=np.intp)

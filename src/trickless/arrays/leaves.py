@@ -66,7 +66,7 @@ def combine_few(
     n_leaves, n_outputs).
     """
     tree, number = np.arange(len(columns))[:, None], _few_leaves(bins, columns, sets)
-    return _summed(coef[tree, number])
+    return summed(coef[tree, number])
 
 
 def combine_few_linear(
@@ -79,7 +79,7 @@ def combine_few_linear(
     """
     tree, number = np.arange(len(columns))[:, None], _few_leaves(bins, columns, sets)
     values = coef[tree, :, number].swapaxes(1, 2) * inputs[..., None]
-    return _summed(values.reshape(-1, *values.shape[2:]))
+    return summed(values.reshape(-1, *values.shape[2:]))
 
 
 def _few_leaves(bins: np.ndarray, columns: np.ndarray, sets: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ def _few_leaves(bins: np.ndarray, columns: np.ndarray, sets: np.ndarray) -> np.n
     return number
 
 
-def _summed(values: np.ndarray) -> np.ndarray:
+def summed(values: np.ndarray) -> np.ndarray:
     """Sum over the first axis, in a fixed order, unlike sum."""
     none = np.zeros((1, *values.shape[1:]))
     return np.concatenate([none, values]).cumsum(axis=0)[-1]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
+from trickless.arrays.alike import MOST_FEW, least_rows
 from trickless.arrays.memory import size_of
 from trickless.arrays.places import HOST, Place, check_on_host, place_of, to_host
 from trickless.arrays.sparse import canonical
@@ -20,12 +22,19 @@ from trickless.arrays.stated import (
     check_number,
     check_same,
 )
-from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
+from trickless.arrays.threads import (
+    linear_algebra,
+    map_blocks,
+    n_threads,
+    row_blocks,
+    worthwhile,
+)
 from trickless.errors import InvalidValueError
 from trickless.functions.activations import activations, evaluate
 from trickless.functions.later import Later
 from trickless.functions.stream import BLOCK, NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights
+from trickless.neurons.base import OneRow
 from trickless.neurons.checks import check_independent
 
 #: Bytes of weights (at least a block) that are applied to all rows together.
@@ -37,9 +46,6 @@ _ROWS_OF_LEAVES = 2**14
 #: Blocks of one shape have at least this number of rows, or more if they compute fewer values than
 #: this number of values.
 _ROWS_ALIKE, _VALUES_ALIKE = 128, 2**15
-#: Rows of a block of a network for few rows.
-_FEW_ROWS = 8
-
 
 #: A source of weights: memory, or a seed.
 Source = NeuronStream | StoredNeurons | Later
@@ -69,9 +75,6 @@ class Network(Stated):
         Whether neurons were drawn for consecutive strata. This changes the standard error.
     """
 
-    #: Whether it is made for a few rows, in which case blocks of rows are small.
-    few_rows: bool = False
-
     def __init__(
         self,
         neurons: Neurons,
@@ -90,7 +93,6 @@ class Network(Stated):
 
     def check_state(self) -> None:
         check_is("neurons", self.neurons, Neurons)
-        check_is("few_rows", self.few_rows, bool)
         check_array("coef", self.coef, "f4 f8", (None, self.neurons.width, None))
         if isinstance(self.intercept, np.ndarray):
             check_array("intercept", self.intercept, "f4 f8", (self.n_outputs,))
@@ -123,7 +125,8 @@ class Network(Stated):
             NumPy array.
         """
         total = self.unchecked(X)
-        check_finite(type(self.neurons).__name__, total, place_of(total).xp)
+        xp = np if isinstance(total, np.ndarray) else place_of(total).xp
+        check_finite(type(self.neurons).__name__, total, xp)
         return total
 
     def unchecked(self, X: Any) -> Any:
@@ -152,10 +155,37 @@ class Network(Stated):
                 blocks = row_blocks(n_rows, _ROWS_OF_LEAVES, n_threads(jobs))
                 map_blocks(lambda rows: add(rows, X[rows]), blocks, jobs)
             else:
-                width = 1 if self.neurons.has_trees else self.neurons.width
-                size = _FEW_ROWS if self.few_rows else None
-                map_rows_alike(add, X, self.n_neurons * width, self.n_jobs, place, size)
+                size = rows_of_block(self._n_columns)
+                if n_rows <= MOST_FEW and place is HOST:
+                    least = self._few_rows(group)
+                    size = least if n_rows <= least else size
+                map_rows_alike(add, X, self._n_columns, self.n_jobs, place, size)
         return total
+
+    @property
+    def _n_columns(self) -> int:
+        """Number of columns that are computed for a row, on which the size of a block depends."""
+        return self.n_neurons * (1 if self.neurons.has_trees else self.neurons.width)
+
+    def _few_rows(self, group: list[tuple[slice, Weights]]) -> int:
+        """Return how many rows have the bits that they have in a block."""
+        n_block = rows_of_block(self._n_columns)
+        n_rows, width = 1, self.neurons.width
+        for where, weights in group:
+            dtype = self.coef.dtype.str
+            shape = (where.stop - where.start) * width, self.n_outputs
+            own = self.neurons.least_rows(weights, n_block)
+            n_rows = max(n_rows, own, least_rows(n_block, *shape, dtype, False))
+        return n_rows
+
+    def one_row(self) -> OneRowOfNetwork:
+        """Return the network for one row at a time, with weights and coefficients of its own."""
+        pieces = list(self.source.pieces(0, self.n_neurons))
+        n_rows = 1 if self.neurons.one_hot else self._few_rows(pieces)
+        own = [(tuple(map(np.array, some)), self.coef[where].copy()) for where, some in pieces]
+        intercept = np.zeros(self.n_outputs) + self.intercept
+        one_row = self.neurons.one_row(own, n_rows)
+        return OneRowOfNetwork(type(self.neurons).__name__, one_row, intercept)
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Compute the values of the network, and their standard errors.
@@ -231,6 +261,26 @@ class Network(Stated):
             yield group
 
 
+class OneRowOfNetwork:
+    """A network for one row at a time, which keeps what is the same for all rows."""
+
+    def __init__(self, family: str, neurons: OneRow, intercept: np.ndarray) -> None:
+        self.family, self.neurons, self.intercept = family, neurons, intercept
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """Compute the values at a row (n_features,) in the precision of the weights: (1, ...)."""
+        total = self.intercept.copy()
+        self.neurons.add(x, total)
+        if not all(map(isfinite, total.tolist())):
+            check_finite(self.family, total)
+        return total[None]
+
+
+def rows_of_block(n_columns: int) -> int:
+    """Return how many rows a block has, if so many columns are computed in all."""
+    return _ROWS_ALIKE * max(1, _VALUES_ALIKE // (_ROWS_ALIKE * max(1, n_columns)))
+
+
 def map_rows_alike(
     function: Callable[[slice, Any], None],
     X: Any,
@@ -242,26 +292,32 @@ def map_rows_alike(
     """Call ``function(rows, some)`` for blocks of the rows of X that all have the same shape.
 
     BLAS rounds products of different shapes in different ways. With blocks of one shape, the result
-    for a row does not depend on the number of other rows or threads. This is for dense arrays on
-    the host. The last block is filled up with copies of its last row. ``function`` must leave out
-    their results. The shape depends on ``n_columns``, the number of columns that are computed in
-    all, unless ``size`` rows are wanted.
+    for a row does not depend on the number of other rows or threads, unless BLAS rounds the rows of
+    a block differently, too (:mod:`trickless.arrays.alike`). This is for dense arrays on the host.
+    The last block is filled up with copies of its last row. ``function`` must leave out their
+    results. The shape depends on ``n_columns``, the number of columns that are computed in all,
+    unless ``size`` rows are wanted.
     """
     n_rows = X.shape[0]
     if not isinstance(X, np.ndarray):
         place = place or place_of(X)
         place.map_rows(lambda rows: function(rows, X[rows, ...]), n_rows, n_columns, n_jobs)
         return
-    size = size or _ROWS_ALIKE * max(1, _VALUES_ALIKE // (_ROWS_ALIKE * max(1, n_columns)))
+    size = size or rows_of_block(n_columns)
 
     def block(rows: slice) -> None:
         some = np.ascontiguousarray(X[rows])
         if len(some) < size:
-            copies = np.broadcast_to(some[-1:], (size - len(some), X.shape[1]))
-            some = np.concatenate([some, copies])
+            filled = np.empty((size, X.shape[1]), X.dtype)
+            filled[: len(some)], filled[len(some) :] = some, some[-1:]
+            some = filled
         function(rows, some)
 
     jobs = worthwhile(n_jobs, n_rows * n_columns)
+    if 0 < n_rows <= size:
+        with linear_algebra(jobs):
+            block(slice(0, n_rows))
+        return
     map_blocks(block, [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)], jobs)
 
 
@@ -315,7 +371,7 @@ def _differences(each: np.ndarray, before: np.ndarray) -> np.ndarray:
 
 def check_finite(owner: str, values: Any, xp: Any = np) -> None:
     """Check that a network's values are finite, by the functions of their library."""
-    if not bool(xp.all(xp.isfinite(values))):
+    if not bool(xp.isfinite(values).all() if xp is np else xp.all(xp.isfinite(values))):
         raise InvalidValueError(
             f"{owner}: the network's values are not finite, because its activations or its "
             "coefficients are not",

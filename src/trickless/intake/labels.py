@@ -76,7 +76,7 @@ class Labels(Targets):
     def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
         """Return labels as ±1 targets, shape (n_rows, n_outputs), of a stream or of a fit."""
         self.check_shape(y)
-        known = y.ndim == 1 and y.dtype.kind in "iuU" and y.dtype.kind == self.classes.dtype.kind
+        known = y.ndim == 1 and y.dtype.kind in "biuU" and y.dtype.kind == self.classes.dtype.kind
         index = positions(self.classes, y) if known else None
         if index is None or (index < 0).any():
             distinct(self.owner, "y", y)  # checks that they can be labels

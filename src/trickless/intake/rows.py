@@ -74,6 +74,8 @@ class Matrix(Stated):
     skips_missing = False
     by_order = False
     without_gaps: str | None = None
+    #: Whether finite numbers need no more checks, and are not converted.
+    plain = True
 
     def check_state(self) -> None:
         for name in ("tables", "devices", "apart", "any_code", "skips_missing", "by_order"):
@@ -456,7 +458,7 @@ class Rows(Stated):
             return False
         if self.numeric:
             return y.dtype in _FLOATS and bool(np.isfinite(y).all())
-        return y.dtype.kind in "iuU"
+        return y.dtype.kind in "biuU"
 
     def _is_numbered(self, learner: Any, X: Any, reset: bool) -> bool:
         """Return whether the columns of a data frame are found by their positions, as in arrays.

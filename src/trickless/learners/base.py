@@ -38,6 +38,7 @@ from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
 from trickless.learners.fixed import check_fixed
 from trickless.learners.intervals import scores_of_rows
+from trickless.learners.one_row import Whole
 from trickless.learners.to_sklearn import to_sklearn
 from trickless.rules import (
     DTYPE,
@@ -221,6 +222,10 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
             check_is_fitted(self)
         check_parameters(self, self._rules)
         return self.rows_.to_predict(self, X)
+
+    def _of_one_row(self) -> Callable[[np.ndarray], np.ndarray]:
+        """Return a function of one row that keeps the present state, for ``compiled``."""
+        return Whole(self)
 
     def _decide(self, X: Any) -> Any:
         """Decision values, shape (n_rows, n_outputs), on the device of the rows."""

@@ -7,6 +7,7 @@ doubly stochastic gradients", NIPS 2014. The solver is in ``solvers/descent``.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -367,6 +368,9 @@ class DescentLearner(NeuronLearner):
 
     def _function(self, X: Any) -> Any:
         return self.descent_.function(self.n_jobs)(X)
+
+    def _of_one_row(self) -> Callable[[np.ndarray], np.ndarray]:
+        return self.descent_.function(self.n_jobs).one_row()
 
     @property
     def neuron_coef_(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import MethodType
 from typing import Any
 
@@ -36,17 +37,29 @@ def check_unchanged(
         )
 
 
+@cache
+def _parameters(cls: type) -> list[str]:
+    """Return the names of the parameters of a class of estimators, which take long to find."""
+    names: list[str] = cls._get_param_names()  # type: ignore[attr-defined]
+    return names
+
+
 def same(mine: Any, other: Any, fitted: bool = False) -> bool:
     """Return whether two parameters are equal, or two families ``fitted`` the same up to rounding.
 
     Objects without ``==`` are equal if their types are. Of what was fitted, so are numbers, since
     the draws of a family depend on them.
     """
+    if mine is other:
+        return True
     if hasattr(mine, "get_params"):
-        values, there = mine.get_params(deep=False), getattr(other, "__dict__", {})
+        values, there = vars(mine), getattr(other, "__dict__", {})
+        cls: Any = type(mine)
         if fitted:
-            values = {name: value for name, value in vars(mine).items() if name.endswith("_")}
-        return type(mine) is type(other) and all(
+            values = {name: value for name, value in values.items() if name.endswith("_")}
+        else:
+            values = {name: getattr(mine, name) for name in _parameters(cls)}
+        return cls is type(other) and all(
             same(value, there.get(name), fitted) for name, value in values.items()
         )
     if fitted and isinstance(mine, np.ndarray) and isinstance(other, np.ndarray):  # or memory maps

@@ -58,6 +58,8 @@ ALPHA = positive("alpha=1e-3 regularises as an SVM with C = 1 does for 1,000 row
 class RowsOfKernel(Matrix):
     """Rows that a kernel with these parameters takes."""
 
+    plain = False
+
     def __init__(self, kernel: Any, params: dict[str, Any] | None) -> None:
         self.kernel = kernel
         self.params = params

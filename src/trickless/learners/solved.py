@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,12 @@ class SolvedLearner(NeuronLearner):
         if is_ensemble(self):
             return self._ahead(X).decisions
         return self.sums_.function(self._problem())(X)
+
+    def _of_one_row(self) -> Callable[[np.ndarray], np.ndarray]:
+        if is_ensemble(self):
+            return super()._of_one_row()
+        one_row: Callable[[np.ndarray], np.ndarray] = self.network_.one_row()
+        return one_row
 
     def _ahead(self, X: Any) -> Predicted:
         """Predict rows by an ensemble, as rows that come after those so far."""

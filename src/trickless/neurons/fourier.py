@@ -22,8 +22,9 @@ from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_array, check_is
 from trickless.arrays.weighted import median
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
+from trickless.neurons.base import Neurons, OneRow, Relevance, Weights, sample_rows
 from trickless.neurons.checks import check_one_each, warn_of_units
+from trickless.neurons.one_row import Piece, ProjectedRow
 from trickless.neurons.points import SAMPLINGS
 from trickless.neurons.projected import Projected, project
 from trickless.rules import choice, either, positive, positives
@@ -167,6 +168,9 @@ class Fourier(Projected):
 
     def write(self, X: Any, weights: Weights, out: Any) -> None:
         write_cosines_and_sines(project(self.prepare(X), weights[0]), out)
+
+    def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
+        return ProjectedRow(self, pieces, n_rows)
 
 
 def cosines_and_sines(t: Any) -> Any:

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trickless.neurons.base import Weights
+from trickless.neurons.base import OneRow, Weights
 from trickless.neurons.bins import Bins
+from trickless.neurons.one_row import CombinedRow, Piece
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ class Geometry(ABC):
     @abstractmethod
     def combine(self, bins: np.ndarray, weights: Weights, coef: np.ndarray) -> np.ndarray:
         """Sum the coefficients of the leaves of rows (n_features, n_rows)."""
+
+    def one_row(self, family: Any, pieces: list[Piece]) -> OneRow:
+        """Return an object that adds up what the leaves of one row predict."""
+        return CombinedRow(family, pieces, 1)
 
     @abstractmethod
     def leaves_on_device(self, xp: Any, bins: Any, weights: Weights) -> Any:

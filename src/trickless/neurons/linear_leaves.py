@@ -114,10 +114,14 @@ class LinearLeaves(Stated):
         inputs[:, 1:] = values[columns]
         return inputs
 
+    def of_bins(self) -> np.ndarray:
+        """Return the value of each bin in each column, and 0 in a last one: (n + 1, 256)."""
+        return np.concatenate([self.steps, np.zeros((1, 256), dtype=np.int8)]) / _STEPS
+
     def everywhere(self, xp: Any, bins: Any, weights: Weights, dtype: Any) -> Any:
         """Return (1, z) of several trees on any device: (n_rows, 1 + n_inputs, n)."""
         columns = xp.asarray(self.columns(tuple(map(to_host, weights))), device=bins.device)
-        steps = np.vstack([self.steps, np.zeros((1, 256), dtype=np.int8)]) / _STEPS
+        steps = self.of_bins()
         flat = xp.asarray(steps.ravel(), dtype=dtype, device=bins.device)
         inputs = [xp.ones((bins.shape[0], columns.shape[0]), dtype=dtype, device=bins.device)]
         for i in range(columns.shape[1]):

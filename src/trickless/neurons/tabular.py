@@ -10,16 +10,18 @@ import numpy as np
 
 from trickless.arrays.places import namespace, to_host
 from trickless.arrays.stated import check_array, check_count, check_is, check_list, check_same
-from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.neurons.base import Neurons, OneRow, Weights, sample_rows
 from trickless.neurons.bins import midpoints
 from trickless.neurons.mixture import Mixture
+from trickless.neurons.one_row import Piece
+from trickless.neurons.one_row_tabular import TabularRow
 from trickless.neurons.projected import check_features
 from trickless.rules import Rule, count, is_real
 
 _RANK_ROWS = 16_384
 _RANK_VALUES = 8_000_000
 #: The largest rank. It is below 1, because the fractional part of 1 is 0.
-_TOP = 1 - 2.0**-20
+TOP = 1 - 2.0**-20
 #: Standard deviation of the frequencies of waves, in turns over the whole range of ranks.
 _TURNS = 0.5
 
@@ -151,6 +153,12 @@ class Tabular(Neurons):
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.mixture_.activate(self._ranks(X), weights)
 
+    def least_rows(self, weights: Weights, n_block: int) -> int:
+        return 1  # there are no products
+
+    def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
+        return TabularRow(self.cuts_, TOP, self.mixture_, pieces, n_rows)
+
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         return self.mixture_.activate_pairs(self._ranks(X), weights)
 
@@ -166,7 +174,7 @@ class Tabular(Neurons):
             if cuts is not None and len(cuts):
                 column = xp.asarray(x, copy=True)  # contiguous, for torch
                 below = xp.searchsorted(xp.asarray(cuts, dtype=X.dtype, device=x.device), column)
-                rank = xp.astype(below, X.dtype) / len(cuts) * _TOP  # at most _TOP
+                rank = xp.astype(below, X.dtype) / len(cuts) * TOP  # at most TOP
                 x = xp.where(xp.isnan(x), x, rank)
             elif cuts is not None:
                 x = xp.where(xp.isnan(x), x, xp.zeros_like(x))
@@ -260,7 +268,7 @@ class _Rules(_Terms):
         sign = rng.choice([-1.0, 1.0], columns.shape)
         random = rng.random((4, *columns.shape))
         slope = np.where(categories, random[0], sign)
-        offset = np.where(categories, random[1], np.where(sign > 0, 0, _TOP))
+        offset = np.where(categories, random[1], np.where(sign > 0, 0, TOP))
         threshold = np.where(categories, 0.5, random[2])
         return columns, slope, offset, random[3], np.where(used, threshold, -1)
 

@@ -36,6 +36,16 @@ def probabilities(f: np.ndarray, temperatures: Temperatures) -> np.ndarray:
     return softmax(np.hstack([np.zeros_like(f), f]) if f.shape[1] == 1 else f, axis=1)
 
 
+def each_apart(f: np.ndarray, temperatures: Temperatures) -> np.ndarray:
+    """Probabilities of labels that are independent, from decision values of each."""
+    return np.asarray(expit(tempered(f, temperatures)))
+
+
+def certain(f: np.ndarray) -> np.ndarray:
+    """Probabilities of a single class."""
+    return np.ones((len(f), 1))
+
+
 def find_temperatures(f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Temperatures:
     """Return temperatures with the least log loss on rows from which the function was not learned.
 

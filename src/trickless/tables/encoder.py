@@ -148,6 +148,16 @@ class TableEncoder(Stated):
         """The number of codes of each column at first; 0 for a column of numbers."""
         return np.array([0 if codes is None else len(codes) + 2 for codes in self.codes], dtype=int)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether columns hold only categories, and numbers that are exact in double precision."""
+        return not self.whole and set(self.kinds) <= {NUMBERS, CATEGORIES}
+
+    def codes_by_column(self) -> dict[int, dict[Any, int]]:
+        """Return the codes of each column of categories by its number, with None for missing."""
+        known = {j: codes for j, codes in enumerate(self.codes) if codes is not None}
+        return {j: {**codes, None: len(codes)} for j, codes in known.items()}
+
     def __call__(self, owner: str, X: Any) -> Any:
         """Return X as a data frame of float64; an array unchanged, if all columns are numbers.
 

@@ -191,8 +191,11 @@ class Recursion(Stated):
         V, along, prior = self._projected(Z)
         fades = np.exp2(-np.outer(self._each_machine(self.rates), times))
         F = V @ V.transpose(0, 2, 1) - along @ along.transpose(0, 2, 1)
-        F[:, np.arange(len(Z)), np.arange(len(Z))] += fades / weight
-        L = np.linalg.cholesky(F)
+        if len(Z) == 1:  # without indices, which take longer than all of it
+            F += (fades / weight)[:, :, None]
+        else:
+            F[:, np.arange(len(Z)), np.arange(len(Z))] += fades / weight
+        L = np.sqrt(F) if len(Z) == 1 and (F > 0).all() else np.linalg.cholesky(F)
         error = Y - prior
         if self.n_pending:
             V = V - along @ self._white()
@@ -204,7 +207,7 @@ class Recursion(Stated):
         for name, new in (
             ("_rows", Z),
             ("_targets", Y),
-            ("_when", np.column_stack([times, weight])),
+            ("_when", np.array([times, weight]).T),
             ("_whitened", V.transpose(1, 0, 2)),
             ("_errors", u.transpose(1, 0, 2)),
         ):
@@ -273,7 +276,7 @@ class Recursion(Stated):
         """Rows times R⁻¹, their covariances with whitened pending rows, and predictions."""
         size = Z.shape[1]
         if len(Z) == 1 and size >= _LARGE:  # half of a matrix, which is what takes the time
-            V = np.stack([blas.dtrmv(each.T, Z[0], trans=1)[None] for each in self.inverse])
+            V = np.array([[blas.dtrmv(each.T, Z[0], trans=1)] for each in self.inverse])
         else:
             V = (Z @ self.inverse.reshape(-1, size).T).reshape(len(Z), -1, size).transpose(1, 0, 2)
         mean = Z @ self.coef

@@ -139,10 +139,9 @@ class Fitted(Stated):
             coef = in_precision(
                 problem.owner, "coefficients", self.by_neuron(solution.coef), self.stream.dtype
             )
-            network = Network(self.stream.neurons, self.stream, coef, solution.intercept)
-            if delayed is not None:
-                network.few_rows = True
-            self._network = network
+            self._network = network = Network(
+                self.stream.neurons, self.stream, coef, solution.intercept
+            )
         network.n_jobs = problem.n_jobs
         return network
 

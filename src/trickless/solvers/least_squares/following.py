@@ -93,7 +93,7 @@ class Following(Fitted):
     def _few_activations(self, X: Any) -> np.ndarray:
         neurons = self.stream.neurons
         pieces = self.stream.pieces(0, self.n_neurons)
-        Z = np.hstack([neurons(X, weights) for _, weights in pieces])
+        Z = np.concatenate([neurons(X, weights) for _, weights in pieces], axis=1)
         check_finite(type(neurons).__name__, Z)
         return Z
 
