@@ -30,8 +30,9 @@ from trickless.functions.stream import as_seed, check_seed
 from trickless.intake.batches import Targets, with_matrix
 from trickless.intake.given import as_targets
 from trickless.intake.growing_labels import with_classes
+from trickless.intake.kinds import Matrix
 from trickless.intake.labels import Labels, LabelSets, check_some_weight
-from trickless.intake.rows import Batch, Matrix, Rows
+from trickless.intake.rows import Batch, Rows
 from trickless.intake.targets import Numbers
 from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
