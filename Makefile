@@ -1,6 +1,7 @@
 # make demo          run the main job: three learners on real data, a table and a picture
 # make test          run the whole test suite
 # make test-dask     test learning on a Dask cluster (installs Dask)
+# make test-series   test series of aeon and sktime, in an environment of its own (installs them)
 # make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
 # make test-pythons  the same tests on the other versions of Python that are here, of 3.11 to 3.14
 # make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
@@ -76,6 +77,7 @@ CLUSTERS = tests/dask src/trickless/dask
 PYTHON ?= python3
 VENV ?= .venv
 OLDEST_VENV ?= $(VENV)-oldest
+SERIES_VENV ?= $(VENV)-series
 # The versions of Python that are supported. Those above 3.11 know newer versions of NumPy and SciPy.
 PYTHONS ?= 3.11 3.12 3.13 3.14
 BIN = $(VENV)/bin
@@ -116,6 +118,11 @@ test-python-%:
 
 test-dask: $(VENV)/.test-dask
 	$(BIN)/python -m pytest $(CLUSTERS)
+
+# A virtual environment of its own, since aeon needs older versions of numba and NumPy.
+test-series:
+	$(MAKE) --no-print-directory $(SERIES_VENV)/.test-series VENV=$(SERIES_VENV)
+	$(SERIES_VENV)/bin/python -m pytest tests/frameworks/test_series.py
 
 fuzz-files: $(VENV)/.test
 	$(BIN)/python -W error tests/support/mutated_files.py 12000
@@ -318,4 +325,4 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) $(OLDEST_VENV) $(PYTHONS:%=$(VENV)-%) build dist .mypy_cache .pytest_cache .ruff_cache site docs/reference/generated docs/reference/backreferences docs/tutorial docs/gallery
+	rm -rf $(VENV) $(OLDEST_VENV) $(SERIES_VENV) $(PYTHONS:%=$(VENV)-%) build dist .mypy_cache .pytest_cache .ruff_cache site docs/reference/generated docs/reference/backreferences docs/tutorial docs/gallery

@@ -1,6 +1,6 @@
 """Tests that need more are collected only where they are named, as some targets of make do.
 
-More is torch, JAX, River, skops, MLflow, Dask, or the built site.
+More is torch, JAX, River, skops, MLflow, aeon, sktime, Dask, or the built site.
 """
 
 from pathlib import Path
