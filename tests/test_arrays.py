@@ -18,7 +18,15 @@ from trickless import (
     save,
 )
 from trickless.conformal import SplitConformal
-from trickless.neurons import Convolutions, Given, Landmarks, Laplace1, Mixture, Patches
+from trickless.neurons import (
+    Convolutions,
+    Given,
+    Landmarks,
+    Laplace1,
+    Mixture,
+    Neurons,
+    Patches,
+)
 from trickless.neurons.layouts import Grids, Images, Series
 
 #: As quick as they can be, since few neurons are read like many.
@@ -202,6 +210,30 @@ def test_files_keep_the_shape(form, tmp_path):
     save(copy, tmp_path / "changed")
     with pytest.raises(ValueError, match="shape"):
         load(tmp_path / "changed")
+
+
+class Corners(Neurons):
+    """The differences of two corners of a grid along a random axis."""
+
+    @property
+    def layout(self):
+        return Grids()
+
+    def draw(self, rng, n):
+        return (rng.random((n, 1)),)
+
+    def activate(self, X, weights):
+        grids = X.reshape(len(X), *self.inputs_.shape)
+        return np.tanh((grids[:, 0, 0] - grids[:, -1, -1])[:, None] * weights[0].T)
+
+
+def test_a_family_of_a_user_may_read_arrays():
+    X = inputs(60, 12).reshape(60, 3, 4)
+    y = X[:, 0, 0] > X[:, 2, 3]
+    model = KitchenSinksClassifier(Corners(), 20, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    with pytest.raises(ValueError, match=r"neurons read rows of the shape \(3, 4\)"):
+        model.predict(X.reshape(60, 4, 3))
 
 
 def test_neurons_of_a_model_keep_its_shape():
