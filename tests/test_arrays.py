@@ -188,6 +188,8 @@ def test_scikit_learn_validates_and_searches_over_arrays():
     series, _ = unequal()
     y = np.arange(len(series)) % 2
     model = KitchenSinksClassifier("convolutions", n_neurons=5, random_state=0)
+    assert model.__sklearn_tags__().input_tags.three_d_array
+    assert not KitchenSinksClassifier().__sklearn_tags__().input_tags.three_d_array
     grid = GridSearchCV(model, {"neurons__kernels": [2, 3]}, cv=2).fit(series, y)
     assert len(grid.predict(series)) == len(series)
     pipeline = make_pipeline(RandomFeatures(Convolutions(kernels=2), 5), KitchenSinksClassifier())

@@ -75,7 +75,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     Attributes
     ----------
     n_features_in_ : int
-        Number of features.
+        Number of features. Images and series have as many as values.
     """
 
     random_state: Any

@@ -179,6 +179,7 @@ class NeuronLearner(Learner):
         known = isinstance(neurons, str | Neurons)
         tags.input_tags.sparse = known and make_neurons(neurons).accepts_sparse
         tags.input_tags.allow_nan = known and make_neurons(neurons).accepts_tables
+        tags.input_tags.three_d_array = known and make_neurons(neurons).layout.reads_arrays
         tags.array_api_support = self._on_devices
         return tags
 
