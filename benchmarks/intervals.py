@@ -111,7 +111,7 @@ LEFT_OUT = {
     "Kitchen Sinks, Gaussian": "gaussian",
 }
 EVERY = {
-    "trees, held-out": (trees, 10),
+    "trees, held-out": (trees, 1),
     "MAPIE, CV+": (mapie, 5),
     "crepes, split": (crepes, 1),
     "HistGradientBoosting, quantiles": (boosting, 5),
