@@ -12,7 +12,7 @@ import trickless
 from trickless import KitchenSinksClassifier, RandomFeatures
 from trickless.cli import arrays
 from trickless.cli.app import app
-from trickless.neurons import Convolutions
+from trickless.neurons import Convolutions, Patches
 
 
 def run(*arguments, code=0):
@@ -89,6 +89,15 @@ def test_targets_decide_and_rows_without_a_target_or_weight_are_left_out(tmp_pat
     np.testing.assert_allclose(
         pd.read_csv(csv).prediction, trickless.load(out).predict(X.reshape(200, -1))
     )
+
+
+def test_patches_suit_small_images(tmp_path):
+    digits, data, out = load_digits(), tmp_path / "data.npz", tmp_path / "model.trickless"
+    np.savez(data, X=digits.images[:300], y=digits.target[:300])
+    run("fit", data, "--target", "y", "--neurons", "patches", "--n-neurons", "10", "--out", out)
+    model = trickless.load(out)
+    assert model.neurons_.get_params() == Patches(patch=4).get_params()
+    assert model.score(digits.images[300:600], digits.target[300:600]) > 0.7
 
 
 def test_text_is_a_class(series, tmp_path):

@@ -17,6 +17,7 @@ from trickless.learners.base import Learner
 from trickless.learners.quantiles import levels_of
 from trickless.learners.table_model import TableModel
 from trickless.neurons import make_neurons
+from trickless.neurons.checks import patches_for
 from trickless.readers.array_file import ArrayFile
 from trickless.readers.errors import CommandError
 from trickless.readers.messages import say
@@ -172,6 +173,9 @@ def learned_from_arrays(arrays: Arrays, request: Request) -> tuple[Any, str]:
     if task == "classification" and y.dtype.kind == "f":
         y = y.astype(np.int64)
     learner.set_params(verbose=is_shown())
+    if request.neurons == "patches" and arrays.X.ndim > 2:  # the defaults may be too large
+        sizes = patches_for(arrays.X.shape) or {}
+        learner.set_params(**{f"neurons__{name}": size for name, size in sizes.items()})
     weight = {} if arrays.weight is None else {"sample_weight": arrays.weight}
     learner.fit(arrays.X, y, **weight)
     return learner.set_params(verbose=False), task

@@ -99,12 +99,19 @@ def for_images(name: str, shape: tuple[int, ...]) -> str:
     families = []
     if len(shape) == 3 and shape[2] >= TAPS:
         families.append("neurons=Convolutions() for series")
-    side = min(sorted(shape[1:])[-2:])  # channels are fewer than the pixels of a side
-    if len(shape) <= 4 and side >= 2:
-        patch = min(7, max(2, side // 2))
-        pool = min(3, side - patch + 1)
-        families.append(f"neurons=Patches(patch={patch}, pool={pool}) for images")
+    if (sizes := patches_for(shape)) is not None:
+        options = ", ".join(f"{option}={size}" for option, size in sizes.items())
+        families.append(f"neurons=Patches({options}) for images")
     return ", or ".join([*families, f"{name}.reshape(len({name}), -1)"])
+
+
+def patches_for(shape: tuple[int, ...]) -> dict[str, int] | None:
+    """Return sizes of patches that suit an array of images; None if it holds no images."""
+    side = min(sorted(shape[1:])[-2:])  # channels are fewer than the pixels of a side
+    if len(shape) > 4 or side < 2:
+        return None
+    patch = min(7, max(2, side // 2))
+    return {"patch": patch, "pool": min(3, side - patch + 1)}
 
 
 def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:
