@@ -198,6 +198,16 @@ def test_scikit_learn_validates_and_searches_over_arrays():
     assert intervals.calibrate(series[10:], y[10:]).predict_interval(series).shape == (40, 2)
 
 
+def changed(model, layout, name, value, message, folder):
+    """A file of a model in which the layout of rows does not suit the neurons is refused."""
+    before = getattr(layout, name)
+    setattr(layout, name, value)
+    save(model, folder / "changed")
+    with pytest.raises(ValueError, match=message):
+        load(folder / "changed")
+    setattr(layout, name, before)
+
+
 @every_form
 def test_files_keep_the_shape(form, tmp_path):
     X, _, y, family, _ = arrays(form)
@@ -208,10 +218,12 @@ def test_files_keep_the_shape(form, tmp_path):
     assert copy.neurons_.inputs_.shape == model.rows_.kind.layout.shape
     with pytest.raises(ValueError, match="Remedy"):
         copy.predict(X.swapaxes(1, 2))
-    copy.rows_.kind.layout.shape = (7, 7)
-    save(copy, tmp_path / "changed")
-    with pytest.raises(ValueError, match="shape"):
-        load(tmp_path / "changed")
+    layout = copy.rows_.kind.layout
+    if not layout.any_length:
+        changed(copy, layout, "any_length", True, "any length", tmp_path)
+    changed(copy, layout, "shape", layout.shape[::-1], "shape of neurons_", tmp_path)
+    copy.neurons_.inputs_ = None
+    changed(copy, layout, "shape", (7, 7), "not that of a model", tmp_path)
 
 
 class Corners(Neurons):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -270,6 +271,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
             check_seed("seed_", self.seed_)
         check_count("n_features_in_", self.n_features_in_, 1, MOST_THINGS)
         check_is("rows_", self.rows_, Rows)
+        if (shape := self.rows_.kind.layout.shape) is not None:
+            check_same("size of the layout of rows_", prod(shape), self.n_features_in_)
         if (names := vars(self).get("feature_names_in_")) is not None:
             check_array("feature_names_in_", names, "O", (self.n_features_in_,))
             check_list("feature_names_in_", names.tolist(), str)

@@ -95,6 +95,8 @@ class NeuronLearner(Learner):
             codes = known.n_categories.tolist()
             check_same("categories of neurons_", there.n_categories.tolist(), codes)
             check_same("shape of neurons_", there.shape, known.shape)
+        if self.rows_.kind.layout.any_length:  # which compiled code relies on
+            check_same("whether rows have any length", self.neurons_.layout.any_length, True)
         if hasattr(self, "stream_"):
             check_is("stream_", self.stream_, NeuronStream)
             check_alike("neurons of stream_", self.stream_.neurons, self.neurons_)
