@@ -11,6 +11,8 @@ import matplotlib as mpl
 ROOT = Path(__file__).parents[1]
 # Examples on real data take it from where the benchmarks do.
 sys.path.insert(0, str(ROOT / "benchmarks"))
+# The model of a page is written here.
+sys.path.insert(0, str(ROOT / "docs"))
 
 project = "trickless"
 copyright = "trickless developers"
@@ -116,7 +118,16 @@ def is_left_out(app, what, name, obj, skip, options):
     return True if of_river or routes else None
 
 
+def write_digits(app, error):
+    """Write the model of the page "Draw a digit" beside its script."""
+    if error is None and app.builder.format == "html":
+        import digits
+
+        digits.write(Path(app.outdir) / "_static" / "digits.js")
+
+
 def setup(app):
     """Add what Sphinx is to ask."""
+    app.connect("build-finished", write_digits)
     app.connect("autodoc-skip-member", is_left_out)
     app.connect("source-read", read)

@@ -1,5 +1,7 @@
 """Public names of the package."""
 
+from trickless.export.c import to_c
+from trickless.export.javascript import to_js
 from trickless.files.format import load, save
 from trickless.functions.expansion import Expansion
 from trickless.functions.kernel import KernelDisplay, estimate_kernel
@@ -55,4 +57,6 @@ __all__ = [
     "load",
     "mmd_test",
     "save",
+    "to_c",
+    "to_js",
 ]

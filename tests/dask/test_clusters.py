@@ -131,7 +131,7 @@ TREES = {
     "linear, several batches": linear(batch_size=150, neurons_per_step=2),
     "linear, three classes": linear(DoublyStochasticClassifier),
     "constant": trees().set_params(neurons=Trees(leaves="constant")),
-    "either shape": trees().set_params(neurons=Trees(shape="auto", max_leaves=20, crosses="auto")),
+    "either shape": trees().set_params(neurons=Trees(shape="both", max_leaves=20, crosses="auto")),
     "stopped early": trees(DoublyStochasticClassifier, n_neurons=60, n_iter_no_change=1),
     "stopped early, many rows": trees(
         n_neurons=60, n_iter_no_change=1, step_size=0.5, batch_size=900, random_state=1

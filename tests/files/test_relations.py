@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
 from inspect import isabstract
 from io import BytesIO
 
@@ -25,12 +26,14 @@ from trickless.arrays.stated import Stated
 from trickless.files.registry import classes
 from trickless.functions.stream import StoredNeurons
 from trickless.neurons import Ferns, Gaussian, Landmarks, Mixture, On, Stumps, Trees
+from trickless.tables.later_categories import LaterCategories
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 3))
 Y = np.sin(X[:, 0])
 FRAME = pd.DataFrame({"a": X[:, 0], "town": np.where(X[:, 1] > 0, "A", "B")})
 HUGE = 2**40
+LATER = LaterCategories(2, {}, {})
 
 
 @pytest.fixture(params=["numpy", "numba"])
@@ -231,7 +234,7 @@ def linear(neurons=None):
 
 
 def auto():
-    return linear(Trees(depth=3, shape="auto"))
+    return linear(Trees(depth=3, shape="both"))
 
 
 #: The same for linear leaves: those of a model, and those that it might have had.
@@ -445,6 +448,25 @@ OF_OTHERS = [
     (spelled, set_at("rows_.encoder.pooled", {0: 5}), "column of pooled: numbers"),
     (spelled, set_at("rows_.encoder.pooled", {1: "5"}), "pooled: a str"),
     (spelled, set_at("rows_.encoder.whole", {0: 0.5}), "whole: a float"),
+    (spelled, set_at("rows_.encoder.later", {0: LATER}), "n_first"),
+    (spelled, set_at("rows_.encoder.later", {2: LATER}), "column of later: 2 is not from 0 to 1"),
+    (spelled, set_at("rows_.encoder.later", {1: {}}), "later: a dict"),
+    *(
+        (
+            spelled,
+            set_at("rows_.encoder.later", lambda own, new=new: {1: replace(own[1], **new)}),
+            message,
+        )
+        for new, message in (
+            ({"n_first": 9}, "n_first"),
+            ({"codes": {"C": 9, "D": 9}}, "different codes"),
+            ({"codes": {"C": 1}}, "codes: 1"),
+            ({"codes": {"C": 2**30}}, "codes: 1073741824"),
+            ({"codes": {"A": 20}}, "known twice"),
+            ({"rare": {"C": -1}}, "rare: -1"),
+            ({"rare": {7: 1}}, "category of rare"),
+        )
+    ),
     (spelled, set_at("rows_.had_gaps", np.zeros(3, dtype=bool)), "columns of had_gaps"),
     (spelled, set_at("rows_.had_gaps", [True, False]), "had_gaps: a list"),
     (spelled, set_at("rows_.numeric", np.zeros(3)), "numeric: a ndarray"),

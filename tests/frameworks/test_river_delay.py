@@ -8,8 +8,8 @@ import pytest
 from river import datasets, evaluate, metrics
 
 from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.river.mixture import FixedShare
 from trickless.river.questions import _MOST
+from trickless.solvers.experts.shares import fixed_share
 
 
 def test_the_last_label_that_was_known_may_mean_another_one():
@@ -71,9 +71,6 @@ def test_questions_without_an_answer_take_bounded_memory():
 
 
 def test_rows_with_a_delay_move_the_weights_less():
-    factors = np.array([1.0, 0.25])
-    at_once, late = FixedShare(np.array([0.5, 0.5])), FixedShare(np.array([0.5, 0.5]))
-    at_once.learn(factors)
-    late.learn(factors, 1)
-    np.testing.assert_allclose(at_once.weights, [0.8, 0.2], atol=0.01)
-    np.testing.assert_allclose(late.weights, [2 / 3, 1 / 3], atol=0.01)
+    prior, factors = np.array([0.5, 0.5]), np.array([1.0, 0.25])
+    np.testing.assert_allclose(fixed_share(prior, factors, prior), [0.8, 0.2], atol=0.01)
+    np.testing.assert_allclose(fixed_share(prior, factors, prior, 0.5), [2 / 3, 1 / 3], atol=0.01)

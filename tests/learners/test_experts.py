@@ -157,13 +157,33 @@ def test_a_batch_that_fails_changes_nothing():
 def test_intervals_hold_new_targets():
     X, y = rows(3000)
     model = learner().fit(X[:2500], y[:2500])
-    low, high = model.predict_interval(X[2500:]).T
-    covered = ((low <= y[2500:]) & (y[2500:] <= high)).mean()
-    assert covered == pytest.approx(0.9, abs=4 * (0.1 * 0.9 / 500) ** 0.5)
-    wide = np.ptp(model.predict_interval(X[2500:], method="gaussian"), axis=1)
-    assert (wide > high - low).mean() > 0.9  # the slow experts, which are wrong, count for a little
+    normal = model.predict_interval(X[2500:], method="gaussian")
+    for low, high in (model.predict_interval(X[2500:]).T, normal.T):
+        covered = ((low <= y[2500:]) & (y[2500:] <= high)).mean()
+        assert covered == pytest.approx(0.9, abs=4 * (0.1 * 0.9 / 500) ** 0.5)
+    mean, std = model.predict(X[2500:], return_std=True)  # slow experts, which are wrong, widen it
+    assert (1.645 * std > 1.1 * (normal[:, 1] - mean)).all()
     with pytest.raises(ValueError, match="method='full' leaves rows out"):
         model.predict_interval(X, method="full")
+
+
+def test_old_errors_count_less_for_intervals(monkeypatch):
+    X, y = rows(1200)
+    y[1000:] += np.random.default_rng(1).normal(size=200)
+    model = learner().fit(X, y)
+    experts = model.sums_
+    weights = model.expert_weights_["weight"].reshape(-1, len(experts.half_lives), 2)
+    expected = [
+        sum(
+            weights[:, i].sum() * (1 - 1 / max(100, mass)) ** age
+            for i, mass in enumerate(experts.mass)
+        )
+        for age in range(1023, -1, -1)
+    ]
+    np.testing.assert_allclose(experts.recent_weights, expected, rtol=1e-9)
+    wide = np.ptp(model.predict_interval(X), axis=1)
+    monkeypatch.setattr(type(experts), "recent_weights", np.ones(1024))
+    assert (wide > 1.1 * np.ptp(model.predict_interval(X), axis=1)).all()
 
 
 def test_compact_predicts_the_same():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import trickless
 from cases import shots
@@ -164,17 +165,63 @@ def test_labels_that_cannot_be_classes_change_nothing(y, error, message):
     assert model.classes_ is classes
 
 
-def test_an_ensemble_of_half_lives_needs_its_classes_from_the_beginning():
+def test_an_ensemble_of_half_lives_fixes_its_classes_in_the_first_batch():
     X, y = rows()
     model = KitchenSinksClassifier(Gaussian(1.0), 20, half_life="auto", random_state=0)
-    with pytest.raises(ValueError, match="classes='grow' does not go with several half-lives"):
-        model.partial_fit(X[:200], y[:200], "grow")
     model.partial_fit(X[:200], y[:200])
     before = model.predict_proba(X)
-    with pytest.raises(ValueError, match="classes='grow' does not go with several half-lives"):
+    with pytest.raises(ValueError, match="but the first batch fixed the classes"):
         model.partial_fit(X[200:], y[200:], "grow")
     np.testing.assert_array_equal(model.predict_proba(X), before)
     assert model.classes_.tolist() == ["a", "c"]
+    with pytest.raises(ValueError, match="lags=1 does not go with classes='grow'"):
+        clone(model).set_params(lags=1).partial_fit(X, y, "grow")
+
+
+def of_ensembles(classes, intercept, size=60, n=N):
+    how = {"fit_intercept": intercept, "random_state": 0, "dtype": "float64"}
+    model, (X, y) = KitchenSinksClassifier("gaussian", 40, half_life="auto", **how), rows()
+    for start in range(0, n, size):
+        model.partial_fit(X[start : start + size], y[start : start + size], classes)
+    return model
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_machines_of_an_ensemble_learn_new_classes_as_if_declared(intercept):
+    """Only the weights of experts differ. They were learned without the new classes."""
+    grown, declared = (of_ensembles(c, intercept).sums_ for c in ("grow", list("abcd")))
+    for mine, other in zip(grown.groups, declared.groups, strict=True):
+        np.testing.assert_allclose(mine.current()[..., :4], other.current(), atol=1e-9)
+    np.testing.assert_allclose(grown.noise.squares[:, :4], declared.noise.squares, rtol=1e-9)
+    assert not np.array_equal(grown.shares.weights, declared.shares.weights)
+
+
+@pytest.mark.parametrize("size", [7, 300])
+def test_an_ensemble_predicts_new_classes(size):
+    model, (X, y) = of_ensembles("grow", True, size), rows()
+    assert model.classes_.tolist() == list("abcd")
+    declared = of_ensembles(list("abcd"), True, size)
+    assert model.score(X[480:], y[480:]) > declared.score(X[480:], y[480:]) - 0.02 > 0.85
+    both = (each.predict_proba(X) for each in (model, declared))
+    assert np.abs(next(both) - next(both)).mean() < 0.02
+    # In the last rows that are kept, hardly any was thought to be of a class that came later.
+    recent = model.sums_.recent
+    assert recent.targets.shape == (N, 4) and set(recent.targets.ravel()) == {-1.0, 1.0}
+    assert (recent.targets.sum(axis=1) == -2).all()
+    assert np.exp(recent.decisions).sum(axis=1) == pytest.approx(1.0, abs=1e-6)
+    assert (recent.decisions.argmax(axis=1) == recent.targets.argmax(axis=1))[300:].mean() > 0.7
+
+
+def test_an_ensemble_is_saved_among_its_early_rows_with_its_classes(tmp_path):
+    X, y = rows()
+    model = of_ensembles("grow", True, 50, 150)  # fewer rows than for the family
+    trickless.save(model, tmp_path / "model")
+    again = trickless.load(tmp_path / "model")
+    for each in (model, again):
+        for part in (slice(150, 260), slice(260, N)):
+            each.partial_fit(X[part], y[part])
+    np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
+    assert again.classes_.tolist() == list("abcd")
 
 
 def test_rows_one_by_one_are_learned_with_their_new_classes():
@@ -214,8 +261,10 @@ def test_a_stream_is_saved_in_the_middle_with_its_classes(tmp_path):
     np.testing.assert_array_equal(answers(model), answers(again))
 
 
-@pytest.mark.parametrize("failing", [1, 2, 4])
-def test_a_stream_of_batches_resumes_with_its_classes(tmp_path, failing):
+@pytest.mark.parametrize(
+    ("failing", "half_life"), [(1, None), (2, None), (4, None), (2, "auto"), (4, "auto")]
+)
+def test_a_stream_of_batches_resumes_with_its_classes(tmp_path, failing, half_life):
     X, y = rows()
     parts = [(X[start : start + 100], y[start : start + 100]) for start in range(0, N, 100)]
 
@@ -226,7 +275,8 @@ def test_a_stream_of_batches_resumes_with_its_classes(tmp_path, failing):
         yield broken, parts[failing][1]
 
     def model():
-        return KitchenSinksClassifier(Gaussian(1.0), 40, random_state=0)
+        family = Gaussian(1.0) if half_life is None else "gaussian"  # of which 256 rows decide
+        return KitchenSinksClassifier(family, 40, half_life=half_life, random_state=0)
 
     path, broken = tmp_path / "stream", model()
     with pytest.raises(ValueError, match="NaN"):

@@ -439,3 +439,16 @@ def test_weights_need_one_for_each_row_and_a_learner_that_takes_them():
     column = [TableColumn("x", "number")]
     with pytest.raises(ValueError, match="ShrinkingGradientRegressor takes no weights"):
         TableModel(ShrinkingGradientRegressor(), column, "y", weight="w").fit(table)
+
+
+def test_categories_of_a_later_batch_are_learned():
+    frame = pd.DataFrame({"town": ["A", "B"] * 9, "y": [1.0, 2.0] * 9})
+    columns = [TableColumn("town", "category", categories=["A", "B"])]
+    for name, n_new in (("tabular", 0), ("trees", 9)):
+        learner = KitchenSinksRegressor(name, n_neurons=50, random_state=0)
+        model = TableModel(learner, columns, "y").partial_fit(frame)
+        later = frame.replace({"B": "C", 2.0: 9.0})
+        assert model.unknown_categories(later) == {"town": {"C": 9}}
+        model.partial_fit(later)
+        assert model.unknown_categories(later).get("town", {}).get("C", 0) == n_new
+        np.testing.assert_allclose(model.predict(later)[:2], [1.0, 9.0], atol=0.3)

@@ -242,7 +242,7 @@ def test_automatic_binary_trees_leave_sixteen_rows_in_a_leaf(n_rows, leaves):
 
 
 def test_leaves_of_oblivious_trees_follow_from_their_depth():
-    with pytest.raises(ValueError, match=r"max_leaves=8 with shape='oblivious'.*Remedy: shape="):
+    with pytest.raises(ValueError, match=r"max_leaves=8 with shape='auto'.*Remedy: shape="):
         fitted(Trees(max_leaves=8), inputs(5, 2))
     with pytest.raises(ValueError, match=r"Trees: shape=.*'oblivious' or 'binary'"):
         fitted(Trees(shape="round"), inputs(5, 2))

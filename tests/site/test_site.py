@@ -152,6 +152,40 @@ def test_search_finds_a_page(address, tmp_path):
     assert any("choose-neurons" in page for page in found)
 
 
+@needs_browser
+@pytest.mark.parametrize("digit", [3, 7])
+def test_a_digit_that_is_drawn_is_recognised(digit, address, tmp_path):
+    text, console = browse(f"{address}/guides/draw-a-digit.html?digit={digit}", tmp_path)
+    assert not console
+    assert re.findall(r'<output id="digit-label">(.*?)</output>', text) == [str(digit)]
+    bars = re.findall(r'<span>(\d)</span><meter value="([\d.e-]+)"', text)
+    assert [int(name) for name, _ in bars] == list(range(10))
+    chances = [float(chance) for _, chance in bars]
+    assert sum(chances) == pytest.approx(1, abs=1e-6)
+    assert chances[digit] == max(chances)
+
+
+#: Predicts the ten examples of the page, and an empty drawing, in Node.js.
+DIGITS = """
+import { countsOf, EXAMPLES } from "./page.mjs";
+import { predict } from "./digits.mjs";
+console.log(JSON.stringify(Object.values(EXAMPLES).map((strokes) => predict(countsOf(strokes)))));
+console.log(Math.max(...countsOf([])), Math.max(...countsOf([[[0.5, 0.5]]])));
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="there is no Node.js")
+def test_digits_as_people_draw_them_are_recognised(tmp_path):
+    for name, file in (("page", "draw-a-digit"), ("digits", "digits")):
+        shutil.copy(SITE / "_static" / f"{file}.js", tmp_path / f"{name}.mjs")
+    (tmp_path / "run.mjs").write_text(DIGITS)
+    command = ["node", "run.mjs"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    found, dots = done.stdout.splitlines()
+    assert json.loads(found) == list(range(10))
+    assert dots == "0 3"  # of nothing, and of a dot in the middle
+
+
 NOTEBOOKS = sorted(SITE.glob("_downloads/*/*.ipynb"))
 
 

@@ -128,7 +128,7 @@ def test_types_and_scales_of_columns_do_not_matter(learner):
 
 @pytest.mark.filterwarnings("ignore:.*column 'town' of X are new, such as")
 @every_learner
-def test_batches_share_the_codes_of_the_first(learner):
+def test_batches_share_the_codes_of_the_first_and_of_new_categories(learner):
     frame, y = table(300)
     y = targets(learner, y)
     frame["town"] = frame["town"].where(frame.index < 200, "new")
@@ -140,9 +140,10 @@ def test_batches_share_the_codes_of_the_first(learner):
     for rows in (slice(0, 200), slice(200, 300)):
         model.partial_fit(frame[rows], y[rows], **extra)
     new = answers(model, frame[200:])
-    np.testing.assert_array_equal(answers(model, frame[200:].assign(town="unheard")), new)
-    assert not np.array_equal(answers(model, frame[200:].assign(town="Aa")), new)
-    assert not np.array_equal(answers(model, frame[200:].assign(town=None)), new)
+    unheard = answers(model, frame[200:].assign(town="unheard"))
+    np.testing.assert_array_equal(answers(model, frame[200:].assign(town="never")), unheard)
+    for other in (unheard, *(answers(model, frame[200:].assign(town=t)) for t in ("Aa", None))):
+        assert not np.array_equal(other, new)
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])

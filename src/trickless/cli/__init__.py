@@ -1,4 +1,4 @@
-"""The command line: ``trickless fit``, ``predict``, ``evaluate``, ``describe`` and ``demo``."""
+"""The command line: ``trickless fit``, ``predict``, ``evaluate``, ``describe`` and others."""
 
 from __future__ import annotations
 

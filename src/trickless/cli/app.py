@@ -14,6 +14,7 @@ from trickless.cli.demo.command import demo
 from trickless.cli.describe import describe
 from trickless.cli.evaluate import evaluate
 from trickless.cli.exit_codes import code_of
+from trickless.cli.export import export
 from trickless.cli.fit import fit
 from trickless.cli.predict import predict
 from trickless.cli.screen import line, warnings_as_lines
@@ -61,7 +62,7 @@ def trickless(
     """Learn from tables in files, and predict them, without writing Python."""
 
 
-for command in (fit, predict, evaluate, describe, demo):
+for command in (fit, predict, evaluate, describe, export, demo):
     app.command()(command)
 
 commands = typer.main.get_command(app)

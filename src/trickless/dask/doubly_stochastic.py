@@ -34,7 +34,7 @@ from trickless.learners.descents import (
     check_by_rows,
     continued,
     is_model,
-    race_leaves,
+    race,
     race_to_the_end,
     size_up,
     warn_of_known_rows,
@@ -111,14 +111,13 @@ def fit_doubly_stochastic(
             new.descent_ = begin_descent(new, *counted.learned)
         options = size_up(new, *counted.learned)
         warn_of_known_rows(new, options)
-        of_race = numbers_of(len(counted.kept), new.seed_)
-        pick = partial(_fit_rows, new, rows, counted, of_race)
+        sample = partial(_some_rows, new, rows, counted)
         if not warm:
-            race_leaves(new, *counted.learned, options, pick)
+            options = race(new, *counted.learned, options, sample)
         descend = partial(_descend, new, rows, counted, client)
         descend(options)
         if not warm:
-            race_to_the_end(new, *counted.learned, descend, pick)
+            race_to_the_end(new, *counted.learned, descend, sample)
         if class_weight is not None:
             new.class_weight = estimator.class_weight
     return estimator
@@ -170,6 +169,12 @@ def _fit_rows(model: Any, rows: Pieces, counted: Counted, index: np.ndarray) -> 
     targets, weight = counted.learned
     X = _rows_on_client(model, rows, counted.kept, index)
     return FitRows(X, targets[index], None if weight is None else weight[index])
+
+
+def _some_rows(model: Any, rows: Pieces, counted: Counted, most: int) -> FitRows:
+    """Return all rows on the client, or so many if there are more."""
+    index = numbers_of(len(counted.kept), model.seed_, most)
+    return _fit_rows(model, rows, counted, index)
 
 
 def _descend(

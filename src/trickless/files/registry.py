@@ -81,6 +81,7 @@ _NAMES = {
     "solvers.descent.step_sizes": "Steps",
     "solvers.least_squares.sums": "Sums",
     "tables.encoder": "TableEncoder",
+    "tables.later_categories": "LaterCategories",
     "tables.new_categories": "NewCategories",
     "learners.table_model": "TableModel",
     "tables.spellings": "Spelling",

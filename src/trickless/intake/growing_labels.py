@@ -21,21 +21,21 @@ def may_grow(classes: Any) -> bool:
     return isinstance(classes, str) and classes == GROW
 
 
-def with_classes(labels: Labels | LabelSets, classes: Any, spare: bool) -> Any:
+def with_classes(labels: Labels | LabelSets, classes: Any, from_first: bool) -> Any:
     """Return labels of a later batch, to which the argument ``classes`` may allow new ones.
 
-    ``spare`` says that new classes need a spare output, which only the first batch can begin.
+    ``from_first`` says that new classes need a spare output, which only the first batch can begin.
     """
     if isinstance(labels, LabelSets) or not may_grow(classes):
         labels.check_classes(classes)
     elif not isinstance(labels, GrowingLabels):
-        if spare:
+        if from_first:
             raise InvalidValueError(
                 f"{labels.owner}: classes={GROW!r}, but the first batch fixed the classes "
                 f"{labels.classes.tolist()}",
                 f"classes={GROW!r} from the first call of partial_fit on",
             )
-        return GrowingLabels(labels.owner, labels.classes, spare)
+        return GrowingLabels(labels.owner, labels.classes, spare=False)
     return labels
 
 

@@ -31,6 +31,8 @@ class Matrix(Stated):
         Whether arrays of other libraries are accepted, and processed on their device.
     apart : bool
         Whether each column matters by itself, and not only the distances between rows.
+    any_code : bool
+        Whether categories that appear later get codes of their own.
     skips_missing : bool
         Whether missing values are left out, so that training rows need not have had any.
     by_order : bool
@@ -44,13 +46,14 @@ class Matrix(Stated):
     tables = False
     devices = False
     apart = False
+    any_code = False
     skips_missing = False
     by_order = False
     without_gaps: str | None = None
     layout: Layout = Layout()  # of tables; in files of older versions
 
     def check_state(self) -> None:
-        for name in ("tables", "devices", "apart", "skips_missing", "by_order"):
+        for name in ("tables", "devices", "apart", "any_code", "skips_missing", "by_order"):
             check_is(name, getattr(self, name), bool)
         check_is("without_gaps", self.without_gaps, str | None)
         check_is("layout", self.layout, Layout)
@@ -83,6 +86,7 @@ class RowsOfNeurons(Matrix):
     def __init__(self, neurons: Neurons, devices: bool) -> None:
         self.family = type(neurons).__name__
         self.tables = self.apart = neurons.accepts_tables
+        self.any_code = neurons.any_code
         self.skips_missing = neurons.skips_missing
         self.by_order = neurons.by_order
         self.sparse = neurons.accepts_sparse

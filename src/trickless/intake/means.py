@@ -26,6 +26,8 @@ class Means(Numbers):
         The variance of a target is in proportion to this power of its mean.
     """
 
+    link = "exp"
+
     def __init__(self, owner: str, y: np.ndarray, dtype: Any, loss: str, power: float) -> None:
         super().__init__(owner, y, dtype)
         self.loss, self.power = loss, float(power)

@@ -128,8 +128,49 @@ class Rows(Stated):
         other.__dict__.update(vars(self))
         return other
 
-    def later(self, learner: Any, X: Any, y: Any, sample_weight: Any, may_be_empty: bool) -> Batch:
-        """Return the same for a later batch. If it may be empty, all weights may be 0."""
+    def before(self, X: Any) -> tuple[Rows, Rows]:
+        """Return this as it was when rows were learned, and as it is once they are forgotten."""
+        both = self.fork(), self.fork()
+        if self.encoder is not None and self.kind.any_code:
+            encoders = self.encoder.before(self.owner, unmasked(of_arrays(X)))
+            both[0].encoder, both[1].encoder = encoders
+        return both
+
+    def merged(self, other: Rows) -> Rows:
+        """Return this with the later categories of a model that is merged."""
+        if self.encoder is None or other.encoder is None:
+            return self
+        both = self.fork()
+        both.encoder = self.encoder.merged(other.encoder)
+        if both.encoder is None:
+            raise InvalidValueError(
+                f"{self.owner}: categories that appeared later in other have codes of other "
+                "categories here, which happens by chance if there are hundreds",
+                "one model for the whole stream; or columns of dtype category, with the same "
+                "categories, in both parts",
+            )
+        return both
+
+    def later(
+        self,
+        learner: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        may_be_empty: bool,
+        learned: bool = False,
+    ) -> Batch:
+        """Return the same for a later batch. If it may be empty, all weights may be 0.
+
+        If it is ``learned``, new categories get codes of their own, where the neurons take them.
+        """
+        if learned and self.encoder is not None and self.kind.any_code:
+            rows = unmasked(of_arrays(X))
+            if sample_weight is not None and hasattr(rows, "shape"):
+                n_rows, given = rows.shape[0], to_host(sample_weight)
+                weight = check_weights(self.owner, given, n_rows, may_be_empty)
+                rows = rows if weight is None else picked(rows, np.flatnonzero(weight))
+            self.encoder = self.encoder.after(self.owner, rows)
         place = place_of(X)
         check_together(self.owner, place, y=y, sample_weight=sample_weight)
         X = self.kind.layout.flat(self.owner, X)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -28,8 +28,12 @@ _LARGEST, _LEAST = 1e100, 1e-100
 class Targets(Stated):
     """Targets of a learner: y as a matrix with a column for each output.
 
-    By default, decision values have no units, and functions of the targets start at 0.
+    By default, decision values have no units, and functions of the targets start at 0. ``link``
+    names what ``values`` does with the values of a network of :meth:`network`: "identity", "exp",
+    or "sort" for each row.
     """
+
+    link: ClassVar[str] = "identity"
 
     def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
         """Return the constant that a function of these targets starts with, (n_outputs,)."""
@@ -189,6 +193,8 @@ class Quantiles(Numbers):
     .. [1] V. Chernozhukov, I. Fernández-Val and A. Galichon, "Quantile and probability curves
        without crossing", Econometrica 78(3), 2010, Proposition 4.
     """
+
+    link = "sort"
 
     def __init__(self, owner: str, y: np.ndarray, dtype: Any, n_quantiles: int) -> None:
         super().__init__(owner, y, dtype)

@@ -40,6 +40,7 @@ from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
 from trickless.learners.fixed import check_fixed
 from trickless.learners.intervals import scores_of_rows
+from trickless.learners.to_sklearn import to_sklearn
 from trickless.rules import (
     DTYPE,
     MOST_THINGS,
@@ -180,14 +181,24 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         return batch
 
     def _receive_later(
-        self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None, stream: bool = True
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        classes: Any = None,
+        stream: bool = True,
+        learned: bool = False,
     ) -> Batch:
-        """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0."""
+        """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0.
+
+        If the batch is ``learned``, new categories may get codes of their own.
+        """
         check_fixed(self)
         before, self.rows_ = self.targets_, self.rows_.fork()  # which may note what is in them
-        X, y, weight = self.rows_.later(self, X, self._read_targets(y), sample_weight, stream)
+        y = self._read_targets(y)
+        X, y, weight = self.rows_.later(self, X, y, sample_weight, stream, learned)
         if not isinstance(before, Numbers):
-            self.targets_ = before = with_classes(before, to_host(classes), self._spare)
+            self.targets_ = before = with_classes(before, to_host(classes), self._begins_classes)
         if not len(y):
             return X, np.empty((0, before.n_outputs)), weight
         class_weight = getattr(self, "class_weight", None)
@@ -195,11 +206,17 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         self._follow(before)
         return batch
 
+    @property
+    def _begins_classes(self) -> bool:
+        """Whether only the first batch can say that new classes may appear."""
+        return self._spare
+
     def _follow(self, before: Targets) -> None:
         """Give the function the outputs of new targets, if they differ from earlier ones."""
         if (new := self.targets_.since(before)) is not None:
-            name = self._parts[-1]
-            setattr(self, name, getattr(self, name).with_outputs(new, self.targets_))
+            for name in (self._parts[-1], "early_"):
+                if (part := getattr(self, name, None)) is not None:
+                    setattr(self, name, part.with_outputs(new, self.targets_))
 
     def _rows_to_predict(self, X: Any) -> Any:
         if not self.__sklearn_is_fitted__():  # what scikit-learn asks takes as long as a prediction
@@ -259,6 +276,43 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         other._forget_rows(error_bars)
         other.compacted_ = True
         return other
+
+    @in_one_state
+    def to_sklearn(self) -> Any:
+        """Return a pipeline of scikit-learn's own estimators that predicts the same.
+
+        It is for places where this package is not installed: a pickle of it needs scikit-learn
+        alone. It consists of ``RBFSampler`` and a linear model, whose attributes are set. There is
+        one for Fourier neurons, such as "gaussian". It has ``predict`` and, where the model has
+        them, ``predict_proba``, but no error bars.
+
+        Returns
+        -------
+        sklearn.pipeline.Pipeline
+            A fitted pipeline. It computes in double precision. It predicts as a model with
+            ``dtype="float64"`` up to rounding, and as a model with "float32" to single precision.
+            The decision values of a classifier with calibrated probabilities are divided by its
+            temperatures.
+
+        Raises
+        ------
+        ValueError
+            If scikit-learn has no such estimators.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from trickless import KitchenSinksRegressor
+        >>> X = np.random.default_rng(0).standard_normal((200, 3))
+        >>> model = KitchenSinksRegressor(n_neurons=50, dtype="float64", random_state=0)
+        >>> model = model.fit(X, np.sin(X[:, 0]))
+        >>> pipeline = model.to_sklearn()
+        >>> [type(step).__name__ for _, step in pipeline.steps]
+        ['RBFSampler', 'Ridge']
+        >>> bool(np.allclose(pipeline.predict(X), model.predict(X), rtol=1e-8))
+        True
+        """
+        return to_sklearn(self)
 
     def check_state(self) -> None:
         *parts, function = self._parts

@@ -27,7 +27,7 @@ from trickless.learners.descents import (
     groups_of,
     is_model,
     plan_one_pass,
-    race_leaves,
+    race,
     race_to_the_end,
     rows_apart,
     size_up,
@@ -333,7 +333,8 @@ class DescentLearner(NeuronLearner):
             if not validated:
                 warn_of_known_rows(new, options)
             if not warm:
-                race_leaves(new, *batch[1:], options, partial(some_of, rows, new.seed_))
+                some = partial(some_of, rows, new.seed_)
+                options = race(new, *batch[1:], options, some, validated)
             descent = new.descent_
             if X_val is not None:
                 watch_rows(new, X_val, y_val)
@@ -347,7 +348,7 @@ class DescentLearner(NeuronLearner):
                     new,
                     *batch[1:],
                     lambda options: learn_all(new.descent_, rows, options),
-                    partial(some_of, rows, new.seed_),
+                    some,
                     validated,
                 )
             keep_baseline(new, *batch)

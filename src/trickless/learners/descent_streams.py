@@ -61,7 +61,7 @@ def learn_rows(
         passed = lapses(new, X, timestamps)
         batch: Batch
         if new.__sklearn_is_fitted__():
-            batch = receive_rows(new, X, y, sample_weight, classes)
+            batch = receive_rows(new, X, y, sample_weight, classes, learned=True)
             new.descent_ = new.descent_.copy()
         else:
             batch = new._receive_first(X, y, sample_weight, classes, stream=True)

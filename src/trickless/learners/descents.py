@@ -49,7 +49,7 @@ from trickless.solvers.descent.options import (
     plan,
 )
 from trickless.solvers.descent.passes import FitRows
-from trickless.solvers.descent.race import winner
+from trickless.solvers.descent.race import LAPS, MANY_ROWS, ROWS, SHAPE_LAPS, SHAPE_ROWS, winner
 from trickless.solvers.descent.step_sizes import SizeParameters
 
 #: Rows below which each row is held out in one of a few folds, their number, and the most rows
@@ -239,30 +239,55 @@ def take_family(
     learner.descent_ = begin_descent(learner, targets, weight)
 
 
-def race_leaves(
+def race(
     learner: Any,
     targets: np.ndarray,
     weight: np.ndarray | None,
     options: DescentOptions,
-    some: Callable[[], FitRows],
-) -> None:
-    """Take linear leaves of trees if a race on ``some`` of the rows says that they are better.
+    some: Callable[[int], FitRows],
+    validated: bool = False,
+) -> DescentOptions:
+    """Take linear leaves, or binary trees, if their first steps lose less on held-out rows.
 
-    Several outputs have constant leaves, since each would need slopes of its own.
+    ``some`` returns so many of the rows. Return the options of the trees that were taken. Several
+    outputs have constant leaves, since each would need slopes of its own.
     """
+    if not _may_race(learner, options):
+        return options
     family = learner.neurons_
-    linear = family.with_linear_leaves() if isinstance(family, Trees) else None
-    may_race = options.stopping is not None and options.step.keeps_best
-    if linear is None or not may_race or learner.targets_.n_outputs > 1:
-        return
-    rows = some()
+    if learner.targets_.n_outputs == 1 and (linear := family.with_linear_leaves()) is not None:
+        _race_with(linear, learner, targets, weight, options, some(ROWS))
+    if family.shape == "auto" and len(targets) >= MANY_ROWS:
+        binary = family.as_binary(len(targets))
+        _race_with(binary, learner, targets, weight, options, some(SHAPE_ROWS), SHAPE_LAPS)
+        if learner.neurons_ is binary:
+            return size_up(learner, targets, weight, validated)
+    return options
+
+
+def _may_race(learner: Any, options: DescentOptions) -> bool:
+    """Return whether there are trees, and held-out rows that decide for the best number of them."""
+    judged = options.stopping is not None and options.step.keeps_best
+    return judged and isinstance(learner.neurons_, Trees)
+
+
+def _race_with(
+    other: Trees,
+    learner: Any,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    options: DescentOptions,
+    rows: FitRows,
+    n_neurons: int = LAPS,
+) -> None:
+    """Take the other trees if they are better on held-out rows after a few steps."""
     if rows.groups is not None and rows.apart is None and not rows.groups.any():
         return  # all belong to one group, so none can be held out
-    descents = []
-    for each in (family, linear):
+    descents, family = [], learner.neurons_
+    for each in (family, other):
         take_family(learner, each, targets, weight)
         descents.append(learner.descent_)
-    if not winner(descents, rows, options):
+    if not winner(descents, rows, options, n_neurons):
         take_family(learner, family, targets, weight)
 
 
@@ -271,7 +296,7 @@ def race_to_the_end(
     targets: np.ndarray,
     weight: np.ndarray | None,
     learn: Callable[[DescentOptions], object],
-    some: Callable[[], FitRows],
+    some: Callable[[int], FitRows],
     validated: bool = False,
 ) -> None:
     """Take binary trees, and then crossed columns, if they explain more of the held-out rows.
@@ -280,9 +305,7 @@ def race_to_the_end(
     crossed columns hardly more. ``learn`` lets the learner's descent learn from all rows, and
     ``some`` returns those by which crossed columns are scaled and cut.
     """
-    options = options_of(learner)
-    may_race = options.stopping is not None and options.step.keeps_best
-    if not isinstance(learner.neurons_, Trees) or not may_race:
+    if not _may_race(learner, options_of(learner)):
         return
 
     def learn_with(family: Trees | None) -> None:
@@ -296,9 +319,10 @@ def race_to_the_end(
         if scores[1] <= scores[0]:
             learner.neurons_, learner.stream_, learner.descent_ = before
 
-    learn_with(learner.neurons_.as_binary(len(targets)))
+    if learner.neurons_.shape == "both":
+        learn_with(learner.neurons_.as_binary(len(targets)))
     if learner.neurons_.crosses == "auto":
-        rows, wins = some(), learner.descent_.wins
+        rows, wins = some(ROWS), learner.descent_.wins
         learn_with(learner.neurons_.with_crosses(wins, to_host(rows.X), rows.weight))
 
 

@@ -36,9 +36,10 @@ from trickless.rules import without_warnings
 from trickless.selection.grid import families_of_grid
 from trickless.solvers.clock import are_several, in_units
 from trickless.solvers.experts.answers import LabelAnswer, NumberAnswer
-from trickless.solvers.experts.experts import HALF_LIVES, Experts, Predicted, fixed_outputs
+from trickless.solvers.experts.experts import HALF_LIVES, Experts, Predicted
 from trickless.solvers.experts.scales import at_scales
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE
+from trickless.solvers.outputs import NewOutputs
 
 #: Rows from which a family is estimated.
 N_EARLY = 256
@@ -68,6 +69,10 @@ class EarlyRows(Stated):
             np.concatenate([self.weight, other.weight]),
             np.concatenate([self.times, other.times]),
         )
+
+    def with_outputs(self, new: NewOutputs, measure: Any) -> EarlyRows:
+        """Return the rows with the targets of other classes."""
+        return EarlyRows(self.X, new.of_targets(self.targets), self.weight, self.times)
 
     def part(self, rows: slice) -> EarlyRows:
         """Return some of the rows."""
@@ -127,8 +132,12 @@ def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
     """Choose the neurons by some rows, and begin with experts that have learned nothing."""
     check_ensemble(learner)
     owner = type(learner).__name__
-    if isinstance(learner.targets_, Labels) and learner.targets_.grows:
-        raise fixed_outputs(owner)
+    if learner.lags and _grows(learner):
+        raise InvalidValueError(
+            f"{owner}: lags={learner.lags!r} does not go with classes='grow', since the number of "
+            "inputs depends on the number of classes",
+            "classes= with all labels, or lags=0",
+        )
     check_on_host(
         f"{owner}, half_life={learner.half_life!r}", place_of(rows.X), "half_life=<number>"
     )
@@ -170,9 +179,14 @@ def _half_lives(half_life: Any) -> np.ndarray:
     return np.array(list(given), dtype=np.float64)
 
 
+def _grows(learner: Any) -> bool:
+    """Return whether new classes may appear."""
+    return isinstance(learner.targets_, Labels) and learner.targets_.grows
+
+
 def _answer(learner: Any, n_outputs: int) -> NumberAnswer | LabelAnswer:
     if isinstance(learner.targets_, Labels | LabelSets):
-        return LabelAnswer(n_outputs, isinstance(learner.targets_, Labels))
+        return LabelAnswer(n_outputs, isinstance(learner.targets_, Labels), _grows(learner))
     return NumberAnswer(n_outputs)
 
 

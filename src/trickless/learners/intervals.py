@@ -57,11 +57,11 @@ def intervals_by_deviations(learner: Any, X: Any, confidence: float) -> Any:
 def intervals_by_experts(learner: Any, X: Any, confidence: float, method: str) -> Any:
     """Return intervals of an ensemble, by its errors at the last rows before it learned them.
 
-    The errors count relative to the standard deviations that were predicted.
+    The errors count relative to the standard deviations that were predicted, and fade. If targets
+    are taken for normal, the deviations are multiplied by the root mean square of these errors,
+    because a small weight of experts that are far off makes them too large.
     """
-    if method == "gaussian":
-        return intervals_by_deviations(learner, X, confidence)
-    if method != "auto":
+    if method not in ("auto", "gaussian"):
         raise InvalidValueError(
             f"{type(learner).__name__}: method={method!r} leaves rows out, which an ensemble of "
             f"half-lives does not (half_life={learner.half_life!r})",
@@ -69,9 +69,14 @@ def intervals_by_experts(learner: Any, X: Any, confidence: float, method: str) -
         )
     recent = learner.sums_.recent
     known = (recent.deviations > 0).all(axis=1)
-    _check_enough(learner, known, confidence)
+    weight = learner.sums_.recent_weights[known]
     errors = np.abs(recent.targets - recent.decisions)[known] / recent.deviations[known]
-    far = upper_quantiles(errors.T, confidence)
+    if method == "gaussian":  # as if one more error had the size that was predicted
+        square = (1 + weight @ errors**2) / (1 + weight.sum())
+        far = NormalDist().inv_cdf(0.5 + confidence / 2) * np.sqrt(square)
+    else:
+        _check_enough(learner, weight, confidence)
+        far = upper_quantiles(errors.T, confidence, relative(weight))
     ahead = learner._ahead(learner._rows_to_predict(X))
     return learner.targets_.ends(ahead.decisions, far * ahead.deviations)
 

@@ -377,7 +377,8 @@ class _KitchenSinks(ExpertWeights, SolvedLearner):
         Rows that were never learned raise an error, and leave the model unchanged. The model keeps
         up to 2,048 rows to compare with. Among n > 2,048 rows, a row that was never learned raises
         an error with probability 2,048 / n, or if without it the sums would not be sums over rows.
-        With a ``half_life`` and more than 2,048 rows, only the sums can tell.
+        With a ``half_life`` and more than 2,048 rows, only the sums can tell. Forget rows of the
+        first batch before later ones, if they have rare categories that appeared again.
 
         Parameters
         ----------
@@ -761,8 +762,9 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, _KitchenSinks):
             All labels that may occur, for the first call. With "grow", new labels may appear in
             this batch and later ones. The model is then the same as if they had been declared from
             the beginning. ``classes_`` and the columns of probabilities stay sorted, and a first
-            batch may hold a single class, which is then predicted. It does not go with several
-            half-lives. Default: the labels of the first batch.
+            batch may hold a single class, which is then predicted. With several half-lives, "grow"
+            is for the first call as well, and only the weights of the experts were learned without
+            the new classes. Default: the labels of the first batch.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, as for ``fit``.
         timestamps : array of shape (n_rows,), optional

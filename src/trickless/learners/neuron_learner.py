@@ -268,6 +268,7 @@ def _take_neurons(learner: NeuronLearner, X: Any) -> None:
     kind = learner.rows_.kind
     if kind.tables and not learner.neurons_.accepts_tables:
         kind.without_gaps = type(learner.neurons_).__name__
+    kind.any_code = learner.neurons_.any_code
     takes, place = takes_from_data(learner.neurons_), learner.rows_.place or place_of(X)
     learner.first_batch_ = FirstBatch(X, place) if takes else None
     try_neurons(learner, X, place, first=True)
@@ -286,9 +287,10 @@ def receive_rows(
     sample_weight: Any = None,
     classes: Any = None,
     stream: bool = True,
+    learned: bool = False,
 ) -> Batch:
     """Receive a later batch, and check the neurons on a few of its rows."""
-    batch = learner._receive_later(X, y, sample_weight, classes, stream)
+    batch = learner._receive_later(X, y, sample_weight, classes, stream, learned)
     if len(batch[1]):
         see_later_rows(learner, batch[0])
     return batch

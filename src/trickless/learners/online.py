@@ -162,7 +162,7 @@ class OnlineLearner(Learner):
         check_parameters(self, self._rules)
         with training_copy(self, is_model, resumes=True) as new, linear_algebra(self.n_jobs):
             if new.__sklearn_is_fitted__():
-                X, targets, _ = new._receive_later(X, y, classes=classes)
+                X, targets, _ = new._receive_later(X, y, classes=classes, learned=True)
                 new.rounds_ = new.rounds_.fork()
                 if len(targets):
                     new._see(X, targets, False)

@@ -22,7 +22,8 @@ class PredictThenLearnNumbers:
         """Predict each row by the rows before it, then learn it.
 
         This is the same as a loop over the rows of ``predict`` and ``partial_fit``, up to rounding,
-        but takes a fraction of the time.
+        but takes a fraction of the time. Only the first row of a category that appears later may
+        be predicted otherwise, since the model knows the categories of the whole batch.
 
         Parameters
         ----------

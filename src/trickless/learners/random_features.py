@@ -42,6 +42,7 @@ from trickless.learners.neuron_learner import (
     fit_neurons,
     see_later_rows,
 )
+from trickless.learners.to_sklearn import cosines
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.auto import Auto
@@ -363,6 +364,27 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
             map_rows_alike(fill, X, n_columns, self.n_jobs, place)
         check_finite_activations(type(family).__name__, out)
         return out
+
+    @in_one_state
+    def to_sklearn(self) -> Any:
+        """Return scikit-learn's ``RBFSampler`` with the same columns, for Fourier neurons.
+
+        It is for places where this package is not installed.
+
+        Returns
+        -------
+        sklearn.kernel_approximation.RBFSampler
+            A fitted transformer, which computes in double precision.
+
+        Raises
+        ------
+        ValueError
+            If scikit-learn has no such transformer.
+        """
+        check_is_fitted(self)
+        pieces = [weights for _, weights in self.source_.pieces(0, self._n_drawn)]
+        weights = tuple(map(np.concatenate, zip(*pieces, strict=True)))
+        return cosines(self, self.neurons_, weights)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the columns by the family, the number of the neuron and the number of its part.

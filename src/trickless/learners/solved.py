@@ -55,6 +55,10 @@ class SolvedLearner(NeuronLearner):
 
     _parts = (*NeuronLearner._parts, "neurons_", "stream_", "sums_")
 
+    @property
+    def _begins_classes(self) -> bool:
+        return isinstance(getattr(self, "sums_", None), Experts)
+
     def _problem(self) -> Problem:
         """Return what the solver is asked to minimise."""
         apart: dict[str, Any] = {
@@ -139,7 +143,8 @@ class SolvedLearner(NeuronLearner):
 
     def _unseen(self) -> Unseen | None:
         if is_ensemble(self):
-            return Unseen.of(self.sums_.recent.decisions, self.sums_.recent.targets, None)
+            recent = self.sums_.recent
+            return Unseen(recent.decisions, recent.targets, self.sums_.recent_weights)
         if not self._calibrates() or not self.sums_.has_unseen or self.weight_bound is not None:
             return None
         return self.sums_.unseen(self._problem())

@@ -191,9 +191,9 @@ def _predicted_in_blocks(new: Any, batch: Batch, aged: Aged) -> np.ndarray:
 def _received(new: Any, X: Any, y: Any, aged: Aged, classes: Any, seed: int | None = None) -> Batch:
     """Receive a batch, and begin with it if it is the first."""
     if new.__sklearn_is_fitted__():
+        batch = new._receive_later(X, y, aged.weight, classes, learned=True)
         if is_ensemble(new):
-            return new._receive_later(X, y, aged.weight, classes)
-        batch = new._receive_later(X, y, aged.weight, classes)
+            return batch
         if (n := len(batch[1])) > FEW_AT_ONCE:
             see_later_rows(new, batch[0])
         elif n:  # whose activations are all looked at when they are learned
@@ -221,8 +221,9 @@ def forget_rows(
     ):
         weight, targets = now_weights(new, X, sample_weight, timestamps), new.targets_
         new.targets_ = targets.settled()
+        new.rows_, left = new.rows_.before(X)
         batch = new._receive_later(X, y, weight)
-        new.targets_, new.sums_ = targets, new.sums_.fork()
+        new.targets_, new.sums_, new.rows_ = targets, new.sums_.fork(), left
         if not len(batch[1]):
             return
         try:
@@ -278,6 +279,7 @@ def merge_sums(learner: Any, other: Any) -> None:
         check_statistics(other)
         if learner._numeric:
             new.targets_ = new.targets_.merged(other.targets_)
+        new.rows_ = new.rows_.merged(other.rows_)
         new.sums_ = new.sums_.fork()
         new.sums_.merge(other.sums_, learner.n_jobs, merge_clocks(new, other))
 

@@ -54,6 +54,10 @@ class TableModel(Stated, BaseEstimator):
     - If a column had missing values in training, one more column says where they are.
     - Rows are sparse if most of their numbers are zeros and the family accepts sparse rows.
 
+    Neurons of the family "tabular" learn categories that appear in a later ``partial_fit`` as
+    themselves. Other families cannot: for trees they share one category, and as zeros and ones they
+    have zeros in all columns.
+
     Usually ``trickless fit`` fills these in.
 
     Parameters
@@ -365,7 +369,7 @@ class TableModel(Stated, BaseEstimator):
         return self._targets(self._frame(X))[0]
 
     def unknown_categories(self, X: Any) -> dict[str, dict[str, int]]:
-        """Count the values that are new categories, unseen in training.
+        """Count the values that are new categories, which the model has not learned.
 
         Parameters
         ----------
@@ -378,10 +382,12 @@ class TableModel(Stated, BaseEstimator):
             Counts by column name and category. Columns without new categories are left out.
         """
         frame, unknown = self._frame(X), {}
-        for about in self.columns:
+        encoder = getattr(getattr(self.learner, "rows_", None), "encoder", None)
+        for j, about in enumerate(self.columns):
             if about.kind == "category":
                 _, counts = read_codes(about, frame)
-                if new := new_categories(about, counts):
+                later = {} if encoder is None else encoder.known(j)
+                if new := [text for text in new_categories(about, counts) if text not in later]:
                     unknown[about.name] = {text: counts[text] for text in new}
         return unknown
 

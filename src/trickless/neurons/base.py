@@ -36,7 +36,8 @@ class Inputs(NamedTuple):
     ----------
     n_categories : int array of shape (n_features,)
         Number of codes 0, 1, ... of a categorical column, and 0 for a column of numbers. The last
-        two codes stand for a missing category and a new one.
+        two codes stand for a missing category and a new one. If the family takes ``any_code``,
+        categories that appear later have higher codes.
     names : tuple of str, optional
         Names of the columns, if X was a data frame.
     shape : tuple of int, optional
@@ -113,6 +114,10 @@ class Neurons(Stated, BaseEstimator, ABC):
         Whether :meth:`activate` accepts missing values (NaN) and categories. The learner then reads
         data frames with columns of any type, turning categories into codes and dates into numbers
         of days.
+    any_code : bool
+        Whether :meth:`activate` accepts codes of categories from ``n_categories`` on. Categories
+        that appear later in a stream then have such codes, and are learned as themselves.
+        Otherwise they have the code of new categories.
     skips_missing : bool
         Whether missing values are left out, so that they mean nothing that training rows with gaps
         would teach. The learner then does not warn of gaps in columns that had none.
@@ -175,6 +180,7 @@ class Neurons(Stated, BaseEstimator, ABC):
     bound: float = 1.0
     accepts_sparse: bool = False
     accepts_tables: bool = False
+    any_code: bool = False
     skips_missing: bool = False
     by_order: bool = False
     one_hot: bool = False

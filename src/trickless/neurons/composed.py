@@ -57,6 +57,7 @@ class Composed(Neurons):
 
     accepts_sparse: Any = _of_parts(all, "accepts_sparse")
     accepts_tables: Any = _of_parts(all, "accepts_tables")
+    any_code: Any = _of_parts(all, "any_code")
     skips_missing: Any = _of_parts(all, "skips_missing")
     by_order: Any = _of_parts(any, "by_order")
     independent: Any = _of_parts(all, "independent", True)

@@ -59,6 +59,11 @@ class On(Composed):
         return True
 
     @property
+    def any_code(self) -> bool:  # type: ignore[override]
+        """Whether the chosen columns are of numbers, or may hold any code."""
+        return bool(self.neurons.any_code or not self.neurons.accepts_tables)
+
+    @property
     def _n_seen(self) -> int:
         return len(self.indices_)
 

@@ -56,6 +56,10 @@ class Tabular(Neurons):
     - Missing categories are one more category. Another is shared by all categories that were not in
       the first batch, together with those that occurred once or twice, if these were ten or more. A
       warning names a column if most of its values are new, or if they occurred so rarely.
+    - In a stream, ``partial_fit`` learns a category as itself from the batch on in which it
+      appears, as if it had been known from the beginning. Up to 32,768 categories of a column can
+      appear later. Columns most of whose values occurred once or twice in the first batch have
+      none, since their values name rows.
 
     An array is a table of numbers, in which NaN is a missing number.
 
@@ -96,6 +100,7 @@ class Tabular(Neurons):
     """
 
     accepts_tables = True
+    any_code = True
     by_order = True
 
     _rules = {

@@ -63,7 +63,8 @@ class Trees(Neurons):
     Doubly Stochastic Gradients makes Newton steps on trees, and fits their cuts to the data
     (``n_candidates``). That is gradient boosting on partly random trees. Learners with these
     neurons accept data frames directly, as with :class:`Tabular`. Categories that were not in the
-    first batch, or rare there, count as one category.
+    first batch, or rare there, count as one category, even if a stream has learned from them since.
+    :class:`Tabular` learns such categories as themselves.
 
     Parameters
     ----------
@@ -73,11 +74,13 @@ class Trees(Neurons):
         trees, so that a leaf has 16 rows of the first batch on average, and 20 for binary trees.
         For learners other than Doubly Stochastic Gradients, it chooses at most 4, because they
         evaluate all leaves of all trees.
-    shape : {"oblivious", "binary", "auto"}, default="oblivious"
-        Whether all branches of a level share a cut, or each node has its own. With "auto", the
-        ``fit`` of Doubly Stochastic Gradients learns both kinds, in as much time as both take, and
-        keeps the one with the better score on held-out rows. Without early stopping, and with
-        other learners, it is "oblivious".
+    shape : {"auto", "oblivious", "binary", "both"}, default="auto"
+        Whether all branches of a level share a cut, or each node has its own. With "auto", trees
+        are oblivious, unless ``fit`` of Doubly Stochastic Gradients has 65,536 rows or more: it
+        then takes the shape whose first 50 trees lose less on held-out rows. With "both", it
+        learns both shapes to the end, in as much time as both take, and keeps the one with the
+        better score on held-out rows. Without early stopping, and with other learners, "auto" and
+        "both" are "oblivious".
     max_leaves : int or "auto", default="auto"
         The most leaves of a binary tree, from 2 to 65,536. "auto" chooses a power of two from 4 to
         4,096, so that a leaf has at least 16 rows of the first batch on average. The ``depth`` of
@@ -142,7 +145,7 @@ class Trees(Neurons):
 
     _rules = {
         "depth": either(integer(1, "depth=6 has 64 leaves a tree", MOST_LEVELS), AUTO),
-        "shape": choice(*SHAPES, "auto", remedy="shape='oblivious' makes one cut for each level"),
+        "shape": choice("auto", *SHAPES, "both", remedy="shape='auto' suits most tables"),
         "leaves": choice("auto", "constant", "linear", remedy="leaves='auto' takes the better"),
         "crosses": choice("none", "auto", remedy="crosses='auto' takes them where they help"),
         "max_leaves": either(integer(2, "max_leaves=256", 2**MOST_LEVELS), AUTO),
@@ -162,7 +165,7 @@ class Trees(Neurons):
     def __init__(
         self,
         depth: int | str = "auto",
-        shape: str = "oblivious",
+        shape: str = "auto",
         max_leaves: int | str = "auto",
         leaves: str = "auto",
         crosses: str = "none",
@@ -187,7 +190,7 @@ class Trees(Neurons):
             )
         self.variables_ = np.flatnonzero(varies | ~varies.any())
         self.linear_ = self.spare_ = self.crosses_ = None
-        self.shape_ = "oblivious"  # which a race may change if shape is "auto"
+        self.shape_ = "binary" if self.shape == "binary" else "oblivious"  # until a race
         if self.leaves == "linear" and self.shape == "binary":
             raise InvalidValueError(
                 f"{type(self).__name__}: leaves='linear' with shape='binary', but only leaves of "
@@ -239,10 +242,8 @@ class Trees(Neurons):
         other.bound = (1 + other.n_inputs) ** 0.5
         return other
 
-    def as_binary(self, n_rows: int) -> Trees | None:
-        """Return binary trees on the same bins, or None if ``shape`` forbids it."""
-        if self.shape != "auto":
-            return None
+    def as_binary(self, n_rows: int) -> Trees:
+        """Return binary trees on the same bins."""
         other = copy(self)
         other.shape_, other.linear_, other.spare_ = "binary", None, None
         other.set_depth(n_rows)
@@ -306,13 +307,13 @@ class Trees(Neurons):
 
     @property
     def used_shape(self) -> str:
-        """The shape that was chosen, if ``shape`` is "auto"."""
-        return self.shape_ if self.shape == "auto" else self.shape
+        """The shape of the trees, which a race may have chosen."""
+        return self.shape if self.shape in SHAPES else self.shape_
 
     def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
-        if self.used_shape == "oblivious" and self.max_leaves != "auto" != self.shape:
+        if self.shape in ("auto", "oblivious") and self.max_leaves != "auto":
             raise InvalidValueError(
-                f"{type(self).__name__}: max_leaves={self.max_leaves!r} with shape='oblivious', "
+                f"{type(self).__name__}: max_leaves={self.max_leaves!r} with shape={self.shape!r}, "
                 "but oblivious trees have 2^depth leaves",
                 "shape='binary', or depth instead of max_leaves",
             )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from river import base
 
 from trickless.arrays.missing import is_missing
+from trickless.docstrings import documented
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.river.columns import is_hashable
-from trickless.river.mixture import FixedShare
-from trickless.river.options import HALF_LIVES, check
-from trickless.river.questions import Question, Questions
+from trickless.river.learner import Learner
 from trickless.river.simple import Markov
 from trickless.river.stream import Seen, Stream, last_label
 from trickless.rules import shown
@@ -25,7 +25,8 @@ _LEAST = 0.02
 _STEPS = 0.1, 0.5
 
 
-class KitchenSinksClassifier(base.MiniBatchClassifier):
+@partial(documented, below=base.MiniBatchClassifier)
+class KitchenSinksClassifier(Learner, base.MiniBatchClassifier):
     r"""Random Kitchen Sinks that classify a River stream, and forget as fast as it drifts.
 
     Least squares on random cosines [1]_ is solved again and again, with one set of sums for each
@@ -48,16 +49,6 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
     machines learn from the last label that was known at that time. After a delay of d rows, a row
     moves the weights by the power 1 / (1 + d) of what it would otherwise, since the errors of
     neighbours are alike [3]_.
-
-    Parameters
-    ----------
-    n_neurons : int, default=96
-        Number of random cosines and sines of the machines with long half-lives. Those with a
-        half-life of up to 2,000 rows use half of them, and those of up to 200 rows the first 16.
-    half_lives : tuple of float, default=(50.0, 500.0, 5000.0)
-        Half-lives in rows. ``inf`` forgets nothing.
-    seed : int or None, default=None
-        Seed of the neurons. The same integer gives the same model.
 
     Notes
     -----
@@ -82,22 +73,14 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
     Accuracy: 90.71%
     """
 
-    def __init__(
-        self,
-        n_neurons: int = 96,
-        half_lives: tuple[float, ...] = HALF_LIVES,
-        seed: int | None = None,
-    ) -> None:
-        self.n_neurons = n_neurons
-        self.half_lives = half_lives
-        self.seed = seed
-        check(self)
-        self._stream = Stream(type(self).__name__, n_neurons, half_lives, as_seed(seed), 0, _STEPS)
-        self._simple, self._questions = Markov(), Questions()
-        n_experts = self._stream.machines.n_experts + Markov.n_experts
-        self._mixture = FixedShare(np.full(n_experts, 1 / n_experts))
+    def _begin(self) -> np.ndarray:
+        owner, seed = type(self).__name__, as_seed(self.seed)
+        self._stream = Stream(owner, self.n_neurons, self.half_lives, seed, 0, _STEPS)
+        self._simple = Markov()
         self._numbers: dict[Hashable, int] = {}
         self._latest: tuple[Seen, np.ndarray] | None = None
+        n_experts = self._stream.machines.n_experts + Markov.n_experts
+        return np.full(n_experts, 1 / n_experts)
 
     @property
     def _multiclass(self) -> bool:
@@ -121,16 +104,15 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
         ValueError
             If the label is missing, such as None or NaN.
         """
-        self._check_label(y)
-        now = self._ask(x)
-        asked = self._questions.answer(x) or now
+        self._check_answer(y)
+        asked, n_rows = self._answered(x)
         number = self._numbers.get(y)
         if number is None:
             number = self._numbers[y] = len(self._numbers)
             self._stream.grow(len(self._numbers))
             self._simple.grow()
         if number < asked.opinions.shape[1]:
-            self._mixture.learn(asked.opinions[:, number], now.at - asked.at)
+            self._weigh(asked.opinions[:, number], n_rows)
         self._stream.learn(x, asked.last, number, last_label(number), self._as_targets)
         self._simple.learn(number)
 
@@ -151,29 +133,7 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
         """
         if not self._numbers:
             return {}
-        question = self._ask(x)
-        self._questions.ask(x, question)
-        probabilities = self._mixture.weights @ question.opinions
-        return dict(zip(self._numbers, probabilities.tolist(), strict=True))
-
-    def learn_many(self, X: Any, y: Any) -> None:
-        """Learn the rows of a data frame one after the other.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame
-            Features. NaN is a missing value.
-        y : pandas.Series
-            Labels.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in ``learn_one``, or if there are more or fewer labels than rows. No row is then
-            learned.
-        """
-        for x, label in self._stream.rows.records(X, y, self._check_label):
-            self.learn_one(x, label)
+        return dict(zip(self._numbers, self._asked(x).tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
         """Return the probability of each label for the rows of a data frame.
@@ -193,7 +153,7 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
         rows = [self.predict_proba_one(x) for x in X.to_dict("records")]
         return pd.DataFrame(rows, index=X.index, columns=list(self._numbers))
 
-    def _check_label(self, y: Any) -> None:
+    def _check_answer(self, y: Any) -> None:
         if is_missing(y):
             raise InvalidValueError(
                 f"{type(self).__name__}: the label of a row is {y!r}",
@@ -206,9 +166,8 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
                 "a hashable label, such as a string, an integer or a tuple",
             )
 
-    def _ask(self, x: dict[Hashable, Any]) -> Question:
+    def _opinions(self, seen: Seen) -> np.ndarray:
         """Return the probabilities of all experts for a row, shape (n_experts, n_classes)."""
-        seen, _ = self._stream.see(x)
         latest = self._latest
         if latest is None or latest[0] is not seen:
             opinions = np.concatenate([seen.outputs, self._simple.probabilities()])
@@ -216,7 +175,7 @@ class KitchenSinksClassifier(base.MiniBatchClassifier):
                 opinions = np.maximum(opinions, _LEAST / n_classes)
                 opinions /= opinions.sum(axis=1, keepdims=True)
             latest = self._latest = seen, opinions
-        return Question(self._stream.rows.n_rows, self._stream.last, latest[1])
+        return latest[1]
 
     def _as_targets(self, numbers: list[int]) -> np.ndarray:
         targets = np.zeros((len(numbers), len(self._numbers)))

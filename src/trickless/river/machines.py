@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from trickless.arrays.threads import linear_algebra
 from trickless.river.cosines import one_thread
+from trickless.solvers.experts.recursion import faded_sums
 
 #: Ridges, relative to the variance of the noise over that of the function.
 RIDGES = 0.03, 1.0
@@ -44,19 +45,15 @@ class Machine:
         return int(min(WAITING, max(least, min(self.half_life, n_rows) // _SHARE)))
 
     def learn(self, Z: np.ndarray, targets: np.ndarray) -> None:
-        """Add rows to the sums: S ← λS + zzᵀ."""
-        n = len(Z)
-        weight = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life)
-        fade = 0.5 ** (n / self.half_life)
-        Z = Z * np.sqrt(weight)[:, None]
-        self.gram = blas.dsyrk(1.0, Z.T, fade, self.gram, lower=1)
-        self.moments = fade * self.moments + Z.T @ (targets * np.sqrt(weight)[:, None])
+        """Add rows to the sums."""
+        kept = 0.5 ** (np.arange(len(Z), -1, -1) / self.half_life)
+        self.gram, self.moments = faded_sums(self.gram, self.moments, kept[0], Z, targets, kept[1:])
 
     def solve(self, ridge: np.ndarray) -> np.ndarray:
         """Return coefficients of shape (n_outputs, n_columns)."""
-        system = self.gram.copy(order="F")
-        system.T.flat[:: len(system) + 1] += ridge
-        _, coef, info = lapack.dposv(system, self.moments, lower=1)
+        system = self.gram.copy()
+        system.flat[:: len(system) + 1] += ridge
+        _, coef, info = lapack.dposv(system.T, self.moments)
         if info != 0:  # targets or sums beyond the precision of floats
             coef = np.linalg.lstsq(system + np.tril(system, -1).T, self.moments)[0]
         return coef.T
@@ -68,7 +65,7 @@ class Machine:
         # The constant, the first cosines and sines, and all columns.
         self.places = np.concatenate([[0], 1 + some, 1 + n_neurons + some, linear])
         more, others = len(self.places) - len(self.gram), n_outputs - self.moments.shape[1]
-        self.gram = np.asfortranarray(np.pad(self.gram, (0, more)))
+        self.gram = np.pad(self.gram, (0, more))
         self.moments = np.pad(self.moments, ((0, more), (0, others)))
 
 

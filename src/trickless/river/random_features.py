@@ -8,8 +8,9 @@ from typing import Any
 from river import base
 
 from trickless.functions.stream import as_seed
-from trickless.river.options import check
+from trickless.river.learner import N_NEURONS
 from trickless.river.stream import Rows
+from trickless.rules import check_value
 
 
 class RandomFeatures(base.MiniBatchTransformer):
@@ -43,7 +44,7 @@ class RandomFeatures(base.MiniBatchTransformer):
     def __init__(self, n_neurons: int = 100, seed: int | None = None) -> None:
         self.n_neurons = n_neurons
         self.seed = seed
-        check(self)
+        check_value(type(self).__name__, "n_neurons", n_neurons, N_NEURONS)
         self._rows = Rows(type(self).__name__, n_neurons, as_seed(seed))
         kinds = ("cos", "sin")
         self._names = tuple(f"{kind} {i}" for kind in kinds for i in range(n_neurons))

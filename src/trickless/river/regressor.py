@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from river import base
 
+from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
-from trickless.river.mixture import FixedShare
-from trickless.river.options import HALF_LIVES, check
-from trickless.river.questions import Question, Questions
+from trickless.river.learner import Learner
 from trickless.river.simple import LARGEST_TARGET, AbsoluteErrors, LastAndMean
-from trickless.river.stream import Stream, last_number
+from trickless.river.stream import Seen, Stream, last_number
 from trickless.rules import is_real, shown
 
 #: The prior weight of the last target.
 _LAST = 0.5
 
 
-class KitchenSinksRegressor(base.MiniBatchRegressor):
+@partial(documented, below=base.MiniBatchRegressor)
+class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
     r"""Random Kitchen Sinks that predict a number in a River stream, and forget as it drifts.
 
     Least squares on random cosines [1]_ is solved again and again, with one set of sums for each
@@ -33,16 +34,6 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
 
     Nothing needs to be set. Rows are dictionaries of numbers, Booleans, strings, dates and
     datetimes, and need no scaler. Targets may be delayed, as in the classifier.
-
-    Parameters
-    ----------
-    n_neurons : int, default=96
-        Number of random cosines and sines of the machines with long half-lives. Those with a
-        half-life of up to 2,000 rows use half of them, and those of up to 200 rows the first 16.
-    half_lives : tuple of float, default=(50.0, 500.0, 5000.0)
-        Half-lives in rows. ``inf`` forgets nothing.
-    seed : int or None, default=None
-        Seed of the neurons. The same integer gives the same model.
 
     References
     ----------
@@ -58,23 +49,15 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
     MAE: 17.994937
     """
 
-    def __init__(
-        self,
-        n_neurons: int = 96,
-        half_lives: tuple[float, ...] = HALF_LIVES,
-        seed: int | None = None,
-    ) -> None:
-        self.n_neurons = n_neurons
-        self.half_lives = half_lives
-        self.seed = seed
-        check(self)
-        self._stream = Stream(type(self).__name__, n_neurons, half_lives, as_seed(seed), 2)
-        self._simple, self._questions = LastAndMean(), Questions()
+    def _begin(self) -> np.ndarray:
+        owner, seed = type(self).__name__, as_seed(self.seed)
+        self._stream = Stream(owner, self.n_neurons, self.half_lives, seed, 2)
+        self._simple, self._origin = LastAndMean(), 0.0
         n_experts = 2 * self._stream.machines.n_experts + LastAndMean.n_experts
+        self._errors = AbsoluteErrors(n_experts)
         prior = np.full(n_experts, (1 - _LAST) / (n_experts - 1))
         prior[-LastAndMean.n_experts] = _LAST
-        self._mixture, self._errors = FixedShare(prior), AbsoluteErrors(n_experts)
-        self._origin = 0.0
+        return prior
 
     def learn_one(self, x: dict[Hashable, Any], y: float) -> None:
         """Learn a row.
@@ -94,11 +77,10 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
         ValueError
             If the target is not a number of at most 1e100 in size.
         """
-        self._check_target(y)
+        self._check_answer(y)
         y = float(y)
-        now = self._ask(x)
-        asked = self._questions.answer(x) or now
-        self._mixture.learn(self._errors.learn(y - asked.opinions), now.at - asked.at)
+        asked, n_rows = self._answered(x)
+        self._weigh(self._errors.learn(y - asked.opinions), n_rows)
         last = self._simple.last if self._simple.weight else y
         self._stream.learn(x, asked.last, (y, last), last_number(y), self._as_targets)
         self._simple.learn(y)
@@ -116,28 +98,7 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
         float
             Prediction.
         """
-        question = self._ask(x)
-        self._questions.ask(x, question)
-        return float(self._mixture.weights @ question.opinions)
-
-    def learn_many(self, X: Any, y: Any) -> None:
-        """Learn the rows of a data frame one after the other.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame
-            Features. NaN is a missing value.
-        y : pandas.Series
-            Targets.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in ``learn_one``, or if there are more or fewer targets than rows. No row is then
-            learned.
-        """
-        for x, target in self._stream.rows.records(X, y, self._check_target):
-            self.learn_one(x, target)
+        return float(self._asked(x))
 
     def predict_many(self, X: Any) -> Any:
         """Predict the targets of the rows of a data frame.
@@ -156,7 +117,7 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
 
         return pd.Series([self.predict_one(x) for x in X.to_dict("records")], X.index, float)
 
-    def _check_target(self, y: Any) -> None:
+    def _check_answer(self, y: Any) -> None:
         is_number = is_real(y) or isinstance(y, np.bool_ | bool)
         if not is_number or not abs(float(y)) <= LARGEST_TARGET:
             raise InvalidValueError(
@@ -165,13 +126,12 @@ class KitchenSinksRegressor(base.MiniBatchRegressor):
                 "known",
             )
 
-    def _ask(self, x: dict[Hashable, Any]) -> Question:
-        """Return the predictions of all experts for a row."""
-        ours, lasts = self._stream.see(x)[0].outputs.T
+    def _opinions(self, seen: Seen) -> np.ndarray:
+        """Return the predictions of all experts for a row, shape (n_experts,)."""
+        ours, lasts = seen.outputs.T
         simple = self._simple.predictions()
         changes = simple[0] + ours - lasts
-        opinions = np.concatenate([ours + self._origin, changes, simple])
-        return Question(self._stream.rows.n_rows, self._stream.last, opinions)
+        return np.concatenate([ours + self._origin, changes, simple])
 
     def _as_targets(self, answers: list[tuple[float, float]]) -> np.ndarray:
         targets = np.array(answers)

@@ -160,6 +160,7 @@ class Exponential(Loss):
     straight line, so a step that is too long has a finite loss, from which a shorter step is found.
     """
 
+    temperature = 0.5
     has_link = True
     bending = 1.0
 
@@ -176,7 +177,7 @@ class Exponential(Loss):
         return y * slope, slope
 
     def _positive(self, f: np.ndarray) -> np.ndarray:
-        return expit(2 * f)
+        return expit(f / self.temperature)
 
 
 class Softmax(Loss):

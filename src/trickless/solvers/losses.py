@@ -43,16 +43,18 @@ class Loss(ABC):
 
     ``curvature`` is an upper bound of the second derivative. It is 1 for piecewise linear losses,
     whose derivative is 0 or ±1 at all scales of the targets. Steps up to 1 / curvature are stable
-    for neurons bounded by 1. A link turns decision values into probabilities. ``coupled`` says
-    that the slope of one output depends on the others. ``bounded_slope`` says that the derivative
-    is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the third
-    derivative, in units of the second. Targets are ±1, unless the loss is ``for_numbers``.
+    for neurons bounded by 1. A link turns decision values into probabilities. It is the logistic
+    function of f over ``temperature``, or the softmax function if the loss is ``coupled``, which
+    says that the slope of one output depends on the others. ``bounded_slope`` says that the
+    derivative is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the
+    third derivative, in units of the second. Targets are ±1, unless the loss is ``for_numbers``.
     ``bounded_curvature`` says that ``curvature`` is a bound. ``by_rows`` says that the loss of a
     row does not depend on other rows.
     """
 
     curvature: float = 1.0
     has_link: bool = False
+    temperature: float = 1.0
     piecewise_linear: bool = False
     coupled: bool = False
     bounded_slope: bool = True

@@ -105,12 +105,15 @@ def _meaning(text: str) -> Hashable:
     return text
 
 
-def coded(column: Column, known: dict[str, int]) -> tuple[np.ndarray, dict[str, int]]:
+def coded(
+    column: Column, known: dict[str, int], n_codes: int | None = None
+) -> tuple[np.ndarray, dict[str, int]]:
     """Return the code of each value, -1 if it is missing; and how often each category occurs.
 
-    Known categories have the codes 0, 1, ..., and new ones get the next codes. A text such as NA is
-    a missing value, unless it is a known category.
+    ``known`` has the codes of known categories, by default 0, 1, ..., and new ones get codes from
+    ``n_codes`` on. A text such as NA is a missing value, unless it is a known category.
     """
+    n_codes = len(known) if n_codes is None else n_codes
     if not column.holds:
         raise TypeError(f"the type is {column.dtype}")
     places, values, counts = column.occurring()
@@ -118,7 +121,7 @@ def coded(column: Column, known: dict[str, int]) -> tuple[np.ndarray, dict[str, 
     for text, count in zip(known_as(values, known), counts.tolist(), strict=True):
         code = known.get(text, -1)
         if code < 0 and text not in MISSING:
-            code = new.setdefault(text, len(known) + len(new))
+            code = new.setdefault(text, n_codes + len(new))
         codes.append(code)
         if code >= 0:
             n[text] = n.get(text, 0) + count
@@ -157,24 +160,29 @@ def warn_of_missing(owner: str, name: Any, n_missing: int, n_rows: int) -> None:
         )
 
 
-def warn_of_new(owner: str, name: Any, counts: dict[str, int], known: Collection[str]) -> None:
+def warn_of_new(
+    owner: str, name: Any, counts: dict[str, int], known: Collection[str], learned: bool = False
+) -> None:
     """Warn if all or most values of a column are new categories.
 
     ``counts`` says how often each category occurs. A few new values are normal, unless they are of
-    another kind than all known ones, such as Booleans in a column of names.
+    another kind than all known ones, such as Booleans in a column of names. ``learned`` says
+    whether new categories are learned as themselves, so that only a column of nothing else is odd.
     """
     new = [text for text in counts if text not in known]
     n, n_new = sum(counts.values()), sum(counts[text] for text in new)
     of_another_kind = n and n_new == n and known and _is_of_another_kind(new, known)
     words = "all" if of_another_kind else all_or_most(n_new, n)
-    if words is None:
+    if words is None or (learned and n_new < n):
         return
     examples = ", ".join(shown(text) for text in list(known)[:3]) or "none"
+    meaning = "All new values are treated alike, so the column does not tell their rows apart."
+    if learned:
+        meaning = "They are learned as further categories."
     warn(
         f"{owner}: {words} values in column {name!r} of X are new, such as "
-        f"{shown(new[0])}. The first batch has {examples}{', …' * (len(known) > 3)}. All new "
-        "values are treated alike, so the column does not tell their rows apart. Remedy: spell "
-        "them as in the first batch; or leave the column out, if it names the rows."
+        f"{shown(new[0])}. The first batch has {examples}{', …' * (len(known) > 3)}. {meaning} "
+        "Remedy: spell them as in the first batch; or leave the column out, if it names the rows."
     )
 
 

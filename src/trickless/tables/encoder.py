@@ -5,8 +5,11 @@ A data frame is from pandas or polars, or is any object with the same methods.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from decimal import Decimal
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,10 +31,13 @@ from trickless.tables.columns import Column, OtherKindError, columns_of, columns
 from trickless.tables.format_text import as_text
 from trickless.tables.frames import frame_like, is_frame, numbers_of
 from trickless.tables.kinds import CATEGORIES, DATES, NUMBERS, OBJECTS, TRUTH, ZONED
+from trickless.tables.later_categories import LaterCategories, later_categories
 from trickless.tables.spellings import PLAIN, Spelling, check_spelling, why_doubtful
 
 #: From this number on, double precision cannot represent all integers.
 _EXACT = 2**53
+#: Codes of new categories while a column is read.
+_NEW = 2**40
 
 
 class TableEncoder(Stated):
@@ -47,7 +53,8 @@ class TableEncoder(Stated):
     first batch, or all that its type declares, are sorted and have the codes from 0 on. The next
     code is for a missing value, and the one after it for a new category. Rare categories of the
     first batch count as new ones, if there are several, so that learners see what new ones are
-    like. If there are none, a warning names a column in which all or most values are new.
+    like. If there are none, a warning names a column in which all or most values are new. Learners
+    whose neurons take any code get codes for categories that appear later (:meth:`after`).
 
     Attributes
     ----------
@@ -57,6 +64,9 @@ class TableEncoder(Stated):
         How text in each column spells numbers.
     codes : list of (dict or None)
         The code of each category of a column; None for other columns.
+    later : dict
+        By the index of a column: the codes of categories that appear later. Columns whose values
+        seem to name rows have none.
     pooled : dict
         By the index of a column with rare categories: the number of its values in the first batch
         that count as new.
@@ -66,6 +76,9 @@ class TableEncoder(Stated):
     origins : array
         What :meth:`relative` subtracts from each column after that.
     """
+
+    #: In files of older versions.
+    later: Mapping[int, LaterCategories] = MappingProxyType({})
 
     def __init__(self, owner: str, frame: Any) -> None:
         _check_names(owner, frame)
@@ -80,6 +93,10 @@ class TableEncoder(Stated):
             for (_, counts, _), (kept, _) in zip(read, pools, strict=True)
         ]
         self.pooled = {j: n for j, (_, n) in enumerate(pools) if n}
+        self.later = {}
+        for j, ((_, counts, _), (kept, _)) in enumerate(zip(read, pools, strict=True)):
+            if counts is not None and (later := later_categories(counts, kept, len(frame))):
+                self.later[j] = later
         self.whole = {}
         for j, (kind, _, spelling) in enumerate(read):
             if kind == NUMBERS:
@@ -115,13 +132,20 @@ class TableEncoder(Stated):
                 check_count(f"column of {name}", j, 0, len(self.kinds) - 1)
                 check_same(f"column of {name}", self.kinds[j], columns)
                 check_is(name, number, int)
+        check_is("later", self.later, dict | MappingProxyType)
+        for j, later in self.later.items():
+            check_count("column of later", j, 0, len(self.kinds) - 1)
+            check_is("later", later, LaterCategories)
+            codes = self.codes[j]
+            check_same("n_first", later.n_first, None if codes is None else len(codes) + 2)
+            check_same("known twice", [text for text in later.codes if text in (codes or ())], [])
         check_array("origins", self.origins, "f8", (len(self.kinds),))
         if self.origins[[codes is not None for codes in self.codes]].any():
             raise ValueError("origins: codes of categories have an origin other than 0")
 
     @property
     def n_categories(self) -> np.ndarray:
-        """The number of codes of each column; 0 for a column of numbers."""
+        """The number of codes of each column at first; 0 for a column of numbers."""
         return np.array([0 if codes is None else len(codes) + 2 for codes in self.codes], dtype=int)
 
     def __call__(self, owner: str, X: Any) -> Any:
@@ -150,12 +174,73 @@ class TableEncoder(Stated):
         matrix = np.empty((n_rows, len(columns)))
         read = zip(self.kinds, self.codes, self.spellings, columns, strict=True)
         for j, (kind, codes, spelling, column) in enumerate(read):
-            matrix[:, j] = (
-                _numbers(owner, column, kind, spelling, self.whole.get(j, 0))
-                if codes is None
-                else _coded(owner, column, codes, j in self.pooled)
-            )
+            if codes is None:
+                matrix[:, j] = _numbers(owner, column, kind, spelling, self.whole.get(j, 0))
+                continue
+            found, counts = self._coded(owner, column, j)
+            if j not in self.pooled:  # else learners know what new ones are like
+                warn_of_new(owner, column.name, counts, self.known(j))
+            missing, new = len(codes), len(codes) + 1
+            matrix[:, j] = np.where(found < 0, missing, np.where(found < _NEW, found, new))
         return matrix
+
+    def known(self, j: int) -> dict[str, int]:
+        """Return the codes of a column's categories, with those that appeared later."""
+        later = self.later.get(j)
+        codes: dict[str, int] = self.codes[j] or {}
+        return codes | later.codes if later is not None and later.codes else codes
+
+    def _coded(self, owner: str, column: Column, j: int) -> tuple[np.ndarray, dict[str, int]]:
+        """Return codes, -1 for missing values and from ``_NEW`` on for new categories; counts."""
+        with naming(f"{owner}: column {column.name!r} of X", column):
+            return coded(column, self.known(j), _NEW)
+
+    def after(self, owner: str, X: Any) -> TableEncoder:
+        """Return an encoder with codes for all categories of some rows.
+
+        Warns if all or most values of a column are new.
+        """
+        later = {}
+        for j, column in self._growing(X):
+            found, counts = self._coded(owner, column, j)
+            codes, first = np.unique(found, return_index=True)
+            known = self.known(j)
+            if codes[-1] >= _NEW:
+                if j not in self.pooled:
+                    warn_of_new(owner, column.name, counts, known, learned=True)
+                new = [text for text in counts if text not in known]  # in the order of their codes
+                order = np.argsort(first[codes >= _NEW])  # in which they appear
+                later[j] = self.later[j].after([new[i] for i in order])
+        return self._with_later(later)
+
+    def before(self, owner: str, X: Any) -> tuple[TableEncoder, TableEncoder]:
+        """Return encoders by which some rows were learned, and for when they are forgotten."""
+        both = {
+            j: self.later[j].before(self._coded(owner, column, j)[1])
+            for j, column in self._growing(X)
+            if self.later[j].rare
+        }
+        learned, left = ({j: pair[i] for j, pair in both.items()} for i in (0, 1))
+        return self._with_later(learned), self._with_later(left)
+
+    def merged(self, other: TableEncoder) -> TableEncoder | None:
+        """Return the encoder of two models, or None if codes of later categories collide."""
+        later = {j: mine.merged(other.later[j]) for j, mine in self.later.items()}
+        return None if None in later.values() else self._with_later(later)
+
+    def _growing(self, X: Any) -> list[tuple[int, Column]]:
+        """Return columns that may have later categories; none if X has other columns."""
+        columns = (columns_of(X) if is_frame(X) else columns_of_array(X)) if self.later else None
+        if columns is None or len(columns) != len(self.kinds):
+            return []
+        return [(j, columns[j]) for j in self.later if len(columns[j].column)]
+
+    def _with_later(self, later: Mapping[int, Any]) -> TableEncoder:
+        if not later:
+            return self
+        encoder = copy(self)
+        encoder.later = {**self.later, **later}
+        return encoder
 
     def settle(self, X: Any, merged: np.ndarray) -> None:
         """Choose ``origins`` by the first batch, as float64.
@@ -271,16 +356,3 @@ def _converted(column: Column, kind: str) -> str:
     if kind == NUMBERS:
         return f"; if it holds names, {x} = {x}.astype('category') from the first batch on"
     return f", here with {x} = pandas.to_datetime({x}{', utc=True' if kind == ZONED else ''})"
-
-
-def _coded(owner: str, column: Column, codes: dict[str, int], pooled: bool) -> np.ndarray:
-    """Return the codes of a column of categories. Warns if all or most of its values are new.
-
-    If the first batch had ``pooled`` values, which count as new, learners know new ones.
-    """
-    missing, new = len(codes), len(codes) + 1
-    with naming(f"{owner}: column {column.name!r} of X", column):
-        found, counts = coded(column, codes)
-    if not pooled:
-        warn_of_new(owner, column.name, counts, codes)
-    return np.where(found < 0, missing, np.where(found < missing, found, new))

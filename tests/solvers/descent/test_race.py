@@ -100,9 +100,9 @@ def test_losses_are_those_of_models_of_as_many_neurons():
         assert len(model.validation_scores_) == race.LAPS
     seen = []
 
-    def winner(each, rows, options, plain=descents.winner):
+    def winner(each, rows, options, n_neurons, plain=descents.winner):
         seen.extend(race.losses(descent, rows, options) for descent in each)
-        return plain(each, rows, options)
+        return plain(each, rows, options, n_neurons)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(descents, "winner", winner)
@@ -142,9 +142,8 @@ def test_weights_and_groups_are_those_of_the_fit(races):
 def test_few_of_many_rows_race(monkeypatch):
     X, y = slopes(500)
     rows = FitRows(X, y[:, None], np.arange(500.0), np.arange(500) // 3, "apart")
-    assert race.some_of(rows, 0) is rows
-    monkeypatch.setattr(race, "_ROWS", 100)
-    some = race.some_of(rows, 0)
+    assert race.some_of(rows, 0, 2**14) is rows
+    some = race.some_of(rows, 0, 100)
     numbers = some.weight.astype(int)
     assert len(set(numbers)) == 100
     assert (np.diff(numbers) > 0).all()
@@ -153,13 +152,13 @@ def test_few_of_many_rows_race(monkeypatch):
     same = np.unique(numbers // 3, return_inverse=True)[1]
     np.testing.assert_array_equal(some.groups, same)
     assert some.apart == "apart"
-    np.testing.assert_array_equal(race.some_of(rows, 0).weight, some.weight)
-    assert not np.array_equal(race.some_of(rows, 1).weight, some.weight)
+    np.testing.assert_array_equal(race.some_of(rows, 0, 100).weight, some.weight)
+    assert not np.array_equal(race.some_of(rows, 1, 100).weight, some.weight)
 
 
-@pytest.mark.parametrize("neurons", [Trees(), Trees(shape="auto", max_leaves=32)])
+@pytest.mark.parametrize("neurons", [Trees(), Trees(shape="both", max_leaves=32)])
 def test_a_seed_gives_one_model(neurons, monkeypatch, tmp_path):
-    monkeypatch.setattr(race, "_ROWS", 500)
+    monkeypatch.setattr("trickless.learners.descents.ROWS", 500)
     X, y = slopes(1200)
     whole = regressor(neurons=neurons, n_jobs=1).fit(X, y)
     monkeypatch.setattr("trickless.solvers.descent.slopes._ROWS", 256)
@@ -198,13 +197,13 @@ def test_a_warm_start_a_stream_and_several_outputs_do_not_race(races):
 def test_the_shape_is_kept_that_explains_more_of_the_held_out_rows(make, shape, options):
     X, y = make()
     models = {}
-    for each in ("auto", "oblivious", "binary"):
+    for each in ("both", "oblivious", "binary"):
         own = {k: v for k, v in options.items() if each != "oblivious" or k == "depth"}
         models[each] = regressor(neurons=Trees(shape=each, leaves="constant", **own)).fit(X, y)
     scores = {name: max(model.validation_scores_) for name, model in models.items()}
-    other, model = {"oblivious": "binary", "binary": "oblivious"}[shape], models["auto"]
+    other, model = {"oblivious": "binary", "binary": "oblivious"}[shape], models["both"]
     assert scores[shape] > scores[other]
-    assert scores["auto"] == scores[shape]
+    assert scores["both"] == scores[shape]
     assert model.neurons_.used_shape == shape
     np.testing.assert_array_equal(model.predict(X), models[shape].predict(X))
     assert len(model.neuron_coef_) == len(models[shape].neuron_coef_)
@@ -212,7 +211,20 @@ def test_the_shape_is_kept_that_explains_more_of_the_held_out_rows(make, shape, 
     assert model.neurons_.used_shape == shape
 
 
-def test_without_held_out_rows_trees_are_oblivious():
+@pytest.mark.parametrize(("rows", "shape"), [(deep(4000), "binary"), (steps(), "oblivious")])
+def test_with_many_rows_the_shape_is_taken_whose_first_trees_are_better(rows, shape, monkeypatch):
+    X, y = rows
+    few = regressor(60, Trees(leaves="constant")).fit(X, y)
+    assert few.neurons_.used_shape == "oblivious"
+    monkeypatch.setattr("trickless.learners.descents.MANY_ROWS", len(y))
+    model = regressor(60, Trees(leaves="constant")).fit(X, y)
+    assert model.neurons_.used_shape == shape
+    same = regressor(60, Trees(shape=shape, leaves="constant")).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), same.predict(X))
+
+
+@pytest.mark.parametrize("shape", ["auto", "both"])
+def test_without_held_out_rows_trees_are_oblivious(shape):
     X, y = deep(300)
-    model = regressor(neurons=Trees(shape="auto"), early_stopping=False).fit(X, y)
+    model = regressor(neurons=Trees(shape=shape), early_stopping=False).fit(X, y)
     assert model.neurons_.used_shape == "oblivious"

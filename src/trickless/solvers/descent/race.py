@@ -13,32 +13,37 @@ from trickless.solvers.descent.options import DescentOptions
 from trickless.solvers.descent.passes import Course, FitRows
 
 #: Neurons that each family takes in a race, and the most rows of a race.
-LAPS, _ROWS = 40, 2**14
+LAPS, ROWS = 40, 2**14
+#: The same for two shapes of trees, which race from so many rows on: with fewer rows, binary trees
+#: may lead at first and lose in the end.
+SHAPE_LAPS, SHAPE_ROWS, MANY_ROWS = 50, 2**17, 2**16
 #: Share of the loss by which the others must be better than the first.
 _MARGIN = 0.01
 
 
-def winner(descents: list[Descent], rows: FitRows, options: DescentOptions) -> int:
+def winner(
+    descents: list[Descent], rows: FitRows, options: DescentOptions, n_neurons: int = LAPS
+) -> int:
     """Return the number of the descent that loses least at held-out rows after a few steps.
 
-    Those after the first one take more time, so they must lose less by one per cent. The descents
-    have taken no steps, and take none here: copies do.
+    Those after the first one must lose less by one per cent. The descents have taken no steps, and
+    take none here: copies do.
     """
-    lost = np.array([losses(each, rows, options) for each in descents])
+    lost = np.array([losses(each, rows, options, n_neurons) for each in descents])
     lost[0] *= 1 - _MARGIN
     return int(np.argmin(lost))
 
 
-def numbers_of(n_rows: int, seed: int) -> np.ndarray:
-    """Return the numbers of the rows of a race: all, or some in order if there are many."""
-    if n_rows <= _ROWS:
+def numbers_of(n_rows: int, seed: int, most: int) -> np.ndarray:
+    """Return the numbers of all rows, or of so many in order if there are more."""
+    if n_rows <= most:
         return np.arange(n_rows)
-    return np.sort(generator(seed, Purpose.RACE).choice(n_rows, _ROWS, replace=False))
+    return np.sort(generator(seed, Purpose.RACE).choice(n_rows, most, replace=False))
 
 
-def some_of(rows: FitRows, seed: int) -> FitRows:
-    """Return the rows of a race."""
-    if len(some := numbers_of(len(rows.targets), seed)) == len(rows.targets):
+def some_of(rows: FitRows, seed: int, most: int) -> FitRows:
+    """Return all rows, or so many if there are more."""
+    if len(some := numbers_of(len(rows.targets), seed, most)) == len(rows.targets):
         return rows
     weight = None if rows.weight is None else rows.weight[some]
     groups = None if rows.groups is None else np.unique(rows.groups[some], return_inverse=True)[1]

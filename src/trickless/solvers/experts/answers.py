@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, log_expit
 
-from trickless.arrays.stated import Stated, check_array, check_count
+from trickless.arrays.stated import Stated, check_array, check_count, check_is
+from trickless.solvers.outputs import NewOutputs
 
 #: Factors of the logarithms of odds that experts of classes try.
 _FACTORS = (0.25, 0.5, 1.0, 2.0)
 #: The least probability of an expert that takes the mean for a probability.
 _UNLIKELY = 0.01
+#: The logarithm of the odds that earlier rows were of a class that appeared later.
+_NEVER = -20.0
 
 
 class Answer(Stated):
@@ -24,6 +27,15 @@ class Answer(Stated):
 
     def check_state(self) -> None:
         check_count("n_outputs", self.n_outputs, 1)
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets of each machine."""
+        return self.n_outputs
+
+    def targets(self, Y: np.ndarray) -> np.ndarray:
+        """Return the targets of machines, (n_rows, n_targets)."""
+        return Y
 
     @property
     def n_weights(self) -> int:
@@ -110,13 +122,46 @@ class LabelAnswer(Answer):
     as far apart as normal noise says. Other experts multiply 2 f / v by a factor, and one takes
     (1 + f) / 2 for the probability, which is right if f is the mean of targets ±1. The weights
     choose among them.
+
+    With ``spare``, machines have one more target, which is −1 in all rows. A class that appears
+    later continues from it.
     """
 
     n_each = len(_FACTORS) + 1
+    spare: bool = False  # in files of older versions
 
-    def __init__(self, n_outputs: int, exclusive: bool) -> None:
+    def __init__(self, n_outputs: int, exclusive: bool, spare: bool = False) -> None:
         super().__init__(n_outputs)
         self.exclusive = exclusive and n_outputs > 1
+        self.spare = spare
+
+    def check_state(self) -> None:
+        super().check_state()
+        for name in ("exclusive", "spare"):
+            check_is(name, getattr(self, name), bool)
+
+    @property
+    def n_targets(self) -> int:
+        return self.n_outputs + self.spare
+
+    def targets(self, Y: np.ndarray) -> np.ndarray:
+        return np.hstack([Y, np.full((len(Y), 1), -1.0)]) if self.spare else Y
+
+    def sources(self, new: NewOutputs) -> tuple[np.ndarray, np.ndarray]:
+        """Return the earlier target of machines behind each new one, and its sign."""
+        appeared = new.factor == 0
+        source = np.append(np.where(appeared, self.n_outputs, new.source), self.n_outputs)
+        return source, np.append(np.where(appeared, 1.0, new.factor), 1.0)
+
+    def mixed_with_new(self, decisions: np.ndarray, new: NewOutputs) -> np.ndarray:
+        """Return logarithms of ``mixed`` for earlier rows, as if new classes had been unlikely."""
+        if self.n_outputs > 1:
+            likely = decisions[:, new.source]
+        elif len(new.source) == 1:  # the class of all rows so far, and another
+            return decisions * np.where(new.factor == 0, 1.0, new.factor)
+        else:
+            likely = log_expit(decisions * np.where(new.factor == 0, 1.0, new.factor))
+        return np.where(new.factor == 0, _NEVER, likely)
 
     @property
     def n_weights(self) -> int:
@@ -128,14 +173,15 @@ class LabelAnswer(Answer):
 
     def first_variances(self) -> np.ndarray:
         """Variances that are assumed at first: those of ±1 by a fair coin."""
-        return np.ones(self.n_outputs)
+        return np.ones(self.n_targets)
 
     def after(self, Y: np.ndarray) -> tuple[LabelAnswer, np.ndarray]:
         """Return the same after some rows, and the variances assumed at first before each."""
-        return self, np.ones_like(Y)
+        return self, np.ones((len(Y), self.n_targets))
 
     def _log_odds(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """Return logarithms of odds of all experts, (n_experts, n_rows, n_outputs)."""
+        mean, variance = mean[..., : self.n_outputs], variance[..., : self.n_outputs]
         odds = 2 * mean / variance
         likely = np.maximum((1 + mean) / 2, _UNLIKELY)
         direct = np.log(likely)
@@ -147,7 +193,7 @@ class LabelAnswer(Answer):
         self, Y: np.ndarray, mean: np.ndarray, variance: np.ndarray, freedom: np.ndarray
     ) -> np.ndarray:
         """Return logarithms of the probabilities of targets, (n_rows, n_experts, n_weights)."""
-        odds = self._log_odds(mean, variance)
+        odds, Y = self._log_odds(mean, variance), Y[:, : self.n_outputs]
         if self.exclusive:
             likely = odds - _log_sum(odds, axis=2)
             of_true = np.take_along_axis(likely, Y.argmax(axis=1)[None, :, None], axis=2)
@@ -162,6 +208,7 @@ class LabelAnswer(Answer):
         Both have the shape (n_rows, n_outputs).
         """
         odds = self._log_odds(mean, variance)
+        mean, variance = mean[..., : self.n_outputs], variance[..., : self.n_outputs]
         weights = weights.transpose(1, 0, 2)
         of_machine = weights.reshape(self.n_each, -1, *weights.shape[1:]).sum(axis=0)
         centre = (of_machine * mean).sum(axis=0)

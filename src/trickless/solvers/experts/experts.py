@@ -26,7 +26,6 @@ from trickless.arrays.stated import (
     check_same,
 )
 from trickless.arrays.threads import linear_algebra
-from trickless.errors import InvalidValueError
 from trickless.functions.activations import activations
 from trickless.functions.network import check_finite
 from trickless.functions.stream import NeuronStream
@@ -34,6 +33,7 @@ from trickless.solvers.experts.answers import Answer, LabelAnswer, NumberAnswer
 from trickless.solvers.experts.noise import NoiseVariances
 from trickless.solvers.experts.recursion import MOST_HALVINGS, MOST_PENDING, Ahead, Recursion
 from trickless.solvers.experts.shares import Shares
+from trickless.solvers.outputs import NewOutputs
 
 #: Half-lives of ``half_life="auto"``, in rows.
 HALF_LIVES = (10.0, 100.0, 1000.0, np.inf)
@@ -41,8 +41,9 @@ HALF_LIVES = (10.0, 100.0, 1000.0, np.inf)
 RATIOS = (0.01, 0.1)
 #: The most last targets that are inputs.
 MOST_LAGS = 256
-#: The most rows whose predictions are kept, for intervals and sets.
-_RECENT = 1024
+#: The most rows whose predictions are kept, for intervals and sets, and the least number of rows
+#: after which they count for less.
+_RECENT, _SLOW = 1024, 100.0
 
 
 class Predicted(NamedTuple):
@@ -128,7 +129,7 @@ class Experts(Stated):
         self.fit_intercept = fit_intercept
         self.answer: NumberAnswer | LabelAnswer = answer
         self.lags = lags
-        n_rates, n_outputs = len(half_lives), answer.n_outputs
+        n_rates, n_outputs, n_targets = len(half_lives), answer.n_outputs, answer.n_targets
         self.origin = np.zeros(n_outputs)
         self.n_rows = 0
         self.now = self.folded = 0.0
@@ -136,7 +137,7 @@ class Experts(Stated):
         self.mass = np.zeros(n_rates)
         rates = np.tile(np.repeat(1 / half_lives, self.n_ridges), self.n_groups)
         self.groups: list[Recursion] = []
-        self.noise = NoiseVariances(rates, n_outputs)
+        self.noise = NoiseVariances(rates, n_targets)
         self.shares = Shares(len(rates) * answer.n_each, answer.n_weights)
         none = np.zeros((0, n_outputs))
         self.recent = Recent(none, none, none)
@@ -149,7 +150,8 @@ class Experts(Stated):
         check_is("alpha", self.alpha, float | int | str)
         check_is("fit_intercept", self.fit_intercept, bool)
         check_is("answer", self.answer, Answer)
-        n_outputs, n_rates = self.answer.n_outputs, len(self.half_lives)
+        n_outputs, n_targets = self.answer.n_outputs, self.answer.n_targets
+        n_rates = len(self.half_lives)
         check_array("origin", self.origin, "f8", (n_outputs,))
         check_count("n_rows", self.n_rows, 0)
         for name in ("now", "folded"):
@@ -162,9 +164,9 @@ class Experts(Stated):
         n_machines = self.n_groups * n_rates * self.n_ridges
         sizes = [self.n_neurons * stream.neurons.width for stream in self.streams]
         for group, size in zip(self.groups, [*sizes, self.lags * n_outputs], strict=False):
-            group.check(size + self.fit_intercept, n_rates, self.n_ridges, n_outputs)
+            group.check(size + self.fit_intercept, n_rates, self.n_ridges, n_targets)
         check_is("noise", self.noise, NoiseVariances)
-        check_same("machines of noise", self.noise.squares.shape, (n_machines, n_outputs))
+        check_same("machines of noise", self.noise.squares.shape, (n_machines, n_targets))
         check_is("shares", self.shares, Shares)
         wanted = n_machines * self.answer.n_each, self.answer.n_weights
         check_same("experts of shares", self.shares.weights.shape, wanted)
@@ -183,6 +185,19 @@ class Experts(Stated):
         return len(RATIOS) if isinstance(self.alpha, str) else 1
 
     @property
+    def recent_weights(self) -> np.ndarray:
+        """How much each of the last rows counts for new ones: what is left of it, over experts.
+
+        When weights move to experts of short half-lives, after a change, so do the errors by which
+        intervals are made.
+        """
+        shape = self.answer.n_each, self.n_groups, len(self.half_lives), self.n_ridges
+        of_rates = self.shares.weights.mean(axis=1).reshape(shape).sum(axis=(0, 1, 3))
+        ages = np.arange(len(self.recent.targets) - 1, -1, -1)
+        kept: np.ndarray = (1 - 1 / np.maximum(self.mass, _SLOW)) ** ages[:, None]
+        return kept @ of_rates
+
+    @property
     def stream(self) -> NeuronStream:
         """The neurons of the family's own length scale."""
         return self.streams[self.factors.index(1.0)]
@@ -193,9 +208,21 @@ class Experts(Stated):
         other.groups = [group.fork() for group in self.groups]
         return other
 
-    def with_outputs(self, new: object, measure: Any) -> Experts:
-        """Raise an error: the noise and the weights of experts were learned with all outputs."""
-        raise fixed_outputs(measure.owner)
+    def with_outputs(self, new: NewOutputs, measure: Any) -> Experts:
+        """Return experts of other classes, with the weights that were learned without new ones."""
+        other, answer = copy(self), self.answer
+        assert isinstance(answer, LabelAnswer)
+        source, sign = answer.sources(new)
+        other.groups = [group.with_outputs(source, sign) for group in self.groups]
+        other.noise = self.noise.with_outputs(source)
+        other.answer = LabelAnswer(len(new.source), True, spare=True)
+        other.origin = np.zeros(len(new.source))
+        other.recent = Recent(
+            answer.mixed_with_new(self.recent.decisions, new),
+            self.recent.deviations[:, new.source],
+            new.of_targets(self.recent.targets),
+        )
+        return other
 
     def without_sums(self) -> Experts:
         """Return a copy that can predict but not learn."""
@@ -264,10 +291,10 @@ class Experts(Stated):
     def _begin(self, first: list[np.ndarray], time: float) -> None:
         """Begin with the prior, on the scale of the first row."""
         self.folded = self.now = time
-        rates, n_outputs = 1 / self.half_lives, len(self.origin)
+        rates, n_targets = 1 / self.half_lives, self.answer.n_targets
         self.groups = [
             Recursion.of_no_rows(
-                rates, self._ridges(float(z @ z)), len(z), n_outputs, self.fit_intercept
+                rates, self._ridges(float(z @ z)), len(z), n_targets, self.fit_intercept
             )
             for z in first
         ]
@@ -295,7 +322,7 @@ class Experts(Stated):
         self, activated: list[np.ndarray], Y: np.ndarray, weight: np.ndarray, times: np.ndarray
     ) -> Predicted:
         """Learn rows until the next fold."""
-        Y = Y - self.origin
+        observed, Y = Y, self.answer.targets(Y - self.origin)
         each = zip(self.groups, activated, strict=True)
         since = times - self.folded
         mean, spread = _together([group.learn(Z, Y, since, weight) for group, Z in each])
@@ -310,7 +337,7 @@ class Experts(Stated):
         self.now, self.n_rows = float(times[-1]), self.n_rows + len(Y)
         self.lengths = self.lengths + [float(np.vdot(Z, Z)) for Z in activated]
         predicted = Predicted(mixed + self.origin, np.sqrt(square))
-        new = Recent(*predicted, Y + self.origin)
+        new = Recent(*predicted, observed)
         both = zip(self.recent, new, strict=True)
         self.recent = Recent(*(np.concatenate(pair)[-_RECENT:] for pair in both))
         return predicted
@@ -324,15 +351,6 @@ class Experts(Stated):
         for group, length in zip(self.groups, self.lengths, strict=True):
             group.fold(passed, self._ridges(length / self.n_rows))
         self.folded = time
-
-
-def fixed_outputs(owner: str) -> InvalidValueError:
-    """Return the error for classes that appear later."""
-    return InvalidValueError(
-        f"{owner}: classes='grow' does not go with several half-lives, whose weights are learned "
-        "with all classes",
-        "classes= with all labels, or half_life as a number",
-    )
 
 
 def _fold_after(n_rows: int) -> int:

@@ -32,6 +32,12 @@ class NoiseVariances(Stated):
         check_array("count", self.count, "f8", (len(self.rates),), 0)
         check_array("squares", self.squares, "f8", (len(self.rates), None), 0)
 
+    def with_outputs(self, source: np.ndarray) -> NoiseVariances:
+        """Return the noise of other outputs, each of which follows from an earlier one."""
+        other = NoiseVariances(self.rates, 0)
+        other.count, other.squares = self.count, self.squares[:, source]
+        return other
+
     def ahead(self, age: float, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the variances after some time, (n_machines, n_outputs), and their freedom.
 

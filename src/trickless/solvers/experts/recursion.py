@@ -69,7 +69,8 @@ class Recursion(Stated):
         Half-lives that pass in a unit of time.
     ridges : array of shape (n_rates, n_ridges)
     gram, cross : arrays of shapes (n_rates, size, size) and (n_rates, size, n_outputs)
-        Sums over earlier rows: the constant is the last column, if there is one.
+        Sums over earlier rows: the constant is the last column, if there is one. Of ``gram``, only
+        the lower triangle is kept.
     intercept : bool
         Whether there is a constant.
     free : float
@@ -161,6 +162,18 @@ class Recursion(Stated):
         other.gram = other.cross = None
         return other
 
+    def with_outputs(self, source: np.ndarray, sign: np.ndarray) -> Recursion:
+        """Return machines of other outputs, each of which is an earlier one with a sign."""
+        other = self.fork()
+
+        def changed(targets: np.ndarray) -> np.ndarray:
+            return np.ascontiguousarray(targets[..., source] * sign)
+
+        other.coef, other._moved = changed(self.coef), changed(self._moved)
+        other.cross = None if self.cross is None else changed(self.cross)
+        other._targets, other._errors = self._targets.mapped(changed), self._errors.mapped(changed)
+        return other
+
     def pending(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the times since the last fold, and the weights, of the pending rows."""
         if not self.n_pending:
@@ -206,11 +219,8 @@ class Recursion(Stated):
         if self.n_pending:
             Z, Y = self._rows.rows, self._targets.rows
         for i, rate in enumerate(self.rates):
-            root = np.sqrt(np.exp2(-rate * (time - when)) * weight)[:, None]
-            fade = np.exp2(-rate * time)
-            gram[i] = (Z * root).T @ (Z * root)
-            gram[i] += fade * self.gram[i]
-            cross[i] = fade * self.cross[i] + (Z * root).T @ (Y * root)
+            sums = self.gram[i], self.cross[i], np.exp2(-rate * time)
+            gram[i], cross[i] = faded_sums(*sums, Z, Y, np.exp2(-rate * (time - when)) * weight)
         self.gram, self.cross = gram, cross
         self._solve(ridges)
         self._begin()
@@ -277,6 +287,21 @@ class Recursion(Stated):
         square = np.einsum("mij,mij->mi", V, V) - np.einsum("mij,mij->mi", along, along)
         fades = np.exp2(-np.outer(self._each_machine(self.rates), times))
         return Ahead(mean, 1.0 + np.maximum(square, 0) / fades), V
+
+
+def faded_sums(
+    gram: np.ndarray,
+    cross: np.ndarray,
+    fade: float,
+    Z: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return λS + Σ w z zᵀ, of which only the lower triangle is kept, and λC + Σ w z yᵀ."""
+    root = np.sqrt(weight)[:, None]
+    Z = Z * root
+    # The transpose of a matrix is the same matrix in the order of BLAS, so it takes no copy more.
+    return blas.dsyrk(1.0, Z.T, fade, gram.T).T, fade * cross + Z.T @ (Y * root)
 
 
 def inverse_factor(matrix: np.ndarray) -> np.ndarray:

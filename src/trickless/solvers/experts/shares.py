@@ -19,6 +19,21 @@ SHARE = 0.01
 _MOST_ENTRIES = 512
 
 
+def fixed_share(
+    weights: np.ndarray, factors: np.ndarray, prior: np.ndarray, n_rows: float = 1.0
+) -> np.ndarray:
+    """Return the weights of experts after a row, shape (n_experts, ...).
+
+    ``factors`` are e.g. the probabilities that each expert gave to the target. ``prior`` is where
+    the share goes, and ``n_rows`` what part of a row the target counts as.
+    """
+    share = SHARE * n_rows
+    weights = weights * (factors if n_rows == 1 else factors**n_rows)  # loss update
+    weights *= (1 - share) / weights.sum(axis=0)
+    weights += share * prior  # share update
+    return weights
+
+
 class Shares(Stated):
     """Weights of experts, for each of several outputs, and how they came about.
 
@@ -60,12 +75,10 @@ class Shares(Stated):
         """
         density = np.exp(scores - scores.max(axis=1, keepdims=True))
         before, weights = np.empty_like(density), self.weights
-        each = SHARE / density.shape[1]
+        prior = np.full((density.shape[1], 1), 1 / density.shape[1])
         for i, of_row in enumerate(density):
             before[i] = weights
-            weights = weights * of_row
-            weights *= (1 - SHARE) / weights.sum(axis=0)
-            weights += each
+            weights = fixed_share(weights, of_row, prior)
         later = object.__new__(Shares)
         later.weights = weights
         later._write(self, before.mean(axis=2))

@@ -54,7 +54,7 @@ class Process(NamedTuple):
     def variances(self, X: Any) -> np.ndarray:
         """Variances of the function at rows, shape (n_rows, n_outputs)."""
         variances = np.empty((X.shape[0], len(self.noise)))
-        for posterior, same in self._posteriors():
+        for posterior, same in self.posteriors():
             found = self._filled(np.empty(X.shape[0]), X, posterior.variance)
             variances[:, same] = found[:, None]
         return self.noise * variances
@@ -67,7 +67,7 @@ class Process(NamedTuple):
         """Covariance of the function between rows, shape (n_rows, n_rows, n_outputs)."""
         n, size = X.shape[0], len(self.moments.z_mean)
         covariance = np.empty((n, n, len(self.noise)))
-        for posterior, same in self._posteriors():
+        for posterior, same in self.posteriors():
             along = np.empty((size, n))
 
             def of_rows(Z: Any, of: Posterior = posterior) -> np.ndarray:
@@ -94,7 +94,7 @@ class Process(NamedTuple):
         )
         normal *= np.sqrt(self.noise / moments.n)[:, None, None]
         moved = np.empty((size, n_outputs, n_samples))
-        for posterior, same in self._posteriors():
+        for posterior, same in self.posteriors():
             right = np.concatenate(normal[same, 1:], axis=1)
             found = to_host(place.solve_lower(posterior.factor, place.put(right), transposed=True))
             moved[:, same] = found.reshape(size, -1, n_samples)
@@ -107,7 +107,7 @@ class Process(NamedTuple):
         network.n_jobs = self.n_jobs
         return network
 
-    def _posteriors(self) -> Iterator[tuple[Posterior, np.ndarray]]:
+    def posteriors(self) -> Iterator[tuple[Posterior, np.ndarray]]:
         """Yield the posterior at each ridge, and which outputs have this ridge."""
         for ridge in np.unique(self.solution.ridge):
             yield Posterior(self.moments, ridge), self.solution.ridge == ridge

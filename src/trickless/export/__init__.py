@@ -1,0 +1,1 @@
+"""Fitted models as source code in other languages, which predicts without this package."""

@@ -1,0 +1,84 @@
+"""``trickless export`` writes models as source code, or says why it cannot, without a file."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import trickless
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.cli.app import app
+from trickless.neurons import Gaussian, Stumps
+
+X = np.random.default_rng(0).standard_normal((60, 3))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    models = {
+        "model": KitchenSinksRegressor(Gaussian(1.0), 5, random_state=0).fit(X, X[:, 0]),
+        "stumps": KitchenSinksRegressor(Stumps(), 5, random_state=0).fit(X, X[:, 0]),
+        "labels": KitchenSinksClassifier(Gaussian(1.0), 5, random_state=0).fit(X, X[:, 0] > 0),
+    }
+    for name, model in models.items():
+        trickless.save(model, tmp_path / f"{name}.trk", for_prediction=True)
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["export", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("options", [(), ("--format", "c"), ("--std",)])
+def test_a_model_is_written_in_c(options, folder):
+    done = run(folder / "model.trk", "--out", folder / "model.c", *options)
+    assert done.exit_code == 0, done.output
+    assert "bytes of c" in done.stdout
+    header = (folder / "model.h").read_text()
+    assert "int model_predict(const double *x, double *y);" in header
+    assert ("model_std" in header) == ("--std" in options)
+
+
+def test_a_model_is_written_in_javascript(folder):
+    done = run(folder / "labels.trk", "--out", folder / "model.mjs", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["format"] == "js"
+    assert found["bytes"] == (folder / "model.mjs").stat().st_size
+    assert "export const classes = [false, true];" in (folder / "model.mjs").read_text()
+
+
+@pytest.mark.parametrize(
+    ("model", "out", "options", "said"),
+    [
+        ("model.trk", "model.txt", (), "does not name a format of models"),
+        ("model.trk", "model.c", ("--format", "js"), "a file of the format js ends in .js or .mjs"),
+        ("model.trk", "model.c", ("--format", "fortran"), "there is no such format"),
+        ("nothing.trk", "model.c", (), "there is no such file"),
+        ("model.trk", "nowhere/model.c", (), "there is no folder"),
+        ("model.trk", "model.trk/model.c", (), "there is no folder"),
+        ("stumps.trk", "model.c", (), "neurons=Stumps cannot be written"),
+        ("stumps.trk", "model.js", (), "neurons=Stumps cannot be written"),
+        ("labels.trk", "model.c", ("--std",), "has no standard deviations"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(model, out, options, said, folder):
+    before = sorted(folder.iterdir())
+    done = run(folder / model, "--out", folder / out, *options)
+    assert done.exit_code == 2, done.output
+    text = " ".join(done.stderr.split())
+    assert said in text
+    assert "Remedy: " in text
+    assert sorted(folder.iterdir()) == before
+
+
+def test_the_model_is_not_overwritten(folder):
+    for name, out in (("model.c", "model.c"), ("model.h", "model.c"), ("model.js", "model.js")):
+        text = (folder / "model.trk").read_bytes()
+        (folder / name).write_bytes(text)
+        done = run(folder / name, "--out", folder / out)
+        assert done.exit_code == 2, done.output
+        assert (folder / name).read_bytes() == text
+        (folder / name).unlink()
+    assert run(folder / "model.trk", "--out", "-").exit_code == 2

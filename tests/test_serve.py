@@ -1,0 +1,150 @@
+"""The server of ``examples/serve.py`` answers, and survives what is no request."""
+
+import http.client
+import json
+import runpy
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from trickless import (
+    DoublyStochasticRegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    TableColumn,
+    TableModel,
+)
+from trickless.neurons import Gaussian
+
+EXAMPLE = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "serve.py"))
+X = np.random.default_rng(0).standard_normal((100, 3)).round(3)
+MODEL = KitchenSinksRegressor(Gaussian(1.0), 20, n_jobs=1, random_state=0).fit(X, X[:, 0])
+TREES = DoublyStochasticRegressor("trees", 8, n_jobs=1, random_state=0).fit(X, X[:, 0])
+
+
+@pytest.fixture
+def serve():
+    """Starts servers of models, and returns a connection to each."""
+    ends = []
+
+    def start(model):
+        server = EXAMPLE["make_server"](model)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        ends.append((server, thread))
+        return server.server_port
+
+    yield start
+    for server, thread in ends:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def ask(connection, body, path="/predict", headers=()):
+    connection.request("POST", path, body, dict(headers))
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())
+
+
+def test_two_thousand_requests_are_answered(serve):
+    port = serve(TREES)
+    rows = X[np.arange(2000) % 100]
+    bodies = [json.dumps({"rows": [row]}) for row in rows.tolist()]
+
+    def some(part):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        found = [ask(connection, bodies[i]) for i in part]
+        connection.close()
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(pool.map(some, np.array_split(np.arange(2000), 4)))
+    answers = [answer for part in parts for answer in part]
+    assert {status for status, _ in answers} == {200}
+    found = np.array([answer["predictions"][0] for _, answer in answers])
+    np.testing.assert_allclose(found, TREES.predict(rows), rtol=1e-6, atol=1e-6)
+    intervals = np.array([answer["intervals"][0] for _, answer in answers])
+    np.testing.assert_allclose(intervals[:100], TREES.predict_interval(X), rtol=1e-4, atol=1e-5)
+
+
+BAD = {
+    "no JSON": ("{", 400, "is not JSON"),
+    "no text": (b"\xff\xfe", 400, "is not JSON"),
+    "nothing": ("", 400, "is not JSON"),
+    "deep": ("[" * 100_000, 400, "is not JSON"),
+    "NaN": ('{"rows": [[NaN, 0, 0]]}', 400, "NaN is not a number of JSON"),
+    "infinite": ('{"rows": [[1e999, 0, 0]]}', 400, "too large"),
+    "huge integer": ('{"rows": [[1' + 1000 * "0" + ", 0, 0]]}", 400, "too large"),
+    "no rows": ("{}", 400, "must be"),
+    "a list": ("[[1, 2, 3]]", 400, "must be"),
+    "empty": ('{"rows": []}', 400, "must be"),
+    "too many": (json.dumps({"rows": [[0, 0, 0]] * 1001}), 400, "1 to 1000 rows"),
+    "ragged": ('{"rows": [[1, 2, 3], [1, 2]]}', 400, "row 1 is not a list of 3 numbers"),
+    "mixed": ('{"rows": [[1, 2, 3], {"a": 1}]}', 400, "row 1 is not a list of 3 numbers"),
+    "text": ('{"rows": [["x", 0, 0]]}', 400, "holds 'x', which is not a number"),
+    "truth": ('{"rows": [[true, 0, 0]]}', 400, "which is not a number"),
+    "short": ('{"rows": [[1, 2]]}', 422, "expecting 3 features"),
+    "missing": ('{"rows": [[null, 0, 0]]}', 422, "takes finite numbers only"),
+    "single": ('{"rows": [[1e39, 0, 0]]}', 422, "too large for dtype='float32'"),
+}
+
+
+def test_requests_that_cannot_be_answered_get_a_status_and_a_message(serve):
+    connection = http.client.HTTPConnection("127.0.0.1", serve(MODEL), timeout=30)
+    for name, (body, status, said) in BAD.items():
+        found = ask(connection, body)
+        assert found[0] == status, (name, found)
+        assert said in found[1]["error"], name
+    assert ask(connection, "{}", "/other")[0] == 404
+    connection.request("GET", "/health")
+    assert json.loads(connection.getresponse().read()) == {"status": "ok"}
+    assert ask(connection, '{"rows": [[1, 2, 3]]}')[0] == 200
+    connection.close()
+
+
+def raw(port, text):
+    """What the server sends to bytes, until it closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(text)
+        return b"".join(iter(lambda: connection.recv(4096), b""))
+
+
+def test_bodies_that_are_not_read_end_the_connection(serve):
+    port = serve(MODEL)
+    start = b"POST /predict HTTP/1.1\r\nHost: x\r\n"
+    assert b" 413 " in raw(port, start + b"Content-Length: 99999999999999999999999\r\n\r\n")
+    assert b" 411 " in raw(port, start + b"\r\n")
+    assert b" 411 " in raw(port, start + b"Content-Length: -5\r\n\r\n")
+    assert b" 400 " in raw(port, b"nonsense\r\n\r\n")
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    assert ask(connection, '{"rows": [[1, 2, 3]]}')[0] == 200
+    connection.close()
+
+
+def test_classifiers_tables_and_models_without_intervals_are_served(serve):
+    labels = np.where(X[:, 0] > 0, "a", "b")
+    model = KitchenSinksClassifier(Gaussian(1.0), 10, random_state=0).fit(X, labels)
+    connection = http.client.HTTPConnection("127.0.0.1", serve(model), timeout=30)
+    _, found = ask(connection, json.dumps({"rows": X[:2].tolist()}))
+    assert found["predictions"] == model.predict(X[:2]).tolist()
+    assert found["classes"] == ["a", "b"]
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(X[:2]), atol=1e-6)
+    connection.close()
+    frame = pd.DataFrame({"town": labels, "x": X[:, 0], "y": X[:, 1]})
+    columns = [TableColumn("town", "category", categories=["a", "b"]), TableColumn("x", "number")]
+    learner = DoublyStochasticRegressor("trees", 4, random_state=0)
+    model = TableModel(learner, columns, "y").fit(frame)
+    connection = http.client.HTTPConnection("127.0.0.1", serve(model), timeout=30)
+    status, found = ask(connection, '{"rows": [{"town": "a", "x": 1.5}, {"town": null, "x": 0}]}')
+    assert status == 200
+    assert np.shape(found["intervals"]) == (2, 2)
+    status, found = ask(connection, '{"rows": [{"town": "a"}]}')
+    assert status == 422
+    assert "'x'" in found["error"]
+    connection.close()
