@@ -36,6 +36,7 @@ SQUARES = Patches((2, 2), patch=2, pool=1)
 KITCHEN, DOUBLY = KitchenSinksRegressor(n_neurons=20), DoublyStochasticClassifier(n_neurons=20)
 CLASSES = KitchenSinksClassifier(n_neurons=20)
 RECORDS = FRAME.to_records(index=False)
+TIMES, LONG = RNG.standard_normal((40, 12, 2)), KitchenSinksRegressor(Convolutions(), 20)
 
 
 def wide(learner):
@@ -55,6 +56,11 @@ def of_numbers():
 #: evaluated with the value as X, y, or sample_weight, and the result is passed instead.
 CALLS = {
     "images": (lambda X: KITCHEN.fit(X, VALUES), "X", X.reshape(40, 2, 2), "X.reshape(len(X), -1)"),
+    "times before channels": (lambda X: LONG.fit(X, VALUES), "X", TIMES, "X.transpose(0, 2, 1)"),
+    "a list with times before channels": (
+        lambda X: LONG.fit(X, VALUES), "X", [TIMES[0, 1:], *TIMES[1:]],
+        "[series.T for series in X]",
+    ),
     "records": (lambda X: KITCHEN.fit(X, VALUES), "X", RECORDS, "pandas.DataFrame(X)"),
     "lazy": (lambda X: KITCHEN.fit(X, VALUES), "X", polars.DataFrame(X).lazy(), "X.collect()"),
     "arrow": (lambda X: mmd_test(X, X), "X", pyarrow.table(FRAME), "X.to_pandas()"),
@@ -193,8 +199,9 @@ FOLLOWED = {
     ),
     "images with patches": (
         lambda: KITCHEN.fit(X.reshape(40, 2, 2), VALUES),
-        "neurons=Patches((2, 2), patch=2, pool=1)",
-        lambda: KitchenSinksRegressor(Patches((2, 2), patch=2, pool=1), 20).fit(X, VALUES),
+        "neurons=Patches(patch=2, pool=1)",
+        lambda: KitchenSinksRegressor(Patches(patch=2, pool=1), 20)
+        .fit(X.reshape(40, 2, 2), VALUES),
     ),
     "labels of a warm start": (
         lambda: wide(clone(DOUBLY).set_params(warm_start=True))
@@ -237,11 +244,11 @@ def test_patches_that_a_remedy_names_suit_the_images(shape):
     images = RNG.random((40, *shape))
     with pytest.raises(ValueError, match="Remedy") as caught:
         KITCHEN.fit(images, VALUES)
-    family = eval(re.search(r"neurons=(Patches\(.*\))\.$", str(caught.value))[1])
-    KitchenSinksRegressor(family, 5).fit(images.reshape(40, -1), VALUES)
+    family = eval(re.search(r"neurons=(Patches\([^)]*\)) for images", str(caught.value))[1])
+    KitchenSinksRegressor(family, 5).fit(images, VALUES)
 
 
-@pytest.mark.parametrize("shape", [(24, 1), (1, 24, 2), (3, 8, 2, 1)])
+@pytest.mark.parametrize("shape", [(24, 1), (1, 24, 1), (3, 8, 2, 1)])
 def test_no_patches_are_advised_for_rows_that_are_no_images(shape):
     with pytest.raises(ValueError, match=r"Remedy: X\.reshape\(len\(X\), -1\)\.$"):
         KITCHEN.fit(RNG.random((40, *shape)), VALUES)
@@ -252,8 +259,8 @@ def test_convolutions_that_a_remedy_names_suit_the_series(shape):
     series = RNG.random((40, *shape))
     with pytest.raises(ValueError, match="Remedy") as caught:
         KITCHEN.fit(series, VALUES)
-    shape = eval(re.search(r"neurons=Convolutions(\(\(\d+, \d+\)\))", str(caught.value))[1])
-    KitchenSinksRegressor(Convolutions(shape), 5).fit(series.reshape(40, -1), VALUES)
+    family = eval(re.search(r"neurons=(Convolutions\(\)) for series", str(caught.value))[1])
+    KitchenSinksRegressor(family, 5).fit(series, VALUES)
 
 
 def test_convolutions_are_advised_for_patches_of_series():

@@ -300,7 +300,7 @@ def test_targets_that_do_not_suit_the_task_are_refused(folder, monkeypatch):
     assert "the target has the type date32" in fit(data, target="day")
     assert "'label' holds text" in fit(data, "--task", "regression")
     assert "holds fractions" in fit(data, "--task", "classification", target="height")
-    monkeypatch.setattr(profile, "_MOST_LABELS", 1)
+    monkeypatch.setattr(profile, "MOST_LABELS", 1)
     assert "too many for classes" in fit(data)
 
 

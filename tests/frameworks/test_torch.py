@@ -9,7 +9,7 @@ from torch import nn
 import trickless
 from cases import CLASSIFIERS, answers, name_of
 from laws import SMALL, Laws, X, Y, fitted
-from trickless import ShrinkingGradientRegressor
+from trickless import KitchenSinksClassifier, ShrinkingGradientRegressor
 from trickless.neurons import FromTorch, from_torch
 
 
@@ -70,6 +70,17 @@ def test_a_whole_network_is_a_neuron(learner, tmp_path, monkeypatch):
     monkeypatch.setattr(from_torch, "ROWS_AT_ONCE", 7)
     scale = abs(expected).max()
     np.testing.assert_allclose(answers(model, X), expected, rtol=1e-3, atol=1e-3 * scale)
+
+
+def test_the_shape_of_images_is_learned():
+    model = KitchenSinksClassifier(FromTorch(whole_network), n_neurons=5, random_state=0)
+    images, few = X.reshape(len(X), 1, 8, 8), slice(0, 40)
+    flat = clone(model).set_params(neurons__input_shape=(1, 8, 8)).fit(X[few], Y[few])
+    model.fit(images[few], Y[few])
+    np.testing.assert_array_equal(answers(model, images), answers(flat, X))
+    np.testing.assert_array_equal(answers(flat, X.reshape(-1, 8, 8)), answers(flat, X))
+    with pytest.raises(ValueError, match=r"neurons read rows of the shape \(1, 8, 8\).*Remedy"):
+        model.predict(images.reshape(-1, 1, 4, 16))
 
 
 class Pair(nn.Module):

@@ -90,8 +90,8 @@ def test_a_column_may_be_missing_in_one_sample():
 
 
 def test_images_are_compared_by_convolutions():
-    images, digits = load_digits(return_X_y=True)
-    neurons = Patches((8, 8), patch=3)
+    images, digits = load_digits().images, load_digits().target
+    neurons = Patches(patch=3)
     rng = np.random.default_rng(0)
     threes, fours = (rng.permutation(images[digits == digit]) for digit in (3, 4))
     assert mmd_test(threes[:60], fours[:60], neurons, 50, random_state=0).pvalue == 0.001
@@ -136,7 +136,7 @@ def test_random_states_give_the_same_answer_again(test):
     [
         ((X, Y[:, :3]), {}, r"X has 4 columns, but Y has 3\. Remedy"),
         ((X, Y[0]), {}, r"Y has the shape \(4,\), but it must be a table.*Y\.reshape\(-1, 1\)"),
-        ((X.reshape(60, 2, 2), Y), {}, r"X has the shape \(60, 2, 2\).*Patches\(\(2, 2\), p"),
+        ((X.reshape(60, 2, 2), Y), {}, r"X has the shape \(60, 2, 2\).*Patches\(patch=2, pool"),
         ((X, Y[:1]), {}, "Y has 1 row, but an unbiased statistic needs 2 or more"),
         ((X, GAP), {}, r"column 1 of Y contains NaN, but neurons=Gaussian\(\).*Tabular\(\)"),
         ((GAP, X), {}, "column 1 of X contains NaN"),

@@ -36,10 +36,13 @@ def described(model: Any) -> dict[str, Any]:
     if not isinstance(model, TableModel):
         params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
         chosen = getattr(model, "neurons_", None)
+        inputs = getattr(chosen, "inputs_", None)
+        shape = None if inputs is None else inputs.shape
         return {
             "learner": type(model).__name__,
             "parameters": {name: _plain(value) for name, value in params.items()},
             "chosen_neurons": None if chosen is None else _chosen(chosen),
+            "shape_of_rows": None if shape is None else " x ".join(map(str, shape)),
             "chosen_n_neurons": model.network_.n_neurons if hasattr(model, "n_neurons_") else None,
         }
     classes = None if model.classes is None else model.classes.tolist()

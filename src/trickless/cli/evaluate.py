@@ -8,9 +8,19 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from trickless.cli.arrays import (
+    ArrayModel,
+    Arrays,
+    Data,
+    RowsName,
+    add_scores,
+    array_model,
+    check_no_array_options,
+)
 from trickless.cli.models import Unknown, kind_of_target, kinds_of, reading_of, table_model, used
 from trickless.cli.screen import Json, line, progress, result, table
 from trickless.learners.table_model import TableModel
+from trickless.readers.array_file import is_array_file
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError, location
 from trickless.readers.moments import Moments
@@ -21,16 +31,24 @@ from trickless.tables.frames import frame_of
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="Model file from trickless fit.")],
-    data: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.")],
+    data: Data,
     weight: Annotated[
         str | None, typer.Option(help="Column with the weight of each row in the scores.")
     ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Array of targets, if the data are arrays.")
+    ] = None,
+    rows: RowsName = None,
     as_json: Json = False,
 ) -> None:
-    """Score a model on a table whose target is known.
+    """Score a model on a table, or on arrays, whose target is known.
 
     Rows without a target are left out.
     """
+    if is_array_file(data):
+        _evaluate_arrays(model, data, target, rows, weight, as_json)
+        return
+    check_no_array_options(target=target, rows=rows)
     fitted = table_model(model)
     dataset = Dataset(data, reading_of(fitted))
     _check(fitted, data, dataset, weight)
@@ -44,6 +62,29 @@ def evaluate(
         )
     values: dict[str, Any] = {"target": fitted.target, "task": fitted.task, **scores}
     result(values, as_json, lambda: show_scores(values))
+
+
+def _evaluate_arrays(
+    path: Path, data: Path, target: str | None, rows: str | None, weight: str | None, as_json: bool
+) -> None:
+    model = array_model(path)
+    if target is None:
+        raise CommandError(
+            f"{data}: --target does not say which array holds the targets",
+            "--target with the name of an array in a .npz file, or the path of a .npy file",
+        )
+    scores = scores_of_arrays(model, path, Arrays(data, rows, target, weight))
+    task = "regression" if model.classes is None else "classification"
+    values: dict[str, Any] = {"target": target, "task": task, **scores}
+    result(values, as_json, lambda: show_scores(values))
+
+
+def scores_of_arrays(model: ArrayModel, path: Path, arrays: Arrays) -> dict[str, Any]:
+    """Return the scores of a model on arrays."""
+    scores = _scores_of(model)
+    add_scores(scores, model, path, arrays)
+    n = {"rows": arrays.n_rows, "rows_without_target": arrays.n_without_target}
+    return n | scores.summary()
 
 
 def _check(model: TableModel, data: Path, dataset: Dataset, weight: str | None) -> None:
@@ -106,7 +147,7 @@ def scores_of(
     }
 
 
-def _scores_of(model: TableModel) -> _Classes | _Numbers | _Quantiles:
+def _scores_of(model: TableModel | ArrayModel) -> _Classes | _Numbers | _Quantiles:
     if model.classes is not None:
         return _Classes(model.classes)
     return _Numbers() if model.quantiles is None else _Quantiles(model.quantiles)

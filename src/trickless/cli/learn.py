@@ -26,7 +26,7 @@ from trickless.readers.cells import is_text
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError, location
 from trickless.readers.messages import say
-from trickless.readers.profile import Profile, profile, say_missing, task_of
+from trickless.readers.profile import Profile, Target, profile, say_missing, task_of
 from trickless.readers.shuffle import PART_CELLS, Part, others, shuffled
 from trickless.tables.spellings import PLAIN, Spelling, doubtful_text
 
@@ -62,7 +62,7 @@ def learned(
         for c in seen.columns
     ]
     seen = seen._replace(columns=columns)
-    task, why = task_of(request.task, seen, kinds[request.target], request.target)
+    task, why = task_of(request.task, seen.target, kinds[request.target], request.target)
     _check_texts(dataset, request, seen)
     left_out = f"; {seen.n_without_target:,} without a target" if seen.n_without_target else ""
     say(f"{seen.n_rows:,} rows{left_out}. This is {task}: {why}.")
@@ -95,15 +95,20 @@ def _profile(
     return _profile(dataset, request, kinds, rows)
 
 
-def _begun(request: Request, seen: Profile, task: str) -> TableModel:
+def learner_of(request: Request, target: Target, task: str) -> Any:
+    """Return the learner that the options ask for, which is not fitted."""
     options: dict[str, Any] = {"random_state": request.seed}
     if request.n_neurons is not None:
         options["n_neurons"] = request.n_neurons
     if request.learner == "shrinking-gradient":
         options["max_support"] = _MAX_SUPPORT
-        if task == "regression" and seen.target.low < seen.target.high:
-            options["y_range"] = seen.target.low, seen.target.high
-    learner = LEARNERS[request.learner, task](request.neurons, **options)
+        if task == "regression" and target.low < target.high:
+            options["y_range"] = target.low, target.high
+    return LEARNERS[request.learner, task](request.neurons, **options)
+
+
+def _begun(request: Request, seen: Profile, task: str) -> TableModel:
+    learner = learner_of(request, seen.target, task)
     classes = np.array(seen.target.labels) if task == "classification" else None
     return TableModel(learner, seen.columns, request.target, classes, request.weight)
 

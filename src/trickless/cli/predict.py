@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +13,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import typer
 
+from trickless.cli.arrays import (
+    ArrayModel,
+    Data,
+    RowsName,
+    array_model,
+    blocks,
+    check_no_array_options,
+)
 from trickless.cli.models import Unknown, kinds_of, reading_of, table_model, used
 from trickless.cli.output import check_format, check_out, is_stdout, table_writer
 from trickless.cli.screen import Json, line, progress, result
 from trickless.learners.table_model import TableModel
+from trickless.readers.array_file import ArrayFile, is_array_file
 from trickless.readers.cells import is_text
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError, check_name
@@ -29,7 +39,7 @@ _FORMULA = r"^([=@\t\r]|[+-]($|[^\d.,]|[\d.,]+[^\d.,]))"
 
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file from trickless fit.")],
-    data: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.")],
+    data: Data,
     out: Annotated[
         Path,
         typer.Option(
@@ -58,11 +68,12 @@ def predict(
         list[str] | None,
         typer.Option(help="Column of the table to copy to the output. Repeatable."),
     ] = None,
+    rows: RowsName = None,
     as_json: Json = False,
 ) -> None:
-    """Predict every row of a table, in order.
+    """Predict every row of a table, or of an array, in order.
 
-    The table needs no target. The predictions are in the output's column named prediction.
+    The data need no target. The predictions are in the output's column named prediction.
     """
     if is_stdout(out) and as_json:
         raise CommandError(
@@ -72,43 +83,112 @@ def predict(
     check_format(out)
     check_name(out)
     check_out(out, [model, data])
-    fitted = table_model(model)
-    wanted = _Columns(fitted, model, probabilities, std, interval)
-    dataset = Dataset(data, reading_of(fitted))
-    check_out(out, [Path(file) for file in dataset.files])
-    kept = list(dict.fromkeys(map(dataset.known_as, keep or [])))
-    schema = _schema(wanted, dataset, kept)
-    formulas = _Formulas(out, fitted)
-    n_rows, unknown = 0, Unknown(fitted)
+    source = _ArrayRows if is_array_file(data) else _TableRows
+    given = source(model, data, out, keep or [], rows)
+    wanted = _Columns(given.model, model, probabilities, std, interval)
+    schema = _schema(wanted, given.fields)
+    formulas = _Formulas(out, given.model)
+    n_rows = 0
     with (
         table_writer(out, schema) as writer,
-        progress("Predicting", dataset.expected_rows()) as advance,
+        progress("Predicting", given.expected_rows) as advance,
     ):
-        for batch in dataset.batches(kinds_of(fitted), kept):
-            frame = frame_of(batch.data)
+        for X, beside in given:
             with used(model):
-                unknown.count(frame)
-                arrays = wanted.of(frame)
-            beside = batch.kept.columns if kept else []
-            formulas.look(kept, beside)
+                given.count(X)
+                arrays = wanted.of(X)
+            formulas.look(list(given.fields), beside)
             writer.write_batch(pa.RecordBatch.from_arrays([*beside, *arrays], schema=schema))
-            n_rows += len(frame)
-            advance(len(frame))
-    say_missing(dataset.missing)
-    unknown.tell()
+            n_rows += len(X)
+            advance(len(X))
+    given.tell()
     if not is_stdout(out):
-        values = {"out": str(out), "rows": n_rows, "unknown_categories": dict(unknown.counts)}
+        values = {"out": str(out), "rows": n_rows, "unknown_categories": given.unknown}
         result(values, as_json, lambda: line(f"{n_rows:,} predictions in {out}"))
+
+
+class _TableRows:
+    """Rows of a table to predict, with columns to copy to the output.
+
+    Attributes
+    ----------
+    model : TableModel
+    fields : dict
+        Types of the columns that are copied, by their names.
+    expected_rows : int or None
+    """
+
+    def __init__(
+        self, model: Path, data: Path, out: Path, keep: list[str], rows: str | None
+    ) -> None:
+        check_no_array_options(rows=rows)
+        self.model = table_model(model)
+        self._dataset = Dataset(data, reading_of(self.model))
+        check_out(out, [Path(file) for file in self._dataset.files])
+        kept = list(dict.fromkeys(map(self._dataset.known_as, keep)))
+        self.fields: dict[str, Any] = self._dataset.types_kept(kept) if kept else {}
+        self.expected_rows = self._dataset.expected_rows()
+        self._unknown = Unknown(self.model)
+
+    def __iter__(self) -> Iterator[tuple[Any, list[Any]]]:
+        for batch in self._dataset.batches(kinds_of(self.model), list(self.fields)):
+            yield frame_of(batch.data), batch.kept.columns if self.fields else []
+
+    def count(self, frame: Any) -> None:
+        """Count values that are new categories to the model."""
+        self._unknown.count(frame)
+
+    def tell(self) -> None:
+        """Report missing values and new categories."""
+        say_missing(self._dataset.missing)
+        self._unknown.tell()
+
+    @property
+    def unknown(self) -> dict[str, int]:
+        """Numbers of values that are new categories."""
+        return dict(self._unknown.counts)
+
+
+class _ArrayRows:
+    """Rows of an array to predict."""
+
+    def __init__(
+        self, model: Path, data: Path, out: Path, keep: list[str], rows: str | None
+    ) -> None:
+        if keep:
+            raise CommandError(
+                f"--keep {keep[0]!r}: an array has no columns with names", "leave the option out"
+            )
+        self.model = array_model(model)
+        self._X = ArrayFile(data).rows(rows, [])
+        self.fields: dict[str, Any] = {}
+        self.expected_rows = len(self._X)
+        self.unknown: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[tuple[Any, list[Any]]]:
+        return ((X, []) for X in blocks(self._X))
+
+    def count(self, X: Any) -> None:
+        """Count nothing, as arrays have no categories."""
+
+    def tell(self) -> None:
+        """Report nothing."""
 
 
 class _Columns:
     """The predictions of each row, as columns. ``fields`` has their names and types."""
 
     def __init__(
-        self, model: TableModel, path: Path, probabilities: bool, std: bool, interval: float | None
+        self,
+        model: TableModel | ArrayModel,
+        path: Path,
+        probabilities: bool,
+        std: bool,
+        interval: float | None,
     ) -> None:
         _check(model, path, probabilities, std, interval)
-        self._model, self._probabilities, self._std = model, probabilities, std
+        self._model: Any = model
+        self._probabilities, self._std = probabilities, std
         self._interval = interval
         labels = np.zeros(0) if model.classes is None else model.classes
         levels, kind = model.quantiles, pa.array(labels).type
@@ -137,7 +217,11 @@ class _Columns:
 
 
 def _check(
-    model: TableModel, path: Path, probabilities: bool, std: bool, interval: float | None
+    model: TableModel | ArrayModel,
+    path: Path,
+    probabilities: bool,
+    std: bool,
+    interval: float | None,
 ) -> None:
     has_proba = model.classes is not None and hasattr(model.learner, "predict_proba")
     if probabilities and not has_proba:
@@ -159,9 +243,8 @@ def _check(
         )
 
 
-def _schema(wanted: _Columns, dataset: Dataset, kept: list[str]) -> Any:
+def _schema(wanted: _Columns, fields: dict[str, Any]) -> Any:
     """Return the columns of the output: first the kept columns, then the predictions."""
-    fields = dataset.types_kept(kept) if kept else {}
     if both := fields.keys() & wanted.fields.keys():
         raise CommandError(
             f"--keep {min(both)!r}: the output has its own column of this name",
@@ -173,7 +256,7 @@ def _schema(wanted: _Columns, dataset: Dataset, kept: list[str]) -> Any:
 class _Formulas:
     """Warns of text in a CSV file that a spreadsheet would run as a formula."""
 
-    def __init__(self, out: Path, model: TableModel) -> None:
+    def __init__(self, out: Path, model: TableModel | ArrayModel) -> None:
         self._is_csv = is_stdout(out) or out.suffix.lower() == ".csv"
         labels = [] if model.classes is None else list(map(str, model.classes))
         self._found = False

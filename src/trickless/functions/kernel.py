@@ -13,7 +13,7 @@ from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidValueError
 from trickless.functions.exact_kernel import check_kernel_values
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, draw, generator
-from trickless.neurons import Neurons, Weights, make_neurons
+from trickless.neurons import Inputs, Neurons, Weights, make_neurons
 from trickless.neurons.checks import check_family, check_shape, shape_of
 from trickless.pictures import axes_for, ink
 from trickless.rules import Rule, check_value, count, integer, is_integer, with_remedies
@@ -43,7 +43,7 @@ def estimate_kernel(
     neurons : Neurons or str
         A family, or the name of one. If it is not fitted, a copy is fitted to ``X``.
     X : array of shape (n_x, n_features)
-        Rows.
+        Rows; or images or series, if the family reads them.
     Y : array of shape (n_y, n_features), optional
         Other rows. Default: ``X``.
     n_neurons : int, default=1000
@@ -70,11 +70,14 @@ def estimate_kernel(
     True
     """
     check_value("estimate_kernel", "n_neurons", n_neurons, _COUNT)
-    may_be_missing = make_neurons(neurons).accepts_tables
+    family = make_neurons(neurons)
+    may_be_missing = family.accepts_tables
+    layout, X = family.layout.learned("estimate_kernel", X)
+    Y = Y if Y is None else layout.flat("estimate_kernel", Y, longer=True)
     X = _rows("estimate_kernel", "X", X, may_be_missing)
     Y = X if Y is None else _rows("estimate_kernel", "Y", Y, may_be_missing)
     seed = as_seed(random_state)
-    family = _fitted(neurons, X, seed)
+    family = _fitted(family, X, seed, layout.shape)
     total, squares = np.zeros((len(X), len(Y))), np.zeros((len(X), len(Y)))
     n_units = n_neurons if family.independent else -(-n_neurons // BLOCK)
     for _, weights in NeuronStream(family, seed, np.float64, 0).pieces(0, n_neurons):
@@ -112,10 +115,13 @@ def _rows(owner: str, name: str, X: Any, may_be_missing: bool = False) -> np.nda
         raise InvalidValueError(f"{owner}: {why[0]}", why[1]) from error
 
 
-def _fitted(neurons: Neurons | str, X: np.ndarray, seed: int) -> Neurons:
+def _fitted(
+    neurons: Neurons | str, X: np.ndarray, seed: int, shape: tuple[int, ...] | None = None
+) -> Neurons:
     family = make_neurons(neurons)
     if not family.__sklearn_is_fitted__():
         family = clone(family)
+        family.inputs_ = Inputs(np.zeros(X.shape[1], dtype=int), shape=shape)
         family.fit(X, generator(seed, Purpose.FIT))
     trial = draw(family, generator(seed, Purpose.TRIAL), 4, X.dtype)
     check_family(family, X[:4], trial, bounded=False)

@@ -32,7 +32,7 @@ from trickless.inference.samples import (
     check_neurons,
     check_options,
     check_rows,
-    table,
+    n_rows,
 )
 from trickless.inference.sketch import directions
 from trickless.neurons import Neurons
@@ -182,13 +182,13 @@ def hsic_test(
     )
     family_x = check_neurons(owner, "neurons_x", neurons_x)
     family_y = check_neurons(owner, "neurons_y", neurons_y)
-    X, Y = table(owner, "X", X), table(owner, "Y", Y)
-    _check_pairs(owner, X.shape[0], Y.shape[0])
     seed = as_seed(random_state)
     of_x, of_y = generator(seed, Purpose.BLOCKS).integers(2**63, size=2).tolist()
     with linear_algebra(n_jobs), np.errstate(over="ignore", invalid="ignore"):
         reader_x = Reader(owner, "neurons_x", family_x, n_neurons, of_x, n_jobs)
         reader_y = Reader(owner, "neurons_y", family_y, n_neurons, of_y, n_jobs)
+        X, Y = reader_x.sample("X", X), reader_y.sample("Y", Y)
+        _check_pairs(owner, n_rows(X), n_rows(Y))
         rows_x, rows_y = reader_x("X", X), reader_y("Y", Y)
         n_columns = reader_x.n_columns + reader_y.n_columns
         x = Sample(reader_x, rows_x, n_columns)

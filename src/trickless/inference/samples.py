@@ -15,7 +15,7 @@ from trickless.arrays.places import HOST, dispatches, place_of, take, to_host
 from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import Purpose, generator
-from trickless.intake.rows import canonical_rows
+from trickless.intake.matrices import canonical_rows
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.checks import for_images
@@ -118,6 +118,7 @@ class Reader:
         self, owner: str, parameter: str, family: Neurons, n_neurons: int, seed: int, n_jobs: Any
     ) -> None:
         self._owner, self._parameter, self._seed = owner, parameter, seed
+        self._layout = family.layout
         self._model = _named(owner)(
             family,
             n_neurons,
@@ -135,16 +136,25 @@ class Reader:
         """Fit the family to a table, and return its validated rows. Messages use the name."""
         with reworded(_in_words(name, self._parameter)):
             # In random order, so that no choice of a family depends on the order of the rows.
-            order = generator(self._seed, Purpose.SHUFFLE).permutation(X.shape[0])
-            self._model.fit(picked(X, order) if is_frame(X) else take(X, order))
+            order = generator(self._seed, Purpose.SHUFFLE).permutation(n_rows(X))
+            self._model.fit(_ordered(X, order))
             return self._model._rows_to_predict(X)
+
+    def sample(self, name: str, X: Any) -> Any:
+        """Convert a sample to a table, or to a list of arrays that the family reads."""
+        layout = self._layout
+        if not layout.reads_arrays or is_frame(X) or place_of(X) is not HOST:
+            return table(self._owner, name, X)
+        with reworded(_in_words(name, self._parameter)):
+            are_arrays = layout.learned(self._owner, X)[1] is not X
+        return list(X) if are_arrays else table(self._owner, name, X)
 
     def pooled(self, X: Any, Y: Any) -> tuple[Any, int]:
         """Fit the family to both samples, and return their validated rows and the first's size."""
-        X, Y = table(self._owner, "X", X), table(self._owner, "Y", Y)
+        X, Y = self.sample("X", X), self.sample("Y", Y)
         rows = _below(self._owner, X, Y)
         try:
-            return self("X and Y", rows), X.shape[0]
+            return self("X and Y", rows), n_rows(X)
         except (TypeError, ValueError):
             for name, sample in (("X", X), ("Y", Y)):
                 self(name, sample)  # the error names the sample that causes it
@@ -198,6 +208,17 @@ def table(owner: str, name: str, X: Any) -> Any:
     return X
 
 
+def n_rows(X: Any) -> int:
+    """Return the number of rows of a table, or of arrays in a list."""
+    return len(X) if isinstance(X, list) else int(X.shape[0])
+
+
+def _ordered(X: Any, order: np.ndarray) -> Any:
+    if isinstance(X, list):
+        return [X[i] for i in order]
+    return picked(X, order) if is_frame(X) else take(X, order)
+
+
 def _flat(name: str, shape: tuple[int, ...]) -> str:
     """Describe how to turn an array of this shape into a table."""
     if len(shape) > 2:
@@ -216,14 +237,18 @@ def _below(owner: str, X: Any, Y: Any) -> Any:
         if all(isinstance(name, str) for name in X.columns):
             Y = with_names_as_text(Y, X.columns)
         _check_columns(owner, X, Y)
+    elif isinstance(X, list):
+        _check_arrays(owner, np.shape(X[0]), np.shape(Y[0]))
     elif X.shape[1] != Y.shape[1]:
         raise InvalidValueError(
             f"{owner}: X has {X.shape[1]} columns, but Y has {Y.shape[1]}",
             "pass the same columns in both, in the same order",
         )
     for name, sample in (("X", X), ("Y", Y)):
-        check_rows(owner, name, sample.shape[0], 2)
+        check_rows(owner, name, n_rows(sample), 2)
     with with_remedies(owner):
+        if isinstance(X, list):
+            return X + Y
         if is_frame(X):
             return stacked([X, Y])
         if scipy.sparse.issparse(X):
@@ -231,11 +256,22 @@ def _below(owner: str, X: Any, Y: Any) -> Any:
         return place_of(X).xp.concat([X, Y])
 
 
+def _check_arrays(owner: str, of_x: tuple[int, ...], of_y: tuple[int, ...]) -> None:
+    """Check that samples hold arrays of one form, except for the length of series."""
+    if of_x[:-1] != of_y[:-1]:
+        raise InvalidValueError(
+            f"{owner}: X holds arrays of the shape {of_x}, but Y of the shape {of_y}",
+            "the same axes in both, with the same channels",
+        )
+
+
 def _kind(X: Any) -> str:
     if is_frame(X):
         return f"a data frame of {type(X).__module__.partition('.')[0]}"
     if scipy.sparse.issparse(X):
         return "a sparse matrix"
+    if isinstance(X, list):
+        return "a list of arrays, or an array of more than two dimensions"
     place = place_of(X)
     return "a NumPy array" if place is HOST else f"an array of {place}"
 

@@ -14,7 +14,7 @@ from trickless.arrays.missing import is_missing
 from trickless.arrays.places import to_host
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.inference.samples import table
-from trickless.intake.rows import RowsOfNeurons
+from trickless.intake.kinds import RowsOfNeurons
 from trickless.neurons import Neurons
 from trickless.rules import shown, with_remedies
 from trickless.tables.frames import is_frame, stacked, with_times_as_days

@@ -9,8 +9,9 @@ import numpy as np
 
 from trickless.errors import InvalidTypeError
 from trickless.intake.labels import Labels, LabelSets
+from trickless.intake.matrices import that_count
 from trickless.intake.means import Means
-from trickless.intake.rows import Batch, that_count
+from trickless.intake.rows import Batch
 from trickless.intake.survival import Survival
 from trickless.intake.targets import Numbers
 

@@ -6,20 +6,23 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils.validation import check_array as check_numbers
 from sklearn.utils.validation import validate_data
 
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.places import HOST, Place, dispatches, place_of, to_host
-from trickless.arrays.sparse import canonical, check_rows
 from trickless.arrays.stated import Stated, check_array, check_is, check_same
-from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless.errors import InvalidValueError
 from trickless.intake.device_checks import check_double, check_place, check_readable, check_together
 from trickless.intake.given import as_targets, of_arrays
+from trickless.intake.kinds import Matrix
+from trickless.intake.matrices import are_floats, canonical_rows, that_count
 from trickless.intake.resolution import merged, warn_of_resolution, warn_of_rounded_integers
 from trickless.intake.weights import check_weights
-from trickless.neurons import Inputs, Neurons
+from trickless.neurons import Inputs
 from trickless.neurons.checks import check_shape, shape_of
 from trickless.neurons.forms import why_ambiguous
+from trickless.neurons.unequal import is_unequal
 from trickless.rules import with_remedies
 from trickless.tables.categories import warn_of_missing
 from trickless.tables.encoder import TableEncoder
@@ -33,121 +36,14 @@ from trickless.tables.frames import (
 )
 from trickless.tables.kinds import as_numbers, holds_times
 from trickless.tables.new_categories import NewCategories
-from trickless.tables.refusals import Refusal, why_no_frame, why_no_numbers, why_no_table
+from trickless.tables.refusals import why_no_frame
 
-_FINITE = "rows must be finite numbers", "encode it, or fill it in (sklearn.impute), in a pipeline"
 _FLOATS = (np.float64, np.float32)
 #: The most values of rows whose numbers are checked here and not by scikit-learn.
 _FEW_VALUES = 4096
 
 #: Rows, targets and weights of a batch.
 Batch = tuple[Any, np.ndarray, np.ndarray | None]
-
-
-class Matrix(Stated):
-    """The default kind of rows: finite numbers, dense or sparse.
-
-    Other kinds of rows derive from this class.
-
-    Attributes
-    ----------
-    tables : bool
-        Whether data frames with categories and missing values are accepted.
-    devices : bool
-        Whether arrays of other libraries are accepted, and processed on their device.
-    apart : bool
-        Whether each column matters by itself, and not only the distances between rows.
-    any_code : bool
-        Whether categories that appear later get codes of their own.
-    skips_missing : bool
-        Whether missing values are left out, so that training rows need not have had any.
-    by_order : bool
-        Whether the order of a column's values matters, however close they are.
-    without_gaps : str or None
-        The chosen family, if it takes no missing values although the given family does.
-    """
-
-    tables = False
-    devices = False
-    apart = False
-    any_code = False
-    skips_missing = False
-    by_order = False
-    without_gaps: str | None = None
-    #: Whether finite numbers need no more checks, and are not converted.
-    plain = True
-
-    def check_state(self) -> None:
-        for name in ("tables", "devices", "apart", "any_code", "skips_missing", "by_order"):
-            check_is(name, getattr(self, name), bool)
-        check_is("without_gaps", self.without_gaps, str | None)
-
-    def check(self, owner: str, X: Any) -> None:
-        """Raise an error for validated rows that the learner cannot process."""
-
-    def check_stored(self, name: str, X: Any, n_rows: int | None, n_features: int) -> None:
-        """Check that rows of a state are in the form that ``points`` gives."""
-        check_rows(name, X, n_rows, n_features)
-
-    def check_later(self, owner: str) -> None:
-        """Raise an error if there can be no later batch."""
-
-    def points(self, owner: str, X: Any, first: bool) -> Any:
-        """Return validated rows in the form that the learner needs, by default unchanged."""
-        return X
-
-    def why_refused(self, X: Any) -> Refusal | None:
-        """Return why rows are not finite numbers, and a remedy; None if the reason is unknown."""
-        return why_no_numbers(X, _FINITE)
-
-
-class RowsOfNeurons(Matrix):
-    """The kind of rows that a family of neurons takes.
-
-    With ``devices``, the learner accepts arrays of other libraries.
-    """
-
-    def __init__(self, neurons: Neurons, devices: bool) -> None:
-        self.family = type(neurons).__name__
-        self.tables = self.apart = neurons.accepts_tables
-        self.any_code = neurons.any_code
-        self.skips_missing = neurons.skips_missing
-        self.by_order = neurons.by_order
-        self.sparse = neurons.accepts_sparse
-        self.devices = devices
-
-    def check_state(self) -> None:
-        super().check_state()
-        check_is("family", self.family, str)
-        check_is("sparse", self.sparse, bool)
-
-    def check(self, owner: str, X: Any) -> None:
-        """Raise an error for sparse rows, or missing values, if the neurons do not take them."""
-        if self.without_gaps is not None and not scipy.sparse.issparse(X):
-            missing = np.isnan(to_host(X)).any(axis=0)
-            if missing.any():
-                raise InvalidValueError(
-                    f"{owner}: column {int(missing.argmax())} of X holds missing values, but the "
-                    f"first batch had none, so {self.without_gaps} was chosen, which takes finite "
-                    "numbers only",
-                    "fill them in (sklearn.impute), or fit to rows with missing values",
-                )
-        if scipy.sparse.issparse(X) and not self.sparse:
-            raise InvalidTypeError(
-                f"{owner}: X is a sparse matrix of shape {X.shape}, but neurons={self.family}() "
-                "works on dense rows only",
-                "pass X.toarray(), or choose neurons that take sparse rows, such as 'gaussian'",
-            )
-
-    def why_refused(self, X: Any) -> Refusal | None:
-        if self.tables:
-            return why_no_table(X)
-        remedy = (
-            "neurons=Tabular(), or neurons=Trees() for Doubly Stochastic Gradients. They take "
-            "missing values and, in data frames, text and dates. Or encode it, or fill it in "
-            "(sklearn.impute), in a pipeline"
-        )
-        return why_no_numbers(X, (f"neurons={self.family}() takes finite numbers only", remedy))
 
 
 class Rows(Stated):
@@ -208,6 +104,7 @@ class Rows(Stated):
         place = place_of(X)
         check_together(self.owner, place, y=y, sample_weight=sample_weight)
         self.labels_beside_rows = dispatches() and place_of(y) is not HOST
+        self.kind.layout, X = self.kind.layout.learned(self.owner, X)
         if self.kind.tables and is_frame(X):
             X, y, sample_weight = self._rows_that_count(X, y, sample_weight)
         if y is None and not learner.__sklearn_tags__().target_tags.required:
@@ -276,6 +173,7 @@ class Rows(Stated):
             self.encoder = self.encoder.after(self.owner, rows)
         place = place_of(X)
         check_together(self.owner, place, y=y, sample_weight=sample_weight)
+        X = self.kind.layout.flat(self.owner, X)
         X, y = self._validated(learner, X, to_host(y), place, reset=False)
         place = self._checked_place(X, place)
         self.kind.check_later(self.owner)
@@ -294,7 +192,12 @@ class Rows(Stated):
     def to_predict(self, learner: Any, X: Any) -> Any:
         """Return rows for prediction, validated and in the learner's precision."""
         place = place_of(X)
-        X = self._validated(learner, X, "no_validation", place, reset=False)
+        rows = self.kind.layout.flat(self.owner, X, longer=True)
+        if rows is X or rows.shape[1] == learner.n_features_in_:
+            X = self._validated(learner, rows, "no_validation", place, reset=False)
+        else:  # series that are longer than those of the fit
+            with with_remedies(self.owner), np.errstate(invalid="ignore"):
+                X = check_numbers(self._as_numbers(rows), **self._options(place))
         place = self._checked_place(X, place)
         X = self._in_precision(self.kind.points(self.owner, X, False), place)
         if self.had_gaps is not None:
@@ -326,9 +229,9 @@ class Rows(Stated):
         """Names and numbers of categories of the columns, for families of neurons."""
         names = getattr(learner, "feature_names_in_", None)
         names = None if names is None else tuple(names.tolist())
-        if self.encoder is None:
-            return Inputs(np.zeros(n_features, dtype=int), names)
-        return Inputs(self.encoder.n_categories, names)
+        no_codes = np.zeros(n_features, dtype=int)
+        codes = no_codes if self.encoder is None else self.encoder.n_categories
+        return Inputs(codes, names, self.kind.layout.shape)
 
     def _checked_place(self, X: Any, place: Place) -> Place:
         """Return the place of later rows, after checks of the place and the kind of the rows."""
@@ -358,7 +261,7 @@ class Rows(Stated):
         elif frame:
             X = with_times_as_days(X)
         has_targets = not (isinstance(y, str) and y == "no_validation")
-        if (has_targets or reset) and not _are_floats(X):
+        if (has_targets or reset) and not are_floats(X):
             warn_of_rounded_integers(self.owner, "X", X)
         if has_targets:
             y = as_targets(self.owner, y, self.numeric)
@@ -367,15 +270,9 @@ class Rows(Stated):
         if numbered:
             X = unnamed(X)
         X = self._as_numbers(X)
-        dtypes: tuple[Any, ...] = _FLOATS
         if place is not HOST:
             check_readable(self.owner, X, place, self.kind.devices)
-            if dispatches():
-                dtypes = (place.xp.float32,)
-                dtypes = (place.xp.float64, *dtypes) if place.has_double else dtypes
-        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": dtypes, "reset": reset}
-        if self.kind.tables:
-            options["ensure_all_finite"] = "allow-nan"
+        options = self._options(place) | {"reset": reset}
         if has_targets:
             several = self.numeric or self._has_sets(learner, y)
             options |= {"multi_output": several, "y_numeric": self.numeric}
@@ -387,6 +284,15 @@ class Rows(Stated):
             if (why := self.kind.why_refused(X)) is None:
                 raise
             raise InvalidValueError(f"{self.owner}: {why[0]}", why[1]) from error
+
+    def _options(self, place: Place) -> dict[str, Any]:
+        """Return the options of scikit-learn's checks of rows."""
+        dtypes: tuple[Any, ...] = _FLOATS
+        if place is not HOST and dispatches():
+            dtypes = (place.xp.float32,)
+            dtypes = (place.xp.float64, *dtypes) if place.has_double else dtypes
+        finite = "allow-nan" if self.kind.tables else True
+        return {"accept_sparse": "csr", "dtype": dtypes, "ensure_all_finite": finite}
 
     def _is_simple(self, learner: Any, X: Any) -> bool:
         """Return whether rows to predict are few finite numbers that need no more checks.
@@ -406,6 +312,13 @@ class Rows(Stated):
 
     def _check_shape(self, X: Any, n_features: int | None) -> None:
         """Check the dimensions of rows, and the number of columns, if it is known."""
+        if is_unequal(X):
+            raise InvalidValueError(
+                f"{self.owner}: the rows of X have unequal shapes, but a table needs rows of one "
+                "length",
+                "neurons=Convolutions(), in a learner of neurons, if they are time series; or rows "
+                "of one length, which may be filled with NaN for neurons='tabular'",
+            )
         shape = shape_of(X) if isinstance(X, list | tuple) else getattr(X, "shape", None)
         if not isinstance(shape, tuple):
             return
@@ -416,7 +329,7 @@ class Rows(Stated):
             raise InvalidValueError(
                 f"{self.owner}: X has {shape[1]} features, but {self.owner} is expecting "
                 f"{n_features} features as input",
-                "pass the columns that the model was fitted to, in the same order",
+                self.kind.layout.remedy,
             )
 
     def _as_numbers(self, X: Any) -> Any:
@@ -425,7 +338,7 @@ class Rows(Stated):
         Families that take no missing values refuse them. Other rows are unchanged.
         """
         X = of_arrays(X) if isinstance(X, list | tuple) else X
-        if not isinstance(X, np.ndarray) or _are_floats(X):
+        if not isinstance(X, np.ndarray) or are_floats(X):
             return X
         objects = X.dtype.kind == "O"
         has_gaps = is_masked(X) or (objects and bool(missing(X).any()))
@@ -519,38 +432,6 @@ class Rows(Stated):
         return self.__dict__ | {"place": None}
 
 
-def canonical_rows(owner: str, X: Any) -> Any:
-    """Return sparse rows in canonical form, which is checked; other rows unchanged."""
-    try:
-        return canonical(X)
-    except ValueError as error:
-        raise InvalidValueError(
-            f"{owner}: X is a damaged {type(X).__name__}: {error}",
-            "make it anew, for instance from (data, (rows, columns))",
-        ) from error
-
-
-def _are_floats(X: Any) -> bool:
-    """Return whether rows are a NumPy array or a sparse matrix of floating-point numbers."""
-    is_plain = type(X) is np.ndarray or scipy.sparse.issparse(X)
-    return is_plain and X.dtype.kind == "f"
-
-
 def _missing_by_column(X: Any, inputs: Inputs, place: Place) -> np.ndarray:
     code = place.put(np.where(inputs.n_categories > 0, inputs.n_categories - 2.0, np.nan))
     return to_host(place.xp.count_nonzero(place.xp.isnan(X) | (code == X), axis=0))
-
-
-def precision_of(X: Any) -> str:
-    """Return the name of the precision that keeps X: "float32", or "float64"."""
-    kinds = set(map(str, X.dtypes)) if is_frame(X) else {str(getattr(X, "dtype", ""))}
-    single = kinds and all(kind.lower().endswith("float32") for kind in kinds)
-    return "float32" if single else "float64"
-
-
-def that_count(X: Any, y: np.ndarray | None, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
-    """Return rows with a positive weight, and their targets and weights."""
-    if weight is None or weight.all():
-        return X, y, weight
-    kept = weight > 0
-    return place_of(X).take(X, kept), None if y is None else y[kept], weight[kept]

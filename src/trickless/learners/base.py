@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,8 +31,9 @@ from trickless.functions.stream import as_seed, check_seed
 from trickless.intake.batches import Targets, with_matrix
 from trickless.intake.given import as_targets
 from trickless.intake.growing_labels import with_classes
+from trickless.intake.kinds import Matrix
 from trickless.intake.labels import Labels, LabelSets, check_some_weight
-from trickless.intake.rows import Batch, Matrix, Rows
+from trickless.intake.rows import Batch, Rows
 from trickless.intake.targets import Numbers
 from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
@@ -76,7 +78,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     Attributes
     ----------
     n_features_in_ : int
-        Number of features.
+        Number of features. Images and series have as many as values.
     """
 
     random_state: Any
@@ -328,6 +330,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
             check_seed("seed_", self.seed_)
         check_count("n_features_in_", self.n_features_in_, 1, MOST_THINGS)
         check_is("rows_", self.rows_, Rows)
+        if (shape := self.rows_.kind.layout.shape) is not None:
+            check_same("size of the layout of rows_", prod(shape), self.n_features_in_)
         if (names := vars(self).get("feature_names_in_")) is not None:
             check_array("feature_names_in_", names, "O", (self.n_features_in_,))
             check_list("feature_names_in_", names.tolist(), str)

@@ -15,7 +15,7 @@ from trickless.arrays.stated import check_array, check_is, check_same
 from trickless.arrays.states import in_one_state
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.exact_kernel import ExactKernel, row_numbers
-from trickless.intake.rows import Matrix
+from trickless.intake.kinds import Matrix
 from trickless.learners.base import Learner
 from trickless.neurons.histograms import check_non_negative
 from trickless.rules import NONE, anything, check_value, either, positive

@@ -15,7 +15,8 @@ from trickless.errors import MissingAttributeError
 from trickless.functions.network import check_alike
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.intake.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
-from trickless.intake.rows import Batch, Matrix, RowsOfNeurons
+from trickless.intake.kinds import Matrix, RowsOfNeurons
+from trickless.intake.rows import Batch
 from trickless.learners.base import Learner
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import (
@@ -90,8 +91,12 @@ class NeuronLearner(Learner):
         check_is("neurons_", self.neurons_, Neurons)
         check_same("features of neurons_", self.neurons_.n_features_in_, self.n_features_in_)
         if self.neurons_.inputs_ is not None:
-            known = self.rows_.inputs(self, self.n_features_in_).n_categories.tolist()
-            check_same("categories of neurons_", self.neurons_.inputs_.n_categories.tolist(), known)
+            known, there = self.rows_.inputs(self, self.n_features_in_), self.neurons_.inputs_
+            codes = known.n_categories.tolist()
+            check_same("categories of neurons_", there.n_categories.tolist(), codes)
+            check_same("shape of neurons_", there.shape, known.shape)
+        if self.rows_.kind.layout.any_length:  # which compiled code relies on
+            check_same("whether rows have any length", self.neurons_.layout.any_length, True)
         if hasattr(self, "stream_"):
             check_is("stream_", self.stream_, NeuronStream)
             check_alike("neurons of stream_", self.stream_.neurons, self.neurons_)
@@ -176,6 +181,7 @@ class NeuronLearner(Learner):
         known = isinstance(neurons, str | Neurons)
         tags.input_tags.sparse = known and make_neurons(neurons).accepts_sparse
         tags.input_tags.allow_nan = known and make_neurons(neurons).accepts_tables
+        tags.input_tags.three_d_array = known and make_neurons(neurons).layout.reads_arrays
         tags.array_api_support = self._on_devices
         return tags
 

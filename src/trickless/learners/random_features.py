@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from trickless.arrays.places import HOST, place_of, to_host
 from trickless.arrays.stated import check_count, check_is
@@ -26,7 +26,8 @@ from trickless.functions.sparse_activations import sparse_activations
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
 from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels
-from trickless.intake.rows import Rows, precision_of, that_count
+from trickless.intake.matrices import precision_of, that_count
+from trickless.intake.rows import Rows
 from trickless.intake.targets import Numbers
 from trickless.intake.weights import check_weights
 from trickless.learners.base import store
@@ -227,7 +228,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         with training_copy(self, _is_fitted, resumes=True) as new:
             check_fixed(new)
             rows = new._rows_to_predict(X)
-            if rows.shape[0]:
+            if rows.shape[0] and rows.shape[1] == new.n_features_in_:  # or they are longer series
                 see_later_rows(new, rows)
         return self
 
@@ -247,7 +248,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         numeric = y is not None and type_of_target(y).startswith("continuous")
         if self.n_candidates > 1:
             self._learn_neurons(X, y, sample_weight, numeric)
-            weight = check_weights(owner, to_host(sample_weight), X.shape[0])
+            weight = check_weights(owner, to_host(sample_weight), _num_samples(X))
             X, _, weight = that_count(self._rows_to_predict(X), None, weight)
             self._set_scale(X, weight)
             return

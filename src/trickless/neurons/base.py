@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from math import prod
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -11,10 +12,11 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from trickless.arrays.places import namespace, place_of, to_host
-from trickless.arrays.stated import Stated, check_array, check_count, check_is
+from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.arrays.weighted import at_shares, cap
 from trickless.docstrings import documented
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
+from trickless.neurons.layouts import Layout
 from trickless.neurons.one_row import CombinedRow, Piece
 from trickless.rules import MOST_THINGS, Rule, check_parameters, is_real, plain, warn
 
@@ -46,10 +48,13 @@ class Inputs(NamedTuple):
         categories that appear later have higher codes.
     names : tuple of str, optional
         Names of the columns, if X was a data frame.
+    shape : tuple of int, optional
+        Shape of a row as the family reads it, if the family has a ``layout`` of arrays.
     """
 
     n_categories: np.ndarray
     names: tuple[str, ...] | None = None
+    shape: tuple[int, ...] | None = None  # in files of older versions
 
     def take(self, indices: np.ndarray) -> Inputs:
         names = None if self.names is None else tuple(self.names[i] for i in indices)
@@ -195,6 +200,11 @@ class Neurons(Stated, BaseEstimator, ABC):
     _rules: ClassVar[dict[str, Rule]] = {}
 
     @property
+    def layout(self) -> Layout:
+        """How arrays of more than two dimensions become flat rows: by default, not at all."""
+        return Layout()
+
+    @property
     def independent(self) -> bool:
         """Whether the neurons of one draw are independent of each other."""
         return True
@@ -242,6 +252,11 @@ class Neurons(Stated, BaseEstimator, ABC):
             shape = (self.n_features_in_,)
             check_array("n_categories", self.inputs_.n_categories, "i8", shape, 0)
             check_is("names", self.inputs_.names, tuple | None)
+            check_is("shape", self.inputs_.shape, tuple | None)
+            if self.inputs_.shape is not None:
+                for length in self.inputs_.shape:
+                    check_count("shape", length, 1, MOST_THINGS)
+                check_same("size of the shape", prod(self.inputs_.shape), self.n_features_in_)
 
     def check_weights(self, weights: Weights) -> None:
         """Raise a ValueError if stored weights name features that do not exist."""
@@ -326,7 +341,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         """
         (n_rows, n_features), name = X.shape, type(self).__name__
         if n_features != self.n_features_in_:
-            check_columns(name, X, self.n_features_in_)
+            self.check_length(X)
         weights = weights if isinstance(weights, tuple) else (weights,)
         n = weights[0].shape[0]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -343,6 +358,13 @@ class Neurons(Stated, BaseEstimator, ABC):
         A family overrides it if it needs no other memory for them.
         """
         out[...] = self(X, weights)
+
+    def check_length(self, X: Any) -> None:
+        """Raise an error for rows with another number of columns than in the fit.
+
+        A family whose layout allows any length overrides it.
+        """
+        check_columns(type(self).__name__, X, self.n_features_in_)
 
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
         """Convert rows to the form that ``combine`` reads fastest.

@@ -95,16 +95,23 @@ def check_shape(owner: str, name: str, shape: tuple[int, ...], least: int = 1) -
 
 
 def for_images(name: str, shape: tuple[int, ...]) -> str:
-    """Describe how to pass rows of this shape: as flat rows, with a family for what they may be."""
+    """Describe how to learn from rows of this shape: by a family for arrays, or as flat rows."""
     families = []
     if len(shape) == 3 and shape[2] >= TAPS:
-        families.append(f"for series neurons=Convolutions({shape[1:]})")
-    if len(shape) <= 4 and min(shape[1:3]) >= 2:
-        patch = min(7, max(2, min(shape[1:3]) // 2))
-        pool = min(3, min(shape[1:3]) - patch + 1)
-        families.append(f"for images neurons=Patches({shape[1:]}, patch={patch}, pool={pool})")
-    flat = f"{name}.reshape(len({name}), -1)"
-    return f"{flat}; and {', or '.join(families)}" if families else flat
+        families.append("neurons=Convolutions() for series")
+    if (sizes := patches_for(shape)) is not None:
+        options = ", ".join(f"{option}={size}" for option, size in sizes.items())
+        families.append(f"neurons=Patches({options}) for images")
+    return ", or ".join([*families, f"{name}.reshape(len({name}), -1)"])
+
+
+def patches_for(shape: tuple[int, ...]) -> dict[str, int] | None:
+    """Return sizes of patches that suit an array of images; None if it holds no images."""
+    side = min(sorted(shape[1:])[-2:])  # channels are fewer than the pixels of a side
+    if len(shape) > 4 or side < 2:
+        return None
+    patch = min(7, max(2, side // 2))
+    return {"patch": patch, "pool": min(3, side - patch + 1)}
 
 
 def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:

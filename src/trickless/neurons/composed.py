@@ -17,6 +17,7 @@ from trickless.arrays.stated import check_list, check_same
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import OPERATORS, Inputs, Neurons, Relevance, Weights
 from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family, drawn
+from trickless.neurons.layouts import Layout
 from trickless.rules import anything, scale
 
 FAMILY = anything(
@@ -67,6 +68,16 @@ class Composed(Neurons):
         """Return the columns that the parts see, with their names and kinds."""
         return X, self.inputs_
 
+    @property
+    def layout(self) -> Layout:
+        layouts = [part.layout for part in _as_list(self.neurons) if isinstance(part, Neurons)]
+        reading = (each for each in layouts if each.reads_arrays)
+        return next(reading, Layout()).within(layouts)
+
+    def check_length(self, X: Any) -> None:
+        for part in self.parts_:
+            part.check_length(X)
+
     def _wide(self) -> int:
         """Return the width that follows from the parts. By default, there is one part."""
         (part,) = self.parts_
@@ -101,6 +112,8 @@ class Composed(Neurons):
         parts = [clone(part) for part in _as_list(self.neurons)]
         for part in parts:
             part.inputs_ = inputs
+            if inputs is not None and not part.layout.of_same_kind(self.layout):
+                part.inputs_ = inputs._replace(shape=None)
             check_fit_takes_weights(part)
             part.fit(seen, rng, sample_weight)
             check_fitted_family(part)

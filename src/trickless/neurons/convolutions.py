@@ -23,6 +23,7 @@ from trickless.arrays.stated import check_array, check_same
 from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.neurons.layouts import Layout, Series
 from trickless.rules import anything, either, integer, is_count, is_none
 
 #: The most training rows, and values in all, from which thresholds are drawn.
@@ -74,9 +75,10 @@ class Convolutions(Neurons):
     Parameters
     ----------
     shape : int, tuple of int or None, default=None
-        Length of the series, or numbers of channels and of times, as (channels, length). A row of X
-        is a flat series, one channel after the other. None means one channel with as many times as
-        X has columns.
+        Length of the series, or numbers of channels and of times, as (channels, length). None
+        learns it from X, which may be an array of shape (n_rows, channels, length), or a list of
+        series of unequal length. Flat rows then have one channel. With a shape, flat rows have one
+        channel after the other.
     kernels : int, default=8
         Number G of kernels of a neuron. Fewer kernels with more neurons are a little less accurate
         for the same number of columns.
@@ -85,6 +87,8 @@ class Convolutions(Neurons):
     ----------
     width : int
         Number of values of a neuron, ``3 * kernels``.
+    shape_ : tuple of int
+        Numbers of channels and of times, given or learned.
     scale_ : array of shape (2, n_channels)
         Standard deviations of the channels, and of their differences.
     rows_ : array of shape (n_rows, n_features)
@@ -93,8 +97,14 @@ class Convolutions(Neurons):
     Notes
     -----
     **Missing values** are NaN. Times without a value do not count, and a gap within a series is
-    interpolated, so that kernels reach across it. Series of unequal length are therefore rows that
-    end with NaN. A channel without any value counts as zero.
+    interpolated, so that kernels reach across it. A channel without any value counts as zero.
+
+    **Unequal lengths.** Learners accept a list of arrays of shape (length,) or (channels, length).
+    Short series end with NaN, up to the longest series of the first batch, or up to the length in
+    ``shape``. Series to predict may be longer, because kernels are pooled over time.
+
+    **The order of the axes** is (channels, length), as in aeon and sktime. If there are more
+    channels than times, the shape must be given.
 
     The time of an activation grows linearly with the length of the series. Loops are compiled if
     the optional package numba is installed, with the same results to the last bit.
@@ -123,7 +133,7 @@ class Convolutions(Neurons):
     >>> for i in np.flatnonzero(y):
     ...     start = rng.integers(60)
     ...     X[i, start : start + 20] += 2 * np.sin(np.arange(20))
-    >>> model = KitchenSinksClassifier(Convolutions(80), n_neurons=100, random_state=0)
+    >>> model = KitchenSinksClassifier(Convolutions(), n_neurons=100, random_state=0)
     >>> bool(model.fit(X[:100], y[:100]).score(X[100:], y[100:]) > 0.9)
     True
     """
@@ -150,6 +160,22 @@ class Convolutions(Neurons):
     @property
     def width(self) -> int:  # type: ignore[override]
         return 3 * self.kernels
+
+    @property
+    def layout(self) -> Layout:
+        shape: Any = None if self.inputs_ is None else self.inputs_.shape
+        if _is_shape(self.shape):
+            shape = self.shape if isinstance(self.shape, tuple | list) else (1, self.shape)
+        return Series(shape and tuple(map(int, shape)))
+
+    @property
+    def shape_(self) -> tuple[int, ...]:
+        """Numbers of channels and of times, given or learned."""
+        return self.layout.shape or (1, self.n_features_in_)
+
+    def check_length(self, X: Any) -> None:
+        if X.shape[1] % self._n_channels:
+            super().check_length(X)
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Convolutions:
         super().fit(X, rng, sample_weight)
@@ -280,7 +306,7 @@ class Convolutions(Neurons):
 
     @property
     def _n_channels(self) -> int:
-        return self.shape[0] if isinstance(self.shape, tuple | list) else 1
+        return self.shape_[0]
 
     @property
     def _length(self) -> int:
@@ -289,8 +315,7 @@ class Convolutions(Neurons):
     def _check_shape(self) -> None:
         """Check that series fill the columns of X, and are as long as a kernel."""
         name, n = type(self).__name__, self.n_features_in_
-        size = n if self.shape is None else prod(np.atleast_1d(self.shape).tolist())
-        if size != n:
+        if (size := prod(self.shape_)) != n:
             raise InvalidValueError(
                 f"{name}: shape={self.shape!r} makes series of {size} values, but X has {n} "
                 "columns",

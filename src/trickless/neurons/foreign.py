@@ -11,11 +11,16 @@ import numpy as np
 from trickless.errors import InvalidTypeError, InvalidValueError, MissingLibraryError
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_repeatable
+from trickless.neurons.layouts import Grids, Layout
 from trickless.rules import anything, is_count, positive
 
 #: The largest intermediate result, in numbers, unless one neuron on a few rows has more. It should
 #: fit into the processor's cache.
 NUMBERS_AT_ONCE = 2**20
+
+
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, tuple) and all(map(is_count, value))
 
 
 class Foreign(Neurons):
@@ -25,7 +30,8 @@ class Foreign(Neurons):
     ----------
     input_shape : tuple of int, optional
         Shape of one row for the function, such as (1, 28, 28) for an image of one channel, or
-        (28, 28, 1) if the channels come last. Default: (n_features,).
+        (28, 28, 1) if the channels come last. Default: the shape of a row of X, which may be an
+        array of more than two dimensions.
     squash : bool, default=True
         Whether to pass the k outputs of the function for a row through tanh, and scale them to the
         bound. False uses the outputs directly.
@@ -44,7 +50,7 @@ class Foreign(Neurons):
         "input_shape": anything(
             "None or a tuple of positive integers",
             "input_shape=(1, 28, 28) makes an image of one channel out of 784 columns",
-            lambda v: v is None or (isinstance(v, tuple) and all(map(is_count, v))),
+            lambda v: v is None or _is_shape(v),
         ),
         "squash": anything(
             "True or False",
@@ -63,7 +69,7 @@ class Foreign(Neurons):
         name = type(self).__name__
         if (size := int(np.prod(self._shape))) != (n_features := self.n_features_in_):
             raise InvalidValueError(
-                f"{name}: input_shape={self.input_shape!r} holds {size} numbers, but X has "
+                f"{name}: input_shape={self._shape!r} holds {size} numbers, but X has "
                 f"{n_features} columns",
                 f"a shape whose product is {n_features}, with the axes in C order "
                 "(the last axis varies fastest along the columns)",
@@ -87,6 +93,11 @@ class Foreign(Neurons):
     def activate_pairs(self, X: Any, weights: Weights) -> np.ndarray:
         return self._outputs(X.reshape(len(X), 1, *self._shape), weights, pairs=True)[:, 0]
 
+    @property
+    def layout(self) -> Layout:
+        learned = None if self.inputs_ is None else self.inputs_.shape
+        return Grids(self.input_shape if _is_shape(self.input_shape) else learned)
+
     #: The remedy if an initialisation takes randomness from elsewhere.
     _source: str
 
@@ -100,7 +111,7 @@ class Foreign(Neurons):
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        return (self.n_features_in_,) if self.input_shape is None else self.input_shape
+        return self.layout.shape or (self.n_features_in_,)
 
     def _outputs(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
         """Compute activations by neuron, row and value: shape (n, n_rows, width)."""

@@ -14,6 +14,7 @@ from trickless.errors import InvalidValueError
 from trickless.neurons.base import Inputs, Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed, draw_part
 from trickless.neurons.forms import spelled_as
+from trickless.neurons.layouts import Layout
 
 
 class On(Composed):
@@ -86,6 +87,13 @@ class On(Composed):
                 "choose columns of numbers, or use Tabular() on them",
             )
         return self._pick(X), chosen
+
+    @property
+    def layout(self) -> Layout:
+        return Layout()
+
+    def check_length(self, X: Any) -> None:
+        Neurons.check_length(self, X)
 
     def _resolve(self, d: int, names: tuple[str, ...] | None) -> np.ndarray:
         """Return the indices of the chosen columns, out of d columns that may have names."""

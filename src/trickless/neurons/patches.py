@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod, sqrt
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from trickless.arrays.stated import check_array, check_count, check_list
 from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights, sample_rows
-from trickless.rules import anything, choice, count, is_count, non_negative
+from trickless.neurons.layouts import Images, Layout, square
+from trickless.rules import NONE, anything, choice, count, either, is_count, non_negative
 
 #: A standard deviation within a patch that counts as low contrast, for values in [0, 1].
 _FLOOR = 0.01
@@ -24,7 +25,7 @@ _POOL_IMAGES, _POOL_PATCHES = 1024, 4096
 _BYTES, _BYTES_ON_DEVICE = 3 * 2**20, 2**29
 
 
-def _is_shape(value: Any) -> bool:
+def _is_shape(value: Any) -> TypeGuard[tuple[int, ...]]:
     return isinstance(value, tuple | list) and len(value) in (2, 3) and all(map(is_count, value))
 
 
@@ -44,9 +45,13 @@ class Patches(Neurons):
 
     Parameters
     ----------
-    shape : tuple of int, default=(28, 28)
-        Height and width of the images, or height, width and channels. A row of X is a flattened
-        image: line by line, with the channels of a pixel side by side.
+    shape : tuple of int or None, default=None
+        Height and width of the images, or height, width and channels. None learns it from X, which
+        may be an array of shape (n_rows, height, width), or (n_rows, height, width, channels), or
+        (n_rows, channels, height, width). An axis of at most four entries holds the channels. If
+        that is not clear, the shape must be given. A flat row holds an image line by line, with
+        the channels of a pixel side by side. Without a shape, flat rows are square images of one
+        channel.
     patch : int, default=7
         Side length of the square patches, in pixels.
     pool : int, default=3
@@ -65,6 +70,8 @@ class Patches(Neurons):
     ----------
     width : int
         Number of values of a neuron, ``pool**2``.
+    shape_ : tuple of int
+        Height and width of the images, and their channels if there are several.
     filters_pool_ : array of shape (n_patches, patch * patch * channels)
         With ``filters="data"``, the patches to draw from. There are at most 4,096 in double
         precision, which take 1.6 MB for patches of 7 × 7 pixels.
@@ -91,17 +98,23 @@ class Patches(Neurons):
     >>> from sklearn.datasets import load_digits
     >>> from trickless import KitchenSinksClassifier
     >>> from trickless.neurons import Patches
-    >>> X, y = load_digits(return_X_y=True)  # images of 8 × 8
-    >>> model = KitchenSinksClassifier(Patches((8, 8), patch=4), n_neurons=50, random_state=0)
+    >>> digits = load_digits()
+    >>> X, y = digits.images, digits.target
+    >>> X.shape
+    (1797, 8, 8)
+    >>> model = KitchenSinksClassifier(Patches(patch=4), n_neurons=50, random_state=0)
     >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.95)
     True
     """
 
     _rules = {
-        "shape": anything(
-            "(height, width) or (height, width, channels), integers of at least 1",
-            "shape=(28, 28) for flat images of 784 pixels",
-            _is_shape,
+        "shape": either(
+            anything(
+                "(height, width) or (height, width, channels), integers of at least 1",
+                "shape=(28, 28) for flat images of 784 pixels",
+                _is_shape,
+            ),
+            NONE,
         ),
         "patch": count("patch=7 suits images of 28 by 28 pixels"),
         "pool": count("pool=3 gives three by three cells"),
@@ -111,7 +124,7 @@ class Patches(Neurons):
 
     def __init__(
         self,
-        shape: tuple[int, ...] = (28, 28),
+        shape: tuple[int, ...] | None = None,
         patch: int = 7,
         pool: int = 3,
         filters: str = "normal",
@@ -126,6 +139,24 @@ class Patches(Neurons):
     @property
     def width(self) -> int:  # type: ignore[override]
         return self.pool**2
+
+    @property
+    def layout(self) -> Layout:
+        learned = None if self.inputs_ is None else self.inputs_.shape
+        return Images(tuple(map(int, self.shape)) if _is_shape(self.shape) else learned)
+
+    @property
+    def shape_(self) -> tuple[int, ...]:
+        """Height and width of the images, and their channels if there are several."""
+        shape = self.layout.shape or square(self.n_features_in_)
+        if shape is None:
+            raise InvalidValueError(
+                f"{type(self).__name__}: shape=None, but {self.n_features_in_} columns are no "
+                "square image",
+                "X of the shape (n_rows, height, width) or (n_rows, height, width, channels), or "
+                "shape=(height, width) for flat rows",
+            )
+        return shape
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Patches:
         super().fit(X, rng, sample_weight)
@@ -190,7 +221,7 @@ class Patches(Neurons):
         """Make normalised patches and a constant 1: shape (size + 1, n_rows, positions)."""
         xp, p = namespace(X), self.patch
         down, across = self._positions
-        images = xp.reshape(_unit_range(X), (X.shape[0], *self.shape[:2], self._channels))
+        images = xp.reshape(_unit_range(X), (X.shape[0], *self.shape_[:2], self._channels))
         images = xp.permute_dims(images, (3, 0, 1, 2))
         shape = (self._size + 1, X.shape[0], down, across)
         shifted = xp.empty(shape, dtype=X.dtype, device=images.device)  # by line, column, channel
@@ -217,12 +248,12 @@ class Patches(Neurons):
 
     @property
     def _channels(self) -> int:
-        return prod(self.shape[2:])
+        return prod(self.shape_[2:])
 
     @property
     def _positions(self) -> tuple[int, int]:
         """Numbers of positions of a patch, down and across."""
-        return self.shape[0] - self.patch + 1, self.shape[1] - self.patch + 1
+        return self.shape_[0] - self.patch + 1, self.shape_[1] - self.patch + 1
 
     @property
     def _size(self) -> int:
@@ -250,7 +281,7 @@ class Patches(Neurons):
     def _check_sides(self) -> None:
         """Check that images fill the columns of X, and have room for patches and cells."""
         name, n = type(self).__name__, self.n_features_in_
-        if prod(self.shape) != n:
+        if self.shape is not None and prod(self.shape) != n:
             raise InvalidValueError(
                 f"{name}: shape={self.shape!r} makes images of {prod(self.shape)} values, but X "
                 f"has {n} columns",
@@ -259,16 +290,16 @@ class Patches(Neurons):
             )
         if min(self._positions) < 1 or self._size < 2:
             raise InvalidValueError(
-                f"{name}: patch={self.patch!r} does not suit shape={self.shape!r}: a patch must "
+                f"{name}: patch={self.patch!r} does not suit shape={self.shape_!r}: a patch must "
                 "fit into the image and hold at least two values",
                 "a patch of at least 2 and at most the shorter side"
-                if min(self.shape[:2]) > 1
+                if min(self.shape_[:2]) > 1
                 else f"Convolutions({n}) for series, since patches are square",
             )
         if self.pool > min(self._positions):
             raise InvalidValueError(
                 f"{name}: pool={self.pool!r} is more than the {min(self._positions)} positions of "
-                f"patch={self.patch!r} along a side of shape={self.shape!r}",
+                f"patch={self.patch!r} along a side of shape={self.shape_!r}",
                 "a smaller pool or patch",
             )
 

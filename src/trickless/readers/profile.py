@@ -24,7 +24,7 @@ from trickless.tables.table_column import TableColumn
 SAMPLE_ROWS = 2**14
 _SAMPLE_CELLS = 2**23
 #: The most categories in a column, and the most labels. More raise an error.
-_MOST_CATEGORIES, _MOST_LABELS = 100_000, 1000
+_MOST_CATEGORIES, MOST_LABELS = 100_000, 1000
 #: Whole numbers are labels if at most this many are different.
 _FEW = 10
 #: From this number on, double precision cannot represent all integers.
@@ -228,12 +228,12 @@ class _Labels:
             numbers = pa.types.is_floating(column.type)
             whole = not numbers or all(value.is_integer() for value in self._seen)
             seen = self._seen
-            if not whole or len(seen) > _MOST_LABELS:
+            if not whole or len(seen) > MOST_LABELS:
                 self._seen = None
             if self._seen is None and not numbers:
                 _check_doubt(location(batch.path, self._name), seen)
                 raise CommandError(
-                    f"{location(batch.path, self._name)}: there are more than {_MOST_LABELS:,} "
+                    f"{location(batch.path, self._name)}: there are more than {MOST_LABELS:,} "
                     "different texts, which is too many for classes",
                     "another --target",
                 )
@@ -277,9 +277,9 @@ class _Sample:
         return self._rows, np.sort(self._places)
 
 
-def task_of(given: str | None, profile_: Profile, kind: str, target: str) -> tuple[str, str]:
+def task_of(given: str | None, values: Target, kind: str, target: str) -> tuple[str, str]:
     """Return "classification" or "regression", and why."""
-    labels = profile_.target.labels
+    labels = values.labels
     if kind in ("category", "truth"):
         what = "text" if kind == "category" else "Booleans"
         if given == "regression":
@@ -291,7 +291,7 @@ def task_of(given: str | None, profile_: Profile, kind: str, target: str) -> tup
     elif given == "classification" and not labels:
         raise CommandError(
             f"--task classification: the target {target!r} holds fractions, or more than "
-            f"{_MOST_LABELS:,} different numbers",
+            f"{MOST_LABELS:,} different numbers",
             "leave --task out",
         )
     elif given is not None:
