@@ -323,6 +323,14 @@ class Neurons(Stated, BaseEstimator, ABC):
             check_activations(f"{name}.activate(X, weights)", Z, n_rows, n, self.width)
             return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
 
+    def last_layer(self, X: Any) -> tuple[Neurons, Any]:
+        """Return the family of the last layer, and the rows that it sees.
+
+        By default, they are this family and X. A family overrides it to compute what its neurons
+        share only once for a block of rows. The other family must evaluate the same weights.
+        """
+        return self, X
+
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
         """Convert rows to the form that ``combine`` reads fastest.
 
