@@ -33,9 +33,9 @@ class Layers(Composed):
         h_l(x) = \big(\psi_l(h_{l-1}(x); v_{l1}), \dots, \psi_l(h_{l-1}(x); v_{lm})\big),
         \qquad h_0(x) = x
 
-    The hidden neurons v are drawn once, in the fit, and all neurons w share them. The kernel is
-    that of the last family on the hidden values: a kernel of a kernel, as in deep kernel machines
-    [1]_, estimated from m neurons. The values of :class:`Patches` are an image again, with a pixel
+    The hidden neurons v are drawn once, in the fit, and all neurons w share them. The whole has the
+    kernel of the last family between hidden values. It is a composition of kernels, as in deep
+    kernel machines [1]_, where m neurons stand for each inner kernel. The values of :class:`Patches` are an image again, with a pixel
     for each cell and a channel for each neuron. Another layer of patches therefore sees larger
     patterns, which consist of smaller ones [2]_.
 
