@@ -94,9 +94,9 @@ SETTINGS = {
     "patches, fewer": Setting(Patches(), 455),
     "side by side": Setting(SideBySide(pool=4, threshold=0.0), 256),
     "gaussian": Setting(Gaussian(6.0), 2250),
-    "two layers, fewer": Setting(TWO, 1000),
-    "two layers": Setting(TWO, 2250, (0, 1, 2)),
-    "two layers, more": Setting(TWO, 3072),
+    "two layers, fewest": Setting(TWO, 1000),
+    "two layers, fewer": Setting(TWO, 2250),
+    "two layers": Setting(TWO, 3072, (0, 1, 2)),
     "three layers": Setting(THREE, 2250),
 }
 
