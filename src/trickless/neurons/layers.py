@@ -35,9 +35,11 @@ class Layers(Composed):
 
     The hidden neurons v are drawn once, in the fit, and all neurons w share them. The whole has the
     kernel of the last family between hidden values. It is a composition of kernels, as in deep
-    kernel machines [1]_, where m neurons stand for each inner kernel. The values of :class:`Patches` are an image again, with a pixel
-    for each cell and a channel for each neuron. Another layer of patches therefore sees larger
-    patterns, which consist of smaller ones [2]_.
+    kernel machines [1]_, where m neurons stand for each inner kernel.
+
+    The values of :class:`Patches` are an image again, with a pixel for each cell and a channel for
+    each neuron. Another layer of patches therefore sees larger patterns, which consist of smaller
+    ones [2]_.
 
     Parameters
     ----------
