@@ -1,7 +1,7 @@
 """Draw pictures of the documentation: ``.venv/bin/python docs/pictures.py``.
 
-They are for ``idea.md``, ``error-bars.md``, ``streams.md`` and ``time-series.md``. They are written
-to ``docs/_static``, and are the same from run to run.
+They are for ``idea.md``, ``error-bars.md``, ``streams.md``, ``time-series.md`` and ``images.md``.
+They are written to ``docs/_static``, and are the same from run to run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ mpl.use("agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_digits, make_blobs
 
 from trickless import (
     DoublyStochasticRegressor,
@@ -26,7 +26,7 @@ from trickless import (
 )
 from trickless.arrays.series import HEAVY
 from trickless.conformal import AdaptiveInterval
-from trickless.neurons import Convolutions, Gaussian, Stumps
+from trickless.neurons import Convolutions, Gaussian, Patches, Stumps
 
 FOLDER = Path(__file__).parent / "_static"
 POINTS = np.linspace(-3, 3, 241)[:, None]
@@ -248,6 +248,32 @@ def series():
     return figure
 
 
+def images():
+    """Draw digits in the first row, filters in the first column, and where filters respond."""
+    X, y = load_digits(return_X_y=True)
+    some = X[[np.flatnonzero(y == digit)[0] for digit in (0, 1, 2, 3, 4, 7)]]
+    family = Patches((8, 8), patch=3, pool=6, filters="whitened")
+    family.fit(X, np.random.default_rng(0))
+    filters, thresholds = family.draw(np.random.default_rng(3), 3)
+    maps = family(some, (filters, thresholds)).reshape(6, 6, 6, 3)
+    figure, axes = plt.subplots(4, 7, figsize=(7.2, 4.2))
+    for ax in axes.flat:
+        ax.set(xticks=[], yticks=[])
+        ax.grid(False)
+    axes[0, 0].set_axis_off()
+    for digit, ax in enumerate(axes[0, 1:]):
+        ax.imshow(some[digit].reshape(8, 8), cmap="gray_r")
+    for neuron, (first, *others) in enumerate(axes[1:]):
+        size = np.abs(filters[neuron]).max()
+        first.imshow(filters[neuron].reshape(3, 3), cmap="RdBu_r", vmin=-size, vmax=size)
+        first.set_ylabel(f"neuron {neuron + 1}")
+        largest = maps[..., neuron].max()
+        for digit, ax in enumerate(others):
+            ax.imshow(maps[digit, :, :, neuron], cmap="viridis", vmin=0, vmax=largest)
+    axes[1, 0].set_title("filter")
+    return figure
+
+
 def main():
     """Write the pictures."""
     plt.style.use("trickless.style")
@@ -259,6 +285,7 @@ def main():
         "uncertainty": uncertainty,
         "drift": drift,
         "series": series,
+        "images": images,
     }
     for name, draw in pictures.items():
         figure = draw()

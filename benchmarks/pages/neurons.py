@@ -60,22 +60,30 @@ def tables_table():
 
 
 def images_table():
-    result = results("images")
+    settings = results("images")["settings"]
     rows = []
-    for name, one in result["settings"].items():
+    for name, one in settings.items():
         runs = one["runs"]
-        columns = f"{runs[0]['columns']:,}"
+        filters = " + ".join(map(str, one["filters"]))
         errors = ", ".join(f"{run['error']:.2%}" for run in runs)
         seconds = np.median([run["fit_seconds"] + run["predict_seconds"] for run in runs])
         peak = f"{max(run['peak_mib'] for run in runs):,.0f} MiB"
-        rows.append([name, f"`{one['neurons']}`", columns, errors, f"{seconds:.0f}", peak])
-    aim = result["settings"]["patches"]["aim"]
+        size = [str(one["layers"]), filters, f"{runs[0]['columns']:,}"]
+        rows.append([name, f"`{one['neurons']}`", *size, errors, f"{seconds:.0f}", peak])
+    aims = [
+        f"{name}, at most {aim['wanted']['error']:.1%} within {aim['wanted']['seconds']} s, "
+        f"{'met' if aim['met'] else 'not met'}"
+        for name in ("patches", "two layers")
+        if name in settings and (aim := settings[name]["aim"])
+    ]
+    measured = dict.fromkeys(where(one) for one in settings.values())
+    places = " ".join(f"{place}." for place in measured)
     text = (
-        f"An error for each seed. Aim for `Patches()`: at most {aim['wanted']['error']:.1%} within "
-        f"{aim['wanted']['seconds']} s, {'met' if aim['met'] else 'not met'}. "
-        f"{where(result['settings']['patches'])}."
+        "Filters of each layer of patches. An error for each seed; seconds to fit and predict. "
+        f"Aims: {'; '.join(aims)}. {places}"
     )
-    head = ["name", "neurons", "columns", "test error", "seconds to fit and predict", "peak of fit"]
+    sizes = "layers", "filters", "columns"
+    head = ["name", "neurons", *sizes, "test error", "seconds", "peak of fit"]
     return "\n".join([*grid(head, rows), "", text])
 
 

@@ -16,6 +16,7 @@ CASES = [
     Patches((5, 6, 3), patch=3, pool=1, threshold=0.0),
     Patches((4, 3, 2), patch=1, pool=3, filters="data"),
     Patches((28, 28), filters="data"),
+    Patches((8, 7), patch=3, filters="whitened", threshold=0.1),
 ]
 
 
@@ -47,7 +48,7 @@ def literally(neurons, row, filter, threshold):
                     near_x = 1 - abs((x + 0.5) * g / across - (v + 0.5))
                     weight = max(near_y, 0) * max(near_x, 0)
                     weights[u, v] += weight
-                    total[u, v] += weight * max(filter @ patch - threshold, 0)
+                    total[u, v] += weight * np.clip(filter @ patch - threshold, 0, 1)
     return (np.sqrt(total / weights) / g).ravel()
 
 
@@ -157,6 +158,23 @@ def test_filters_of_the_data_are_patches_of_the_images():
     assert len(neurons.filters_pool_) <= 4096
 
 
+def test_whitened_filters_respond_with_1_to_a_patch_and_least_to_the_others():
+    X, rng = inputs(30, 36), np.random.default_rng(0)
+    patches, filters = (
+        Patches((6, 6), 3, filters=kind).fit(X, np.random.default_rng(1)).filters_pool_
+        for kind in ("data", "whitened")
+    )
+    covariance = np.cov(patches.T, bias=True)
+    covariance += 0.1 * np.trace(covariance) / 9 * np.eye(9)
+    for patch, filter in zip(patches[:20], filters, strict=False):
+        assert abs(filter @ patch - 1) < 1e-9
+        least = filter @ covariance @ filter
+        for _ in range(5):  # other filters that respond with 1
+            other = filter + rng.standard_normal(9)
+            other /= other @ patch
+            assert other @ covariance @ other > least
+
+
 def test_images_give_patches_in_proportion_to_their_weights():
     X = np.array([[0.0, 0, 1, 1], [0, 1, 0, 1], [1, 1, 0, 0]])
     weight = np.array([1.0, 3.0, 0.0])
@@ -167,8 +185,9 @@ def test_images_give_patches_in_proportion_to_their_weights():
     assert (second | np.isclose(weighted, [-0.5, -0.5, 0.5, 0.5]).all(axis=1)).all()
 
 
-def test_images_without_contrast_give_filters_that_answer_nothing():
-    neurons, weights = drawn(Patches((4, 4), 2, 2, filters="data"), np.ones((5, 16)))
+@pytest.mark.parametrize("filters", ["data", "whitened"])
+def test_images_without_contrast_give_filters_that_answer_nothing(filters):
+    neurons, weights = drawn(Patches((4, 4), 2, 2, filters), np.ones((5, 16)))
     assert not neurons(inputs(3, 16), weights).any()
 
 
@@ -185,7 +204,7 @@ def test_images_without_contrast_give_filters_that_answer_nothing():
         (Patches(patch=0), "patch=0"),
         (Patches(patch=27), "pool=3 is more than the 2 positions of patch=27"),
         (Patches(pool=0), "pool=0"),
-        (Patches(filters="zca"), "filters='zca', but it must be 'normal' or 'data'"),
+        (Patches(filters="zca"), "filters='zca', but it must be 'normal' or 'data' or 'whitened'"),
         (Patches(threshold=-0.1), "threshold=-0.1"),
     ],
 )
@@ -194,7 +213,7 @@ def test_bad_parameters_are_named(neurons, message):
         neurons.fit(np.zeros((2, 784)), np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("filters", ["normal", "data"])
+@pytest.mark.parametrize("filters", ["normal", "data", "whitened"])
 def test_images_are_told_apart_with_fewer_errors_than_by_flat_rows(filters):
     X, y = load_digits(return_X_y=True)
     errors = []

@@ -38,6 +38,7 @@ from trickless.neurons import (
     Landmarks,
     Laplace,
     Laplace1,
+    Layers,
     Matern,
     Mixture,
     On,
@@ -100,6 +101,7 @@ FAMILIES = {
     "trees": Trees(depth=3),
     "trees-linear": Trees(depth=3, leaves="linear"),
     "trees-binary": Trees(depth=3, shape="binary", max_leaves=6),
+    "layers": Layers([Laplace(), Gaussian()], hidden=2),  # as many columns as other rows have
     "patches": Patches((2, 2), patch=2, pool=1),
     "patches-data": Patches((2, 2), patch=2, pool=1, filters="data"),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}

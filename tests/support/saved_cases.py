@@ -100,11 +100,13 @@ def learners():
     learner = t.KitchenSinksRegressor(n.Stumps(), 40, solver="iterative", random_state=0)
     yield "sinks passes", learner, "dense", "number"
     yield "sinks ferns", t.KitchenSinksRegressor(n.Ferns(), **few), "dense", "number"
-    for kind in ("normal", "data"):
+    for kind in ("normal", "data", "whitened"):
         patches = n.Patches((4, 4), 2, 2, filters=kind)
         yield f"sinks patches {kind}", t.KitchenSinksRegressor(patches, **few), "images", "number"
     series = n.Convolutions((1, 16), kernels=2)
     yield "sinks convolutions", t.KitchenSinksRegressor(series, **few), "images", "number"
+    layers = n.Layers([n.Patches((4, 4), 2, 2), n.Trees(depth=2)], hidden=5)
+    yield "sinks layers", t.KitchenSinksRegressor(layers, **few), "images", "number"
     marks = n.Landmarks(n.Laplace1())
     yield "sinks landmarks", t.KitchenSinksRegressor(marks, **few), "dense", "number"
     yield (

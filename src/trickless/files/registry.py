@@ -44,8 +44,8 @@ _NAMES = {
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",
     "intake.targets": "Numbers Quantiles Range",
     "neurons": "Auto Cauchy Chi2 Convolutions Coordinates Deep Dense Ferns FromFunction FromJax "
-    "FromPoint FromTorch Gaussian Given Inputs Intersection Landmarks Laplace Laplace1 Matern "
-    "Mixture On Patches Periodic Polynomial Product RationalQuadratic Scaled Stumps Tabular "
+    "FromPoint FromTorch Gaussian Given Inputs Intersection Landmarks Laplace Laplace1 Layers "
+    "Matern Mixture On Patches Periodic Polynomial Product RationalQuadratic Scaled Stumps Tabular "
     "Tanimoto Trees",
     "neurons.bins": "Bins",
     "neurons.block": "Block",

@@ -56,9 +56,9 @@ def evaluate(
     """
 
     def block(rows: slice) -> None:
-        some = X[rows, ...]
+        last, some = neurons.last_layer(X[rows, ...])
         for where, weights in pieces():
-            use(rows, where, neurons(some, weights))
+            use(rows, where, last(some, weights))
 
     if blocks is None:
         (place or place_of(X)).map_rows(block, X.shape[0], n_columns, n_jobs)

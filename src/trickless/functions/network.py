@@ -144,9 +144,10 @@ class Network(Stated):
             coef = [all_coef[where, ...] for where, _ in group]
 
             def add(rows: slice, some: Any, group: Any = group, coef: Any = coef) -> None:
-                some = some if self.neurons.one_hot else self.neurons.read(some)
+                last, some = self.neurons.last_layer(some)
+                some = some if last.one_hot else last.read(some)
                 for (_, weights), each in zip(group, coef, strict=True):
-                    value = self.neurons.combine(some, weights, each)
+                    value = last.combine(some, weights, each)
                     value = value[: rows.stop - rows.start, ...]
                     total[rows, ...] += value if sums is place else to_host(value)
 

@@ -113,7 +113,8 @@ class ReadRow:
 
             X: Any = pandas.DataFrame([row])
         else:
-            X = _one(owner, row, self.n_features)
+            arrays = self.learner.rows_.kind.layout.reads_arrays
+            X = _one(owner, row, self.n_features, arrays)
         return self.of_rows(X)
 
     def of_rows(self, X: Any) -> Any:
@@ -122,8 +123,8 @@ class ReadRow:
         return (rows.toarray() if issparse(rows) else rows)[0]
 
 
-def _one(owner: str, row: Any, n_features: int) -> Any:
-    """Return a sequence of numbers as an array of one row."""
+def _one(owner: str, row: Any, n_features: int, arrays: bool) -> Any:
+    """Return a sequence of numbers, or an image or series, as an array of one row."""
     values = to_host(row)
     try:
         x = values if isinstance(values, np.ndarray) else np.array(values)
@@ -131,7 +132,7 @@ def _one(owner: str, row: Any, n_features: int) -> Any:
         x = np.empty(())
     if x.dtype.kind == "U":  # numbers beside text
         x = np.array(values, dtype=object)
-    if x.ndim != 1:
+    if x.ndim != 1 and not (arrays and x.ndim):
         raise InvalidValueError(
             f"{owner}: compiled: one row of {n_features} numbers is needed, but there is "
             f"{f'an array of shape {x.shape}' if x.ndim else shown(row)}",

@@ -354,8 +354,9 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
             def fill(rows: slice, some: Any) -> None:
                 n_rows = rows.stop - rows.start
+                last, some = family.last_layer(some)
                 for where, weights in self.source_.pieces(0, n_neurons, place):
-                    Z = family(some, weights)[:n_rows, ...]
+                    Z = last(some, weights)[:n_rows, ...]
                     Z = xp.reshape(Z, (n_rows, family.width, -1))
                     Z = xp.reshape(xp.permute_dims(Z, (0, 2, 1)), (n_rows, -1))
                     columns = slice(where.start * family.width, where.stop * family.width)

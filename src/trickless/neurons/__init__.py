@@ -42,6 +42,7 @@ The names listed here are public. The modules of this package are private.
    :class:`On`             neuron that sees only some columns           on these columns
    :class:`Scaled`         neuron times a number                        times a number
    :class:`Landmarks`      kernel of a family at a random training row  mean of products
+   :class:`Layers`         neuron that sees values of other neurons     composed
    :class:`Given`          neuron of a list, such as a model's trees    mean of products
    ======================  ===========================================  ================
 
@@ -69,6 +70,7 @@ from trickless.neurons.given import Given
 from trickless.neurons.histograms import Chi2, Intersection
 from trickless.neurons.isotropic import Gaussian, Laplace, Matern, RationalQuadratic
 from trickless.neurons.landmarks import Landmarks
+from trickless.neurons.layers import Layers
 from trickless.neurons.mixture import Mixture
 from trickless.neurons.on import On
 from trickless.neurons.patches import Patches
@@ -134,6 +136,7 @@ _HINTS = {
     "mixture": "Mixture([Gaussian(), Stumps()]), with families of your choice",
     "product": "Product([Gaussian(), Stumps()]), with families of your choice",
     "on": "On([0, 1], Gaussian()), with columns of your choice",
+    "layers": "Layers([Patches(), Gaussian()]), with families of your choice",
     "given": "Given.of(model), with a fitted model",
     "scaled": "Scaled(Gaussian(), 2.0), with a family of your choice",
 }
@@ -159,6 +162,7 @@ __all__ = [
     "Landmarks",
     "Laplace",
     "Laplace1",
+    "Layers",
     "Matern",
     "Mixture",
     "Neurons",

@@ -366,6 +366,18 @@ class Neurons(Stated, BaseEstimator, ABC):
         """
         check_columns(type(self).__name__, X, self.n_features_in_)
 
+    def last_layer(self, X: Any) -> tuple[Neurons, Any]:
+        """Return the family of the last layer, and the rows that it sees.
+
+        By default, they are this family and X. A family overrides it to compute what its neurons
+        share only once for a block of rows. The other family must evaluate the same weights.
+        """
+        return self, X
+
+    def inputs_of_values(self, n: int) -> Inputs | None:
+        """Return what another layer knows of the values of n neurons: nothing, by default."""
+        return None
+
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
         """Convert rows to the form that ``combine`` reads fastest.
 

@@ -7,17 +7,21 @@ from math import prod, sqrt
 from typing import Any, TypeGuard
 
 import numpy as np
+from scipy import linalg
 
 from trickless.arrays.places import namespace, place_of
 from trickless.arrays.stated import check_array, check_count, check_list
+from trickless.arrays.threads import linear_algebra
 from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.neurons.base import Inputs, Neurons, Weights, sample_rows
 from trickless.neurons.layouts import Images, Layout, square
 from trickless.rules import NONE, anything, choice, count, either, is_count, non_negative
 
 #: A standard deviation within a patch that counts as low contrast, for values in [0, 1].
 _FLOOR = 0.01
+#: What is added to the covariance of patches, relative to its mean eigenvalue, and at least.
+_WHITENED, _LEAST = 0.1, 1e-12
 #: Numbers of training images, and of their patches, from which filters are taken.
 _POOL_IMAGES, _POOL_PATCHES = 1024, 4096
 #: The most bytes of patches and responses at a time, on the host (within its cache) and on a
@@ -33,7 +37,7 @@ class Patches(Neurons):
     r"""Random convolutions of images [2]_: a filter on all patches, rectified and pooled.
 
     .. math:: \psi_{uv}(x; f, \theta) = \frac{1}{g} \Big(\sum_{a} m_{uv}(a) \cdot
-        \max(\langle f, p_a(x) \rangle - \theta, 0)\Big)^{1/2}, \qquad u, v = 1 \dots g
+        \min(\max(\langle f, p_a(x) \rangle - \theta, 0), 1)\Big)^{1/2}, \qquad u, v = 1 \dots g
 
     Here :math:`p_a(x)` is the contrast-normalised patch at position a: its mean is subtracted, and
     it is divided by its norm. The responses are pooled over a grid of cells. The pooling weights
@@ -41,7 +45,8 @@ class Patches(Neurons):
     neighbours. Because cells overlap, a pattern that moves to the next cell leaves the first one
     gradually. The square root gives a few strong responses less weight, as in [3]_.
 
-    A neuron returns :math:`g^2` values with a norm of at most 1, because filters have length 1.
+    A neuron returns :math:`g^2` values with a norm of at most 1. For :class:`Layers`, they are an
+    image of g × g pixels, in which each neuron is a channel.
 
     Parameters
     ----------
@@ -57,11 +62,19 @@ class Patches(Neurons):
     pool : int, default=3
         Number g of cells along each side, at most the number of positions of a patch along it. With
         fewer cells, the same number of columns holds more filters.
-    filters : {"normal", "data"}, default="normal"
-        How filters f are drawn. "normal" draws them uniformly from the sphere. "data" draws
-        contrast-normalised patches from at most 1,024 training images [1]_, in proportion to their
-        weights. On MNIST, "normal" has fewer errors with patches of 7 × 7 pixels, and "data" with
-        patches of 11 × 11 or more, since few filters from the sphere match such large patches.
+    filters : {"normal", "data", "whitened"}, default="normal"
+        How filters f are drawn.
+
+        - "normal" draws them uniformly from the sphere.
+        - "data" draws contrast-normalised patches from at most 1,024 training images [1]_, in
+          proportion to their weights, with length 1. On MNIST, "normal" has fewer errors with
+          patches of 7 × 7 pixels, and "data" with patches of 11 × 11 or more, since few filters
+          from the sphere match such large patches.
+        - "whitened" draws such a patch p, and its filter is
+          :math:`\Sigma^{-1} p \,/\, \langle p, \Sigma^{-1} p \rangle`. It responds with 1 to
+          the patch, and as little as possible to others. This is a patch of whitened images, where
+          neighbouring pixels are uncorrelated [4]_. :math:`\Sigma` is the covariance of 4,096
+          patches, plus a tenth of its mean eigenvalue on the diagonal.
     threshold : float, default=0.3
         Largest threshold. Thresholds are drawn uniformly between 0 and this number. The largest
         possible response is 1.
@@ -73,7 +86,7 @@ class Patches(Neurons):
     shape_ : tuple of int
         Height and width of the images, and their channels if there are several.
     filters_pool_ : array of shape (n_patches, patch * patch * channels)
-        With ``filters="data"``, the patches to draw from. There are at most 4,096 in double
+        With other filters than "normal", those to draw from. There are at most 4,096 in double
         precision, which take 1.6 MB for patches of 7 × 7 pixels.
 
     Notes
@@ -92,6 +105,8 @@ class Patches(Neurons):
     .. [2] A. M. Saxe et al., "On random weights and unsupervised feature learning", ICML 2011.
     .. [3] R. Arandjelović and A. Zisserman, "Three things everyone should know to improve object
        retrieval", CVPR 2012.
+    .. [4] A. Coates, H. Lee and A. Y. Ng, "An analysis of single-layer networks in unsupervised
+       feature learning", AISTATS 2011.
 
     Examples
     --------
@@ -118,7 +133,9 @@ class Patches(Neurons):
         ),
         "patch": count("patch=7 suits images of 28 by 28 pixels"),
         "pool": count("pool=3 gives three by three cells"),
-        "filters": choice("normal", "data", remedy="'normal' needs nothing from the data"),
+        "filters": choice(
+            "normal", "data", "whitened", remedy="'normal' needs nothing from the data"
+        ),
         "threshold": non_negative("threshold=0.3 is the default"),
     }
 
@@ -162,10 +179,12 @@ class Patches(Neurons):
         super().fit(X, rng, sample_weight)
         self._check_sides()
         self._cells = [_overlapping(n, self.pool) for n in self._positions]
-        if self.filters == "data":
+        if self.filters != "normal":
             rows, weight = sample_rows(X, rng, _POOL_IMAGES, sample_weight)
             rows = np.asarray(rows, dtype=np.float64)
             self.filters_pool_ = self._some_patches(rows, weight, rng)
+        if self.filters == "whitened":
+            self.filters_pool_ = _whitened(self.filters_pool_)
         return self
 
     def check_state(self) -> None:
@@ -181,7 +200,7 @@ class Patches(Neurons):
             check_count("number of filters_pool_", len(self.filters_pool_), 1)
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        if self.filters == "data":
+        if self.filters != "normal":
             filters = self.filters_pool_[rng.integers(len(self.filters_pool_), size=n)]
         else:
             filters = rng.standard_normal((n, self._size))
@@ -246,6 +265,11 @@ class Patches(Neurons):
         t = xp.matmul(columns, xp.reshape(t, (n_rows * g, across, n)))
         return xp.reshape(xp.sqrt(t), (n_rows, g * g * n))
 
+    def inputs_of_values(self, n: int) -> Inputs:
+        """An image with a pixel for each cell, and a channel for each neuron."""
+        kinds = np.zeros(self.width * n, dtype=np.intp)
+        return Inputs(kinds, shape=(self.pool, self.pool, n))
+
     @property
     def _channels(self) -> int:
         return prod(self.shape_[2:])
@@ -302,6 +326,18 @@ class Patches(Neurons):
                 f"patch={self.patch!r} along a side of shape={self.shape_!r}",
                 "a smaller pool or patch",
             )
+
+
+def _whitened(patches: np.ndarray) -> np.ndarray:
+    """Make the filters that respond with 1 to a patch, and as little as possible to the others."""
+    with linear_algebra(1):  # the same bits for any number of threads
+        covariance = np.cov(patches.T, bias=True)
+        covariance += (_WHITENED * np.trace(covariance) / len(covariance) + _LEAST) * np.eye(
+            len(covariance)
+        )
+        filters = linalg.solve(covariance, patches.T, assume_a="pos").T
+    own = np.sum(filters * patches, axis=1, keepdims=True)
+    return filters / np.where(own > 0, own, 1)
 
 
 def _affine(X: Any, weights: Weights) -> Any:
