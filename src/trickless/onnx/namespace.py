@@ -199,6 +199,13 @@ class linalg:  # noqa: N801
         return sqrt(sum(x * x, axis=axis, keepdims=keepdims))
 
 
+def norm(x: Tensor, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Tensor:
+    """Compute Euclidean norms of vectors, as NumPy's function does by default."""
+    if ord not in (None, 2) or not isinstance(axis, int):
+        raise UnwritableError(f"there is no norm of ord={ord!r} and axis={axis!r} in graphs")
+    return linalg.vector_norm(x, axis=axis, keepdims=keepdims)
+
+
 # Shapes, and picking elements.
 
 

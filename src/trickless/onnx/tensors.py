@@ -8,6 +8,7 @@ computed at once, by NumPy.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,6 +39,10 @@ class Rows(int):
 
 #: Names of ufuncs of NumPy and SciPy that the array API calls otherwise.
 _UFUNCS = {"absolute": "abs", "true_divide": "divide", "power": "pow", "expit": "sigmoid"}
+#: Names of other functions of NumPy that the array API calls otherwise.
+_FUNCTIONS = {"concatenate": "concat", "amax": "max", "amin": "min", "transpose": "permute_dims"}
+#: Methods of NumPy's arrays that are functions of the array API.
+_METHODS = {"astype", "sum", "mean", "max", "min", "any", "all", "clip", "argmax", "take"}
 
 
 def _method(name: str, swapped: bool = False) -> Any:
@@ -148,6 +153,22 @@ class Tensor:
         if method != "__call__" or options or function is None:
             raise UnwritableError(f"there is no {ufunc.__name__} in graphs")
         return function(*inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        name = function.__name__
+        known = getattr(self.xp, _FUNCTIONS.get(name, name), None)
+        if known is None:
+            raise UnwritableError(f"there is no {name} in graphs")
+        return known(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _METHODS:
+            raise AttributeError(f"arrays of a graph have no attribute {name!r}")
+        return partial(getattr(self.xp, name), self)
+
+    def reshape(self, *shape: Any) -> Tensor:
+        """Return ``xp.reshape``, with the shape as a tuple or as several arguments."""
+        return self.xp.reshape(self, shape if len(shape) > 1 else shape[0])
 
     def __len__(self) -> int:
         return self.shape[0]
