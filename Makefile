@@ -5,7 +5,7 @@
 # make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
 # make test-pythons  the same tests on the other versions of Python that are here, of 3.11 to 3.14
 # make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
-# make test-frameworks  test neurons of torch and JAX, torch tensors, River, skops and MLflow (installs them)
+# make test-frameworks  test neurons of torch and JAX, torch tensors, River, skops, MLflow and ONNX (installs them)
 # make test-gpu      the tests of a graphics card, which are skipped with a message where there is none
 # make fuzz-files    32,000 damaged or hostile files of models: refused, or loaded and used without harm
 # make fuzz-inputs   eight thousand odd inputs and tables, which must be answered rightly or refused with a remedy
@@ -75,9 +75,9 @@ MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_imports.
 	tests/functions/test_stream.py tests/neurons/test_families.py tests/neurons/test_tabular.py \
 	tests/learners/test_validation.py tests/tables tests/cli/test_commands.py tests/cli/test_errors.py
 
-# What needs torch, JAX, River, skops and MLflow, and what needs Dask.
+# What needs torch, JAX, River, skops, MLflow and ONNX, and what needs Dask.
 FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/neurons/from_jax.py \
-	src/trickless/river
+	src/trickless/river src/trickless/onnx
 CLUSTERS = tests/dask src/trickless/dask
 
 PYTHON ?= python3

@@ -1,6 +1,6 @@
 """Tests that need more are collected only where they are named, as some targets of make do.
 
-More is torch, JAX, River, skops, MLflow, Dask, aeon, sktime, or the built site.
+More is torch, JAX, River, skops, MLflow, ONNX, Dask, aeon, sktime, or the built site.
 """
 
 from pathlib import Path
@@ -15,6 +15,7 @@ NEEDS_MORE = {
     ROOT / "tests/aeon",
     ROOT / "src/trickless/dask",
     ROOT / "src/trickless/river",
+    ROOT / "src/trickless/onnx",
 }
 
 

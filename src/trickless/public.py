@@ -2,6 +2,7 @@
 
 from trickless.export.c import to_c
 from trickless.export.javascript import to_js
+from trickless.export.onnx import to_onnx
 from trickless.files.format import load, save
 from trickless.functions.expansion import Expansion
 from trickless.functions.kernel import KernelDisplay, estimate_kernel
@@ -61,4 +62,5 @@ __all__ = [
     "save",
     "to_c",
     "to_js",
+    "to_onnx",
 ]

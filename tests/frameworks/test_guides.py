@@ -5,7 +5,7 @@ import pytest
 import guides
 
 
-@pytest.mark.parametrize("page", ["from-river", "gpu"])
+@pytest.mark.parametrize("page", ["from-river", "gpu", "onnx"])
 def test_the_code_of_guides_runs_and_prints_what_they_say(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     guides.run(guides.FOLDER / f"{page}.md", capsys)

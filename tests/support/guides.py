@@ -8,7 +8,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "docs" / "guides"
 #: Guides whose code needs a library that most tests do without; other suites run them.
-ELSEWHERE = {"dask", "from-river", "gpu"}
+ELSEWHERE = {"dask", "from-river", "gpu", "onnx"}
 
 
 def run(page, capsys):

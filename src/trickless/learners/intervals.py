@@ -24,27 +24,37 @@ _HAD = "the model has kept"
 
 def intervals_by_errors(learner: Any, X: Any, confidence: float) -> Any:
     """Return all targets that are no farther than a quantile of rows that were not learned."""
+    far, decisions = how_far(learner, confidence), learner._decide(X)
+    return to_device_of(decisions, learner.targets_.ends(to_host(decisions), far))
+
+
+def how_far(learner: Any, confidence: float) -> np.ndarray:
+    """Return how far targets may be from what is predicted, by rows that were not learned."""
     rows, targets = learner._unseen(), learner.targets_
     if rows is None:
         raise _nothing_unseen(learner, "intervals")
     _warn_of_given(learner)
-    decisions = learner._decide(X)
     _check_enough(learner, rows.weight, confidence)
     errors = targets.distances(rows.decisions, rows.targets).T
-    far = upper_quantiles(errors, confidence, relative(rows.weight))
-    return to_device_of(decisions, targets.ends(to_host(decisions), far))
+    return upper_quantiles(errors, confidence, relative(rows.weight))
 
 
 def intervals_by_leaving_out(learner: Any, X: Any, confidence: float, method: str) -> Any:
     """Return intervals of a learner whose sums can leave out rows one by one."""
     sums, problem = learner.sums_, learner._problem()
     X = learner._rows_to_predict(X)
-    _warn_of_given(learner)
-    _check_enough(learner, sums.left_out(problem).unseen().weight, confidence)
+    check_left_out_rows(learner, confidence)
     rule = FullConformal if method == "full" else JackknifePlus
     noise = sums.unequal_noise(problem)
     found = sums.intervals(X, problem, rule(confidence, choices_of(learner)), noise)
     return to_device_of(X, learner.targets_.in_units(found))
+
+
+def check_left_out_rows(learner: Any, confidence: float) -> None:
+    """Raise an error if the rows that are left out are too few, and warn if they were given."""
+    _warn_of_given(learner)
+    rows = learner.sums_.left_out(learner._problem()).unseen()
+    _check_enough(learner, rows.weight, confidence)
 
 
 def intervals_by_deviations(learner: Any, X: Any, confidence: float) -> Any:

@@ -104,20 +104,29 @@ class LeftOutIntervals(Regressor, SolvedLearner):
         return super().predict_interval(X, confidence, method)
 
     def _intervals(self, X: Any, confidence: float, method: str) -> Any:
-        if method != "gaussian" and self.weight_bound is not None:
+        if is_ensemble(self):
+            return intervals_by_experts(self, X, confidence, method)
+        if method == "gaussian":
+            return intervals_by_deviations(self, X, confidence)
+        if self._has_errors_only(method):
+            return intervals_by_errors(self, X, confidence)
+        return intervals_by_leaving_out(self, X, confidence, method)
+
+    def _has_errors_only(self, method: str = "auto") -> bool:
+        """Return whether intervals come from errors of a kind; else rows can be left out.
+
+        Raises an error if they can come from neither.
+        """
+        if self.weight_bound is not None:
             raise InvalidValueError(
                 f"{type(self).__name__}: weight_bound={self.weight_bound!r} does not go with "
                 "predict_interval, because no row can be left out without a refit",
                 "weight_bound=None, or trickless.conformal.SplitConformal with rows of yours",
             )
-        if is_ensemble(self):
-            return intervals_by_experts(self, X, confidence, method)
-        if method == "gaussian":
-            return intervals_by_deviations(self, X, confidence)
         passes = self.sums_.has_unseen and not self.sums_.has_left_out
         if method == "auto" and passes and self._calibrates():
             check_leverage(self)
         if not self._calibrates() or (method == "auto" and passes):
-            return intervals_by_errors(self, X, confidence)
+            return True
         check_left_out(self)
-        return intervals_by_leaving_out(self, X, confidence, method)
+        return False

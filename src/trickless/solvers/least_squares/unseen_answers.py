@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from trickless.conformal.unseen import Unseen
 from trickless.functions.network import activate_alike
 from trickless.solvers.calibration import Temperatures, find_temperatures, in_shares
 from trickless.solvers.least_squares.fitted import Fitted
-from trickless.solvers.least_squares.influence import influence_of
+from trickless.solvers.least_squares.influence import OfFewRows, OfSample, influence_of
 from trickless.solvers.least_squares.left_out import LeftOut, leave_out
 from trickless.solvers.least_squares.left_out_intervals import NewRows, Rule
 from trickless.solvers.least_squares.noise import UnequalNoise
@@ -82,18 +83,12 @@ class UnseenAnswers(Fitted):
 
         If ``noise`` depends on the row, errors count relative to its deviation.
         """
-        known, solution = self._certainty, self.solution(problem)
-        moments = self._moments(problem) if known is None else known.moments()
         rows, network = self.left_out(problem), self.function(problem)
-        moments.share = rows.share
-        found = np.empty((X.shape[0], len(solution.ridge), 2))
+        found = np.empty((X.shape[0], network.n_outputs, 2))
         size = self.n_columns + len(rows.share)
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
             f = to_host(network(X))
-            for ridge in np.unique(solution.ridge):
-                each = self._sampled(problem) if moments.rows is None else ()
-                influence = influence_of(moments, rows.share, ridge, each, problem.n_jobs)
-                same = np.flatnonzero(solution.ridge == ridge)
+            for influence, same in self.influences(problem, rows.share):
 
                 def of_rows(
                     where: slice, Z: Any, influence: Any = influence, same: Any = same
@@ -108,6 +103,21 @@ class UnseenAnswers(Fitted):
 
                 activate_alike(of_rows, self.stream, self.n_neurons, X, size, problem.n_jobs)
         return found
+
+    def influences(
+        self, problem: Problem, share: np.ndarray
+    ) -> Iterator[tuple[OfSample | OfFewRows, np.ndarray]]:
+        """Yield how much rows with these shares, which are left out, count at new rows.
+
+        Outputs with another ridge have another influence, so the outputs are yielded as well.
+        """
+        known, solution = self._certainty, self.solution(problem)
+        moments = self._moments(problem) if known is None else known.moments()
+        moments.share = share
+        for ridge in np.unique(solution.ridge):
+            each = self._sampled(problem) if moments.rows is None else ()
+            influence = influence_of(moments, share, ridge, each, problem.n_jobs)
+            yield influence, np.flatnonzero(solution.ridge == ridge)
 
     def _mean_target(self) -> np.ndarray:
         """Return the mean target of all rows, which is the origin after passes over them."""

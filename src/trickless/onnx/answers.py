@@ -1,0 +1,119 @@
+"""What a fitted model answers, from its decision values: numbers, labels and probabilities."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+import trickless.onnx.namespace as xp
+from trickless.errors import InvalidValueError
+from trickless.intake.labels import LabelSets
+from trickless.learners.classifier import Classifier
+from trickless.learners.random_features import RandomFeatures
+from trickless.learners.regressor import Regressor
+from trickless.onnx.certainty import deviations, interval
+from trickless.onnx.decisions import decisions, features
+from trickless.onnx.tensors import Tensor
+
+#: A function of a model, its validated rows, its decision values, and a confidence.
+Answer = Any
+
+
+@singledispatch
+def answers_of(model: Any) -> tuple[dict[str, Answer], tuple[str, ...]]:
+    """Return the answers that a kind of model has, and the names of those that are usual."""
+    raise InvalidValueError(
+        f"to_onnx: model={type(model).__name__}(...) is not a model of trickless",
+        "a fitted learner, RandomFeatures or a TableModel; for a pipeline of scikit-learn, "
+        "import trickless.onnx and skl2onnx.to_onnx(pipeline, X[:1])",
+    )
+
+
+@answers_of.register
+def _(model: Regressor) -> Any:
+    def prediction(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+        return model.targets_.shaped(model.targets_.values(f))
+
+    return {"prediction": prediction, "std": deviations, "interval": interval}, ("prediction",)
+
+
+@answers_of.register
+def _(model: Classifier) -> Any:
+    known = {"label": _label, "probabilities": _probabilities, "decision": _decision}
+    usual = "probabilities" if hasattr(model, "predict_proba") else "decision"
+    if usual == "decision":
+        del known["probabilities"]
+    return known, ("label", usual)
+
+
+@answers_of.register
+def _(model: RandomFeatures) -> Any:
+    return {"features": lambda model, X, f, confidence: features(model, X)}, ("features",)
+
+
+def written(model: Any, X: Tensor, names: tuple[str, ...], confidence: float) -> dict[str, Tensor]:
+    """Return some answers of a model by their names."""
+    known = answers_of(model)[0]
+    f: Any = None
+    if not isinstance(model, RandomFeatures):
+        f = model.targets_.shown(decisions(model, X))
+    return {name: known[name](model, X, f, confidence) for name in names}
+
+
+def _decision(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    return f[:, 0] if f.shape[1] == 1 else f
+
+
+def _label(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    if isinstance(model.targets_, LabelSets):
+        return xp.astype(f > 0, xp.int64)
+    classes = _as_written(model.classes_)
+    if len(classes) == 1:
+        index = xp.astype(xp.isnan(f[:, 0]), xp.int64) * 0
+    elif f.shape[1] == 1:
+        index = xp.astype(f[:, 0] > 0, xp.int64)
+    else:
+        index = xp.argmax(f, axis=1)
+    return xp.take(Tensor.constant(classes), index)
+
+
+def _as_written(classes: np.ndarray) -> np.ndarray:
+    """Return labels in a type that ONNX has."""
+    kind, values = classes.dtype.kind, classes.tolist()
+    if kind in "iu" and max(map(abs, values), default=0) < 2**63:
+        return classes.astype(np.int64)
+    if kind == "b" or kind == "U":
+        return classes
+    if kind == "f":
+        return classes.astype(np.float64)
+    if kind in "OT" and all(isinstance(value, str) for value in values):
+        return classes.astype(str)
+    raise InvalidValueError(
+        f"to_onnx: the labels {values[:3]} have the type {classes.dtype}, which ONNX does not have",
+        "fit to labels that are strings, integers or Booleans, such as y.astype(str)",
+    )
+
+
+def _probabilities(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    if len(model.classes_) == 1:
+        return xp.broadcast_to(xp.ones((1, 1)), (f.shape[0], 1), f[:, :1])
+    temperatures, loss = model._temperatures(), model._loss(f.shape[1])
+    if temperatures is not None:
+        f = f / xp.where(f < 0, *temperatures)
+        if isinstance(model.targets_, LabelSets):
+            return xp.sigmoid(f)
+        return softmax(xp.concat([xp.zeros_like(f), f], axis=1) if f.shape[1] == 1 else f)
+    if loss.coupled:
+        return softmax(f)
+    positive = loss._positive(f)
+    if f.shape[1] == 1:
+        return xp.concat([1.0 - positive, positive], axis=1)
+    total = xp.sum(positive, axis=1, keepdims=True)
+    return xp.where(total > 0, positive / total, 1 / f.shape[1])
+
+
+def softmax(f: Tensor) -> Tensor:
+    """Return the shares of exponentials along the second axis."""
+    return xp.emit("Softmax", [f], f.shape, f.dtype, axis=1)

@@ -1,0 +1,149 @@
+"""Standard deviations of predictions, and intervals of new targets."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+import trickless.onnx.namespace as xp
+from trickless.arrays.places import to_host
+from trickless.conformal.quantiles import rank_of_bound, weight_of_bound
+from trickless.conformal.unseen import relative
+from trickless.errors import InvalidValueError
+from trickless.intake.means import Means
+from trickless.intake.targets import Numbers, Quantiles
+from trickless.learners.ensembles import check_single
+from trickless.learners.gaussian_process import process_of
+from trickless.learners.intervals import check_left_out_rows, choices_of, how_far
+from trickless.learners.left_out_intervals import LeftOutIntervals
+from trickless.learners.regressor import Regressor
+from trickless.learners.solved import SolvedLearner
+from trickless.onnx.decisions import columns_of
+from trickless.onnx.tensors import Tensor
+
+
+def deviations(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    """Return standard deviations of new targets, in the shape of the predictions."""
+    if not isinstance(model, SolvedLearner):
+        raise InvalidValueError(
+            f"to_onnx: outputs has 'std', but a {type(model).__name__} has no standard deviations",
+            "KitchenSinksRegressor(error_bars=True), or outputs=('prediction', 'interval')",
+        )
+    with process_of(model, "the output 'std'") as process:
+        moments, parts, order = process.moments, [], []
+        Z = _activations(process, X)
+        noise: Any = process.noise if process.unequal is None else _noise(process.unequal, Z)
+        for posterior, same in process.posteriors():
+            factor = to_host(posterior.factor)
+            inverse = linalg.solve_triangular(factor, np.eye(len(factor)), lower=True)
+            along = (Z - moments.z_mean) @ inverse.T
+            squares = xp.sum(along * along, axis=1, keepdims=True) + float(moments.n_constants)
+            parts.append(squares / float(moments.n) * process.noise[same])
+            order += np.flatnonzero(same).tolist()
+    variance = xp.take(xp.concat(parts, axis=1), np.argsort(order), axis=1)
+    return model.targets_.shaped(xp.sqrt(variance + noise))
+
+
+def _activations(solved: Any, X: Tensor) -> Tensor:
+    """Return the activations of a solver's neurons in double precision, (n_rows, n_columns)."""
+    stream = solved.stream
+    return xp.astype(columns_of(stream.neurons, stream, solved.n_neurons, X), xp.float64)
+
+
+def _noise(noise: Any, Z: Tensor) -> Tensor:
+    """Return the variance of noise that depends on the row, (n_rows, n_outputs)."""
+    return xp.exp(xp.clip(Z @ noise.coef + noise.intercept, noise.low, noise.high))
+
+
+@singledispatch
+def interval(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    """Return intervals as ``predict_interval`` does, (n_rows, 2) or (n_rows, n_outputs, 2)."""
+    raise NotImplementedError
+
+
+@interval.register
+def _(model: Regressor, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    far = how_far(model, confidence)
+    return model.targets_.shaped(_ends(model.targets_, f, far))
+
+
+@interval.register
+def _(model: LeftOutIntervals, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    """Write jackknife+: quantiles of predictions without each row, plus and minus its error."""
+    check_single(model, "interval in a graph")
+    if model._has_errors_only():
+        return interval.dispatch(Regressor)(model, X, f, confidence)
+    check_left_out_rows(model, confidence)
+    sums, problem = model.sums_, model._problem()
+    rows, noise, parts, order = sums.left_out(problem), sums.unequal_noise(problem), [], []
+    weight, Z = relative(rows.unseen().weight), _activations(sums, X)
+    how = weight, confidence, choices_of(model)
+    with sums._dependent_columns(problem):
+        for influence, same in sums.influences(problem, rows.share):
+            of_old = _affine(influence, Z)
+            for output in same.tolist():
+                errors: Any = rows.targets[:, output] - rows.decisions[:, output]
+                without = f[:, output : output + 1] - of_old * (rows.share * errors)
+                if noise is not None:
+                    known = np.sqrt(noise.of_rows[:, output])
+                    deviation = xp.sqrt(_noise(noise, Z)[:, output : output + 1])
+                    scales = deviation / np.where(known > 0, known, 1.0)
+                    errors = xp.where(known > 0, scales, 1.0) * errors
+                far = abs(errors)
+                ends = [-_upper(far - without, *how), _upper(far + without, *how)]  # eq. 1.7
+                parts.append(xp.concat(ends, axis=1))
+                order.append(output)
+    ends = xp.take(xp.stack(parts, axis=1), np.argsort(order), axis=1)
+    return model.targets_.shaped(ends)
+
+
+def _affine(influence: Any, Z: Tensor) -> Tensor:
+    """Return how much rows count at new ones, which is an affine function of activations."""
+    mean = influence._mean if hasattr(influence, "_mean") else influence._posterior._moments.z_mean
+    at_mean = influence(mean[None])[0]
+    slopes = influence(mean + np.eye(len(mean)))[0] - at_mean
+    return (Z - mean) @ slopes + at_mean
+
+
+def _upper(scores: Tensor, weight: np.ndarray | None, confidence: float, choices: int) -> Tensor:
+    """Return quantiles of the scores of each row, as ``upper_quantiles``: (n_rows, 1)."""
+    n = scores.shape[1]
+    if weight is None:
+        k = rank_of_bound(n, confidence, choices)
+        assert k is not None  # there are enough rows, as was checked
+        return xp.sort(scores, axis=1)[:, k - 1 : k]
+    wanted = weight_of_bound(weight, confidence, choices)
+    assert wanted is not None
+    ordered, where = xp.sorted_with_places(scores)
+    below = xp.cumulative_sum(xp.take(xp.asarray(weight), where), axis=1) < wanted
+    first = xp.minimum(xp.sum(below, axis=1, keepdims=True), n - 1)
+    return xp.taken_along(ordered, first)
+
+
+@singledispatch
+def _ends(targets: Any, f: Tensor, far: np.ndarray) -> Tensor:
+    """Return intervals within a distance of predictions, (n_rows, n_outputs, 2)."""
+    raise NotImplementedError
+
+
+@_ends.register
+def _(targets: Numbers, f: Tensor, far: np.ndarray) -> Tensor:
+    return xp.stack([targets.values(f - far), targets.values(f + far)], axis=-1)
+
+
+@_ends.register
+def _(targets: Means, f: Tensor, far: np.ndarray) -> Tensor:
+    mean = targets.values(f)
+    away = far * xp.maximum(mean, float(np.finfo(float).tiny)) ** (targets.power / 2)
+    return xp.stack([xp.maximum(mean - away, 0.0), mean + away], axis=-1)
+
+
+@_ends.register
+def _(targets: Quantiles, f: Tensor, far: np.ndarray) -> Tensor:
+    lower, upper = xp.min(f, axis=1, keepdims=True), xp.max(f, axis=1, keepdims=True)
+    ends = lower - far, upper + far
+    crossed, middle = ends[0] > ends[1], (lower + upper) / 2.0
+    return xp.concat([xp.where(crossed, middle, end) for end in ends], axis=1)

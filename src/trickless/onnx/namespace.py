@@ -1,0 +1,359 @@
+"""The array API on tensors of a graph: its functions of each element, and those along axes.
+
+Each one adds a node to the graph, or a few. Functions of constants alone are NumPy's. What is not
+here cannot be written.
+"""
+
+from __future__ import annotations
+
+import sys
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from trickless.onnx.elements import (  # noqa: F401  many are of the array API
+    __array_namespace_info__,
+    abs,
+    add,
+    any_of,
+    arange,
+    as_tensor,
+    asarray,
+    astype,
+    bitwise_right_shift,
+    bool,
+    broadcast,
+    ceil,
+    clip,
+    cos,
+    divide,
+    emit,
+    equal,
+    erf,
+    exp,
+    finfo,
+    float32,
+    float64,
+    floor,
+    floor_divide,
+    full,
+    full_like,
+    greater,
+    greater_equal,
+    inf,
+    int32,
+    int64,
+    isdtype,
+    isfinite,
+    isnan,
+    less,
+    less_equal,
+    log,
+    log1p,
+    logical_and,
+    logical_not,
+    logical_or,
+    maximum,
+    minimum,
+    multiply,
+    nan,
+    negative,
+    newaxis,
+    not_equal,
+    of_tensors,
+    ones,
+    ones_like,
+    pi,
+    pow,
+    remainder,
+    round,
+    sigmoid,
+    sign,
+    sin,
+    sqrt,
+    square,
+    subtract,
+    tanh,
+    together,
+    uint8,
+    values_of,
+    where,
+    zeros,
+    zeros_like,
+)
+from trickless.onnx.tensors import Rows, Tensor, UnwritableError
+
+# Sums, and functions along an axis.
+
+
+def _axes(x: Tensor, axis: Any) -> tuple[int, ...]:
+    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    axes = tuple(one % x.ndim for one in axes)
+    if any_of(isinstance(x.shape[one], Rows) for one in axes):
+        raise UnwritableError("it sums or compares values of several rows")
+    return axes
+
+
+def _reduction(op: str, name: str) -> Any:
+    def function(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
+        axes = _axes(x, axis)
+        if x.dtype.kind in "bu" and op == "ReduceSum":
+            x = astype(x, int64)
+        shape = [1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes]
+        arguments = [x, Tensor.constant(np.array(axes, dtype=np.int64))]
+        return emit(op, arguments, shape, x.dtype, keepdims=int(keepdims))
+
+    function.__name__ = name
+    return of_tensors(function)
+
+
+sum, prod_of, mean = (
+    _reduction("ReduceSum", "sum"), _reduction("ReduceProd", "prod"),
+    _reduction("ReduceMean", "mean"),
+)  # fmt: skip
+max, min = _reduction("ReduceMax", "max"), _reduction("ReduceMin", "min")
+
+
+@of_tensors
+def any(x: Tensor, /, *, axis: Any = None, keepdims: Any = False) -> Tensor:
+    return astype(max(astype(x, uint8), axis=axis, keepdims=keepdims), bool)
+
+
+@of_tensors
+def all(x: Tensor, /, *, axis: Any = None, keepdims: Any = False) -> Tensor:
+    return astype(min(astype(x, uint8), axis=axis, keepdims=keepdims), bool)
+
+
+@of_tensors
+def argmax(x: Tensor, /, *, axis: int) -> Tensor:
+    (axis,) = _axes(x, axis)
+    shape = [n for i, n in enumerate(x.shape) if i != axis]
+    return emit("ArgMax", [x], shape, int64, axis=axis, keepdims=0)
+
+
+@of_tensors
+def sort(x: Tensor, /, *, axis: int = -1) -> Tensor:
+    return sorted_with_places(x, axis)[0]
+
+
+def sorted_with_places(x: Tensor, axis: int = -1) -> tuple[Tensor, Tensor]:
+    """Return values in increasing order, and where they were."""
+    (axis,) = _axes(x, axis)
+    assert x.graph is not None
+    most = Tensor.constant(np.array([x.shape[axis]], dtype=np.int64)).name_in(x.graph)
+    names = x.graph.add("TopK", [x.name, most], 2, axis=axis, largest=0, sorted=1)
+    dtypes = x.dtype, int64
+    values, places = (
+        Tensor(x.shape, dtype, x.graph, name) for dtype, name in zip(dtypes, names, strict=True)
+    )
+    return values, places
+
+
+@of_tensors
+def cumulative_sum(x: Tensor, /, *, axis: int) -> Tensor:
+    (axis,) = _axes(x, axis)
+    return emit("CumSum", [x, Tensor.constant(axis)], x.shape, x.dtype)
+
+
+@of_tensors
+def argsort(x: Tensor, /, *, axis: int = -1) -> Tensor:
+    raise UnwritableError("it sorts by the values of rows")
+
+
+@of_tensors
+def nonzero(x: Tensor, /) -> Tensor:
+    raise UnwritableError("it chooses rows by their values")
+
+
+@of_tensors
+def searchsorted(cuts: Any, x: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
+    """Count the cuts below numbers; not a number is above all of them."""
+    beyond = less_equal if side == "left" else less
+    n = cuts.shape[0]
+    return n - sum(astype(beyond(x[..., None], cuts), int64), axis=-1)
+
+
+@of_tensors
+def matmul(a: Any, b: Any, /) -> Tensor:
+    a, b = together(a, b)
+    left = a.shape if a.ndim > 1 else (1, *a.shape)
+    right = b.shape if b.ndim > 1 else (*b.shape, 1)
+    if left[-1] != right[-2]:
+        raise UnwritableError(f"it multiplies matrices of the shapes {a.shape} and {b.shape}")
+    shape = (*broadcast(left[:-2], right[:-2]), left[-2], right[-1])
+    shape = shape if a.ndim > 1 else (*shape[:-2], shape[-1])
+    return emit("MatMul", [a, b], shape if b.ndim > 1 else shape[:-1], a.dtype)
+
+
+@of_tensors
+def vecdot(a: Any, b: Any, /, *, axis: int = -1) -> Tensor:
+    return sum(a * b, axis=axis)
+
+
+class linalg:  # noqa: N801
+    """The functions of the array API's ``linalg`` that graphs have."""
+
+    @staticmethod
+    def vector_norm(x: Tensor, /, *, axis: Any = None, keepdims: Any = False) -> Tensor:
+        return sqrt(sum(x * x, axis=axis, keepdims=keepdims))
+
+
+def norm(x: Tensor, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Tensor:
+    """Compute Euclidean norms of vectors, as NumPy's function does by default."""
+    if ord not in (None, 2) or not isinstance(axis, int):
+        raise UnwritableError(f"there is no norm of ord={ord!r} and axis={axis!r} in graphs")
+    return linalg.vector_norm(x, axis=axis, keepdims=keepdims)
+
+
+# Shapes, and picking elements.
+
+
+@of_tensors
+def reshape(x: Tensor, /, shape: Any, *, copy: Any = None) -> Tensor:
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if -1 in shape:
+        rows = [n for n in x.shape if isinstance(n, Rows)]
+        known = prod(int(n) for n in shape if n != -1)
+        left = prod(map(int, x.shape)) // known
+        new = left if any_of(isinstance(n, Rows) for n in shape) else rows[0] * (left // rows[0])
+        shape = tuple(new if n == -1 else n for n in shape)
+    if prod(shape) != prod(x.shape) or [isinstance(n, Rows) for n in shape].count(True) != 1:
+        raise UnwritableError(f"it reshapes an array of shape {x.shape} to {shape}")
+    target = np.array([-1 if isinstance(n, Rows) else n for n in shape], dtype=np.int64)
+    return _view(emit("Reshape", [x, Tensor.constant(target)], shape, x.dtype))
+
+
+def _view(x: Tensor) -> Tensor:
+    x.is_view = True
+    return x
+
+
+@of_tensors
+def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
+    shape = [x.shape[axis] for axis in axes]
+    return _view(emit("Transpose", [x], shape, x.dtype, perm=list(axes)))
+
+
+@of_tensors
+def matrix_transpose(x: Tensor, /) -> Tensor:
+    return permute_dims(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+@of_tensors
+def expand_dims(x: Tensor, /, *, axis: int = 0) -> Tensor:
+    axis = axis % (x.ndim + 1)
+    shape = (*x.shape[:axis], 1, *x.shape[axis:])
+    return _view(emit("Unsqueeze", [x, Tensor.constant([axis])], shape, x.dtype))
+
+
+@of_tensors
+def concat(arrays: Any, /, *, axis: int = 0) -> Tensor:
+    arrays = list(map(as_tensor, arrays))
+    if len(arrays) == 1:
+        return arrays[0]
+    dtype = np.result_type(*(array.dtype for array in arrays))
+    like = next(array for array in arrays if array.graph is not None)
+    axis %= like.ndim
+    arrays = [_with_rows_of(like, astype(array, dtype), axis) for array in arrays]
+    if isinstance(like.shape[axis], Rows):
+        raise UnwritableError("it appends rows")
+    shape = list(like.shape)
+    shape[axis] = int(np.sum([array.shape[axis] for array in arrays]))
+    return emit("Concat", arrays, shape, dtype, axis=axis)
+
+
+def _with_rows_of(like: Tensor, array: Tensor, axis: int) -> Tensor:
+    """Repeat a constant for as many rows as another array has."""
+    rows = [i for i, n in enumerate(like.shape) if isinstance(n, Rows)]
+    if array.graph is not None or not rows:
+        return array
+    shape = [*like.shape[:axis], array.shape[axis], *like.shape[axis + 1 :]]
+    return broadcast_to(array, shape, like)
+
+
+def broadcast_to(x: Tensor, shape: Any, like: Tensor | None = None) -> Tensor:
+    """Repeat an array. It has as many rows as another, or as itself."""
+    like = as_tensor(x) if like is None else like
+    if like.graph is None:
+        return Tensor.constant(np.broadcast_to(x.known(), shape))
+    if len(shape) != like.ndim:
+        like = next(_lined_up(like, shape))
+    all_of = emit("Shape", [like], (len(shape),), int64)
+    target = np.array([0 if isinstance(n, Rows) else n for n in shape], dtype=np.int64)
+    shape_of = where(Tensor.constant(target == 0), all_of, target)
+    return emit("Expand", [x, shape_of], shape, x.dtype)
+
+
+def _lined_up(like: Tensor, shape: Any) -> Any:
+    """Yield an array with ones before its axes."""
+    for _ in range(len(shape) - like.ndim):
+        like = expand_dims(like, axis=0)
+    yield like
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> Tensor:
+    axis = axis % (arrays[0].ndim + 1)
+    return concat([expand_dims(as_tensor(array), axis=axis) for array in arrays], axis=axis)
+
+
+@of_tensors
+def take(x: Any, indices: Any, /, *, axis: Any = None) -> Tensor:
+    x, indices = as_tensor(x), as_tensor(indices)
+    axis = 0 if axis is None else axis % x.ndim
+    if isinstance(x.shape[axis], Rows):
+        raise UnwritableError("it picks rows by their number")
+    shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+    return emit("Gather", [x, indices], shape, x.dtype, axis=axis)
+
+
+def taken_along(x: Tensor, columns: Tensor) -> Tensor:
+    """Return the values of each row at columns of its own, (n_rows, n_picked)."""
+    return emit("GatherElements", [x, columns], columns.shape, x.dtype, axis=1)
+
+
+def picked(x: Tensor, key: Any) -> Tensor:
+    """Return ``x[key]``, for integers, slices, None, an ellipsis and arrays of constants."""
+    key = key if isinstance(key, tuple) else (key,)
+    if x.graph is None:
+        return Tensor.constant(x.known()[tuple(map(values_of, key))])
+    n_given = len([part for part in key if part is not None and part is not ...])
+    at = key.index(...) if any_of(part is ... for part in key) else len(key)
+    rest = (slice(None),) * (x.ndim - n_given)
+    axis = 0
+    for part in (*key[:at], *rest, *key[at + 1 :]):
+        if part is None:
+            x = expand_dims(x, axis=axis)
+        elif isinstance(part, slice):
+            x = _sliced(x, part, axis)
+        else:
+            x = take(x, _positions(part), axis=axis)
+            axis -= np.ndim(values_of(part)) == 0
+        axis += 1
+    return x
+
+
+def _positions(part: Any) -> np.ndarray:
+    """Return where an index or a mask of constants picks elements."""
+    part = np.asarray(values_of(part))
+    return np.flatnonzero(part) if part.dtype.kind == "b" else part.astype(np.int64)
+
+
+def _sliced(x: Tensor, part: slice, axis: int) -> Tensor:
+    n = x.shape[axis]
+    whole = part.start in (None, 0) and part.step in (None, 1)
+    if whole and (part.stop is None or (isinstance(part.stop, Rows) and isinstance(n, Rows))):
+        return x
+    if isinstance(n, Rows):
+        raise UnwritableError("it picks rows by their number")
+    kept = range(*part.indices(n))
+    if kept == range(n):
+        return x
+    if kept.step != 1:
+        return take(x, np.arange(*part.indices(n)), axis=axis)
+    ends = [Tensor.constant([end]) for end in (kept.start, kept.stop, axis)]
+    shape = (*x.shape[:axis], len(kept), *x.shape[axis + 1 :])
+    return _view(emit("Slice", [x, *ends], shape, x.dtype))
+
+
+Tensor.xp = sys.modules[__name__]

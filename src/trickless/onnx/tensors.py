@@ -1,0 +1,216 @@
+"""Tensors of an ONNX graph as arrays: operations on them add nodes to the graph.
+
+Families of neurons evaluate rows by the functions of the array API, whatever library the rows
+belong to. If the rows are tensors of a graph, the same code writes the graph. A tensor whose values
+are known, such as the weights of neurons, is a constant; operations on constants alone are
+computed at once, by NumPy.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from trickless.onnx.graph import Graph
+
+#: Constants of more numbers are stored in single precision, if it holds them exactly.
+_FEW = 16
+#: The number of double precision among ONNX's types.
+_DOUBLE = 11
+
+
+class UnwritableError(TypeError):
+    """Something that needs the values of rows, or that no operator of the graph can do."""
+
+
+class Rows(int):
+    """The number of rows, or a multiple of it, which is known only when the graph is used.
+
+    As a number it counts as a single row. Shapes keep it, and so do products.
+    """
+
+    def __mul__(self, other: Any) -> Any:
+        return Rows(int(self) * other) if isinstance(other, int) else NotImplemented
+
+    __rmul__ = __mul__
+
+
+#: Names of ufuncs of NumPy and SciPy that the array API calls otherwise.
+_UFUNCS = {"absolute": "abs", "true_divide": "divide", "power": "pow", "expit": "sigmoid"}
+#: Names of other functions of NumPy that the array API calls otherwise.
+_FUNCTIONS = {"concatenate": "concat", "amax": "max", "amin": "min", "transpose": "permute_dims"}
+#: Methods of NumPy's arrays that are functions of the array API.
+_METHODS = {"astype", "sum", "mean", "max", "min", "any", "all", "clip", "argmax", "take"}
+
+
+def _method(name: str, swapped: bool = False) -> Any:
+    """Make a special method of a function of the array API."""
+
+    def method(self: Tensor, other: Any) -> Tensor:
+        function = getattr(self.xp, name)
+        return function(other, self) if swapped else function(self, other)
+
+    return method
+
+
+def _operator(name: str) -> tuple[Any, Any, Any]:
+    """Make the special methods of an operator: with the other on the right, on the left, in place.
+
+    An operator in place changes all names of the array.
+    """
+
+    def in_place(self: Tensor, other: Any) -> Tensor:
+        if self.is_view:
+            raise UnwritableError("it changes a part of an array in place")
+        self.__dict__.update(vars(getattr(self.xp, name)(self, other)) | {"is_view": False})
+        return self
+
+    return _method(name), _method(name, swapped=True), in_place
+
+
+class Tensor:
+    """An array of a graph, or a constant.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The number of rows is a :class:`Rows`.
+    dtype : dtype
+    graph, name : Graph and str, optional
+        Where it is computed. None for constants.
+    value : array, optional
+        The values of a constant.
+    """
+
+    #: The functions of the array API, a module that sets this.
+    xp: ClassVar[Any]
+    #: The device, for code that asks: constants are computed by NumPy.
+    device = "cpu"
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: Any,
+        graph: Graph | None = None,
+        name: str = "",
+        value: np.ndarray | None = None,
+        is_view: bool = False,
+    ) -> None:
+        self.shape, self.dtype = tuple(shape), np.dtype(dtype)
+        self.graph, self.name, self.value, self.is_view = graph, name, value, is_view
+
+    @classmethod
+    def constant(cls, value: Any, dtype: Any = None) -> Tensor:
+        """Make a constant of an array or a number."""
+        value = np.asarray(value, dtype=dtype)
+        return cls(value.shape, value.dtype, value=value)
+
+    def name_in(self, graph: Graph) -> str:
+        """Return the name of the tensor in a graph, in which constants are stored at first use.
+
+        Numbers that single precision holds exactly are stored in single precision.
+        """
+        if self.value is None:
+            return self.name
+        if self.dtype == np.float64 and self.value.size > _FEW:
+            with np.errstate(over="ignore"):
+                single = self.value.astype(np.float32)
+            if (single == self.value).all():
+                return graph.add("Cast", [graph.constant(single)], to=_DOUBLE)[0]
+        return graph.constant(self.value)
+
+    def known(self) -> np.ndarray:
+        """Return the values of a constant."""
+        if self.value is None:
+            raise UnwritableError("it looks at the values of the rows, which a graph does not have")
+        return self.value
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def T(self) -> Tensor:  # noqa: N802
+        return self.xp.permute_dims(self, tuple(reversed(range(self.ndim))))
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802
+        return self.xp.matrix_transpose(self)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return self.xp
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
+        return self
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.known() if dtype is None else self.known().astype(dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        function = getattr(self.xp, _UFUNCS.get(ufunc.__name__, ufunc.__name__), None)
+        if method != "__call__" or options or function is None:
+            raise UnwritableError(f"there is no {ufunc.__name__} in graphs")
+        return function(*inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        name = function.__name__
+        known = getattr(self.xp, _FUNCTIONS.get(name, name), None)
+        if known is None:
+            raise UnwritableError(f"there is no {name} in graphs")
+        return known(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _METHODS:
+            raise AttributeError(f"arrays of a graph have no attribute {name!r}")
+        return partial(getattr(self.xp, name), self)
+
+    def reshape(self, *shape: Any) -> Tensor:
+        """Return ``xp.reshape``, with the shape as a tuple or as several arguments."""
+        return self.xp.reshape(self, shape if len(shape) > 1 else shape[0])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        return bool(self.known())
+
+    def __float__(self) -> float:
+        return float(self.known())
+
+    def __int__(self) -> int:
+        return int(self.known())
+
+    __index__ = __int__
+
+    def __neg__(self) -> Tensor:
+        return self.xp.negative(self)
+
+    def __abs__(self) -> Tensor:
+        return self.xp.abs(self)
+
+    def __invert__(self) -> Tensor:
+        return self.xp.logical_not(self)
+
+    def __getitem__(self, key: Any) -> Tensor:
+        return self.xp.picked(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise UnwritableError("it changes elements of an array in place")
+
+    __add__, __radd__, __iadd__ = _operator("add")
+    __sub__, __rsub__, __isub__ = _operator("subtract")
+    __mul__, __rmul__, __imul__ = _operator("multiply")
+    __truediv__, __rtruediv__, __itruediv__ = _operator("divide")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = _operator("floor_divide")
+    __mod__, __rmod__, __imod__ = _operator("remainder")
+    __pow__, __rpow__, __ipow__ = _operator("pow")
+    __matmul__, __rmatmul__, __imatmul__ = _operator("matmul")
+    __and__, __rand__, __iand__ = _operator("logical_and")
+    __or__, __ror__, __ior__ = _operator("logical_or")
+    __rshift__, __rrshift__, __irshift__ = _operator("bitwise_right_shift")
+    __lt__, __le__ = _method("less"), _method("less_equal")
+    __gt__, __ge__ = _method("greater"), _method("greater_equal")
+    __eq__, __ne__ = _method("equal"), _method("not_equal")
+    __hash__ = None  # type: ignore[assignment]

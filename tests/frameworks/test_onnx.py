@@ -1,0 +1,553 @@
+"""Graphs of ONNX answer as the models do, for every learner and family."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_regressor
+from sklearn.ensemble import VotingRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import trickless
+from cases import (
+    CLASSIFIERS,
+    FAMILIES,
+    KERNEL_LEARNERS,
+    REGRESSORS,
+    SERIES,
+    SOME,
+    answers,
+    inputs,
+    name_of,
+    problem,
+    shots,
+    suited,
+)
+from trickless import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    NoisyKernelRegressor,
+    RandomFeatures,
+    TableColumn,
+    TableModel,
+    to_onnx,
+)
+from trickless.baselines import KernelGradientRegressor
+from trickless.neurons import (
+    Deep,
+    FromFunction,
+    Gaussian,
+    Given,
+    Landmarks,
+    Matern,
+    Neurons,
+    On,
+    Stumps,
+    Tabular,
+    Trees,
+)
+
+pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+#: Families without operators.
+UNWRITABLE = {"tanimoto", *SERIES}
+#: Their error function is in single precision only.
+SINGLE = {"dense-erf"}
+#: What a graph may differ from its model, as a share of the spread of predictions.
+CLOSE = {"float32": 1e-5, "float64": 1e-12}
+
+
+def run(graph, rows):
+    """The outputs of a graph, in the runtime, by name."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        graph.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    rows = rows if isinstance(rows, dict) else {"X": rows}
+    names = [output.name for output in graph.graph.output]
+    return dict(zip(names, session.run(None, rows), strict=True))
+
+
+def noisy(learner, family="gaussian", rows=100):
+    """A problem whose targets have noise, so that coefficients do not amplify rounding."""
+    X, y = problem(learner, rows)
+    if is_regressor(learner):
+        y = y + 0.3 * np.random.default_rng(1).standard_normal(rows)
+    return suited(family, X), y
+
+
+def smooth(model):
+    """Set an alpha with which coefficients do not amplify the rounding of single precision."""
+    return model.set_params(alpha=1e-2) if "alpha" in model.get_params() else model
+
+
+def assert_close(found, expected, tolerance):
+    assert found.shape == expected.shape
+    assert np.abs(found - expected).max() <= tolerance * expected.std()
+
+
+WRITABLE = sorted(FAMILIES.keys() - UNWRITABLE)
+#: Double precision is the same code, so that one learner tells; classifiers have the functions of
+#: regressors.
+CASES = [(family, learner, "float32") for family in WRITABLE for learner in REGRESSORS]
+CASES += [(family, REGRESSORS[0], "float64") for family in WRITABLE]
+CASES += [(family, learner, "float32") for family in SOME for learner in CLASSIFIERS]
+
+
+@pytest.mark.parametrize(("family", "learner", "dtype"), CASES, ids=str)
+def test_graphs_predict_as_every_learner_with_every_family(family, learner, dtype):
+    X, y = noisy(learner, family)
+    model = clone(learner).set_params(neurons=FAMILIES[family], dtype=dtype, random_state=0)
+    model.set_params(n_neurons=min(model.n_neurons, 100))
+    smooth(model).fit(X[:80], y[:80])
+    output = "prediction" if is_regressor(model) else "decision"
+    (found,) = run(to_onnx(model, outputs=output), X.astype(dtype)).values()
+    assert_close(found, answers(model, X), CLOSE["float32" if family in SINGLE else dtype])
+
+
+BASELINES = [(each, "rbf") for each in KERNEL_LEARNERS if "Noisy" not in name_of(each)]
+BASELINES += [(BASELINES[0][0], kernel) for kernel in ("linear", "poly", "cosine", "laplacian")]
+
+
+@pytest.mark.parametrize(("learner", "kernel"), BASELINES, ids=str)
+def test_graphs_predict_as_baselines_do(learner, kernel):
+    X, y = noisy(learner, rows=60)
+    params = {"gamma": 0.2} if kernel in ("rbf", "poly") else None
+    model = clone(learner).set_params(kernel=kernel, kernel_params=params, random_state=0)
+    model.fit(X[:40], y[:40])
+    output = "prediction" if is_regressor(model) else "decision"
+    (found,) = run(to_onnx(model, outputs=output), X).values()
+    assert_close(found, answers(model, X), 1e-12)
+
+
+@pytest.mark.parametrize(
+    "neurons",
+    [
+        Trees(shape="binary", max_leaves=40),
+        Trees(leaves="linear", crosses="auto"),
+        Trees(depth=1),
+        Landmarks(Matern(2.5), n_points=20),
+        On([3, 1], Gaussian()) * Stumps(),
+        2 * Tabular() + Trees(depth=2),
+        Deep(hidden=()),
+    ],
+    ids=repr,
+)
+def test_gaps_and_compositions(neurons):
+    X, y = noisy(REGRESSORS[1], rows=300)
+    if neurons.accepts_tables:
+        X[::7, 1] = np.nan
+        X[::11, 3] = np.nan
+    model = DoublyStochasticRegressor(neurons, 20, random_state=0).fit(X[:200], y[:200])
+    (found,) = run(to_onnx(model), X.astype(np.float32)).values()
+    assert_close(found, model.predict(X), 1e-5)
+
+
+def test_given_trees_are_written():
+    X, y = noisy(REGRESSORS[0])
+    trees = Given.of(DoublyStochasticRegressor("trees", 20, random_state=0).fit(X, y))
+    model = KitchenSinksRegressor(trees, 20, random_state=0).fit(X, y)
+    assert_close(run(to_onnx(model), X.astype(np.float32))["prediction"], model.predict(X), 1e-12)
+
+
+def test_values_on_thresholds_fall_on_the_side_that_they_fall_on_in_the_model():
+    """Single precision rounds thresholds and rows alike."""
+    X = np.random.default_rng(0).integers(0, 40, (300, 2)) / 10
+    model = DoublyStochasticRegressor("trees", 50, random_state=0).fit(X, X[:, 0] * X[:, 1])
+    steps = model.neurons_.bins_.thresholds[0]
+    rows = np.stack([steps, np.full(len(steps), 1.7)], axis=1)
+    rows = np.concatenate([rows, np.nextafter(rows, 9), np.nextafter(rows, 0)]).astype(np.float32)
+    np.testing.assert_allclose(run(to_onnx(model), rows)["prediction"], model.predict(rows), 1e-12)
+
+
+LABELS = {
+    "text": np.array(["no", "naïve", "yes"]),
+    "objects": np.array(["a", "b", "c"], dtype=object),
+    "integers": np.array([-3, 0, 2**40]),
+    "floats": np.array([0.0, 1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        *CLASSIFIERS,
+        KitchenSinksClassifier(n_neurons=40, loss="log_loss"),
+        DoublyStochasticClassifier(n_neurons=40, loss="squared_error", preconditioner="block"),
+    ],
+    ids=name_of,
+)
+def test_labels_and_probabilities(learner, n_classes, labels):
+    X, y = noisy(learner)
+    y = LABELS[labels][np.minimum(y, n_classes - 1)]
+    model = clone(learner).set_params(random_state=0).fit(X, y)
+    found = run(to_onnx(model), X.astype(np.float32))
+    assert next(iter(found)) == "label"
+    np.testing.assert_array_equal(found["label"], model.predict(X))
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-5)
+        np.testing.assert_allclose(found["probabilities"].sum(axis=1), 1, atol=1e-12)
+    else:
+        assert_close(found["decision"], model.decision_function(X), 1e-5)
+
+
+def test_booleans_sets_of_labels_and_classes_that_grow():
+    X, y = noisy(CLASSIFIERS[0])
+    models = [KitchenSinksClassifier(n_neurons=40, random_state=0).fit(X, y > 0)]
+    models.append(clone(models[0]).fit(X, np.stack([y > 0, y > 1, X[:, 3] > 0], axis=1)))
+    for learner in (models[0], DoublyStochasticClassifier(n_neurons=40, random_state=0)):
+        growing = clone(learner).partial_fit(X[y == 0], y[y == 0], classes="grow")
+        models += [clone(learner).partial_fit(X, y > 0, classes="grow"), growing]
+    for model in models:
+        found = run(to_onnx(model), X.astype(np.float32))
+        np.testing.assert_array_equal(found["label"], model.predict(X))
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("learner", REGRESSORS[:2], ids=name_of)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"loss": "poisson"},
+        {"loss": "gamma"},
+        {"loss": "quantile", "quantile": [0.1, 0.5, 0.9]},
+        {"loss": "absolute_error"},
+        {"loss": "cox"},
+    ],
+    ids=str,
+)
+def test_links_of_losses(learner, params):
+    X, y = noisy(learner)
+    counts = np.random.default_rng(0).poisson(np.exp(y)) + 1.0 * (params["loss"] != "poisson")
+    y = np.stack([counts, X[:, 0] > -1], axis=1) if params["loss"] == "cox" else counts
+    model = smooth(clone(learner)).set_params(**params, random_state=0).fit(X, y)
+    (found,) = run(to_onnx(model), X.astype(np.float32)).values()
+    assert_close(found, model.predict(X), 1e-5)
+
+
+def test_several_targets_far_from_0():
+    X, y = noisy(REGRESSORS[0])
+    model = smooth(KitchenSinksRegressor(n_neurons=40, random_state=0))
+    model.fit(X, np.stack([y + 1e7, -y], 1))
+    found, expected = run(to_onnx(model), X.astype(np.float32))["prediction"], model.predict(X)
+    assert (np.abs(found - expected).max(axis=0) < 1e-5 * expected.std(axis=0)).all()
+
+
+ERROR_BARS = {
+    "plain": {},
+    "few rows": {"n_neurons": 300},
+    "noise": {"noise": "heteroscedastic"},
+    "weights": {},
+    "outputs": {},
+    "passes": {"solver": "iterative"},
+}
+
+
+@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize("case", ERROR_BARS)
+def test_standard_deviations_and_intervals(case, compact):
+    X, y = noisy(REGRESSORS[0], rows=120)
+    y = np.stack([y, X[:, 0] + y**2], axis=1) if case == "outputs" else y
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y)) if case == "weights" else None
+    model = KitchenSinksRegressor(n_neurons=40, random_state=0).set_params(**ERROR_BARS[case])
+    model = model.fit(X, y, weight)
+    model = model.compact() if compact else model
+    outputs = ("interval", "prediction") if case == "passes" else ("std", "interval", "prediction")
+    found = run(to_onnx(model, outputs=outputs, confidence=0.8), X.astype(np.float32))
+    assert tuple(found) == outputs
+    assert_close(found["prediction"], model.predict(X), 1e-5)
+    assert_close(found["interval"], model.predict_interval(X, 0.8), 1e-5)
+    if "std" in found:
+        np.testing.assert_allclose(found["std"], model.predict(X, return_std=True)[1], 1e-5)
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"loss": "tweedie"}, {"loss": "quantile", "quantile": [0.1, 0.9]}], ids=str
+)
+def test_intervals_from_rows_held_out(params):
+    X, y = noisy(REGRESSORS[1], rows=200)
+    model = DoublyStochasticRegressor("trees", 40, early_stopping=True, random_state=0)
+    model.set_params(**params).fit(X, np.exp(y))
+    found = run(to_onnx(model, outputs=["interval"], confidence=0.7), X.astype(np.float32))
+    np.testing.assert_allclose(found["interval"], model.predict_interval(X, 0.7), 1e-12)
+
+
+@pytest.mark.parametrize("scale", ["kernel", "unit"])
+@pytest.mark.parametrize("family", ["gaussian", "trees", "tabular", "patches", "mixture"])
+def test_random_features(family, scale):
+    X = suited(family, inputs(60, 4)).astype(np.float32)
+    model = RandomFeatures(FAMILIES[family], 270, scale=scale, random_state=0, sparse_output=False)
+    expected = model.fit(X).transform(X)
+    found = run(to_onnx(model), X)["features"]
+    assert found.dtype == expected.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=2e-6 * np.abs(expected).max())
+
+
+def table(n=300):
+    """A data frame with columns of every kind, gaps, and targets."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n) / 1.0,
+            "town": rng.choice(["A", "B", "Zürich", "x y"], n),
+            "when": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.random(n) * 700, unit="D"),
+            "member": rng.random(n) < 0.5,
+            "prediction": rng.standard_normal(n),
+            "street": [f"s{i}" for i in rng.integers(0, 300, n)],
+        }
+    )
+    frame["when"] = frame["when"].astype("datetime64[us]")
+    frame.loc[::7, "age"], frame.loc[::5, "town"] = np.nan, None
+    y = np.nan_to_num(frame["age"]) / 30 + (frame["town"] == "A") + frame["prediction"]
+    return frame, y + 0.3 * rng.standard_normal(n)
+
+
+def later(frame):
+    """Other rows of the table, with new categories and values between those of training."""
+    frame = frame.copy()
+    frame["age"] += 0.37
+    frame.loc[::11, "town"], frame.loc[::3, "street"] = "elsewhere", "unseen"
+    return frame
+
+
+def columns(graph, frame):
+    """The columns of a data frame as a graph takes them."""
+    found = {}
+    for each in graph.graph.input:
+        column, kind = frame[each.name], each.type.tensor_type.elem_type
+        if kind == 8:
+            values = column.where(column.notna(), "NA").astype(object)
+            if each.name == "town":  # another Unicode form
+                values = values.str.normalize("NFD")
+        elif column.dtype.kind == "M":
+            values = (column - pd.Timestamp(0)) / pd.Timedelta("1D")
+        else:
+            values = column.astype(np.float32 if kind == 1 else np.float64)
+        found[each.name] = values.to_numpy()[:, None]
+    return found
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        KitchenSinksRegressor("tabular", n_neurons=60),
+        DoublyStochasticRegressor("trees", 60),
+        DoublyStochasticRegressor(Trees(shape="binary"), 60),
+        KitchenSinksRegressor(On(["age", "prediction"], Tabular()) + On("town", Tabular()), 60),
+    ],
+    ids=name_of,
+)
+def test_data_frames_have_an_input_for_each_column(learner):
+    frame, y = table()
+    model = clone(learner).set_params(random_state=0).fit(frame, y)
+    graph = to_onnx(model)
+    for rows in (frame, later(frame)):
+        found = run(graph, columns(graph, rows))
+        assert list(found) == ["prediction_"]  # since there is a column of that name
+        assert_close(found["prediction_"], model.predict(rows), 1e-5)
+
+
+@pytest.mark.parametrize("dtype", [None, "float32"])
+@pytest.mark.parametrize("neurons", ["tabular", "trees", "gaussian", "stumps", "intersection"])
+def test_table_models(neurons, dtype):
+    frame, y = table()
+    frame["prediction"] = np.abs(frame["prediction"])
+    described = [
+        TableColumn("age", "number", mean=48.0, scale=18.0, has_missing=True, median=47.0),
+        TableColumn("town", "category", categories=["A", "Zürich", "x y"], has_missing=True),
+        TableColumn("when", "date", mean=20000.0, scale=200.0, median=20003.0),
+        TableColumn("member", "number", mean=0.5, scale=0.5),
+        TableColumn("prediction", "number"),
+        TableColumn("street", "category", categories=sorted(frame["street"].unique())),
+    ]
+    learner = KitchenSinksClassifier(neurons, n_neurons=60, random_state=0)
+    model = TableModel(learner, described, "target", classes=np.array(["no", "yes"]))
+    model.fit(frame.assign(target=np.where(y > np.median(y), "yes", "no")))
+    graph = to_onnx(model, dtype=dtype)
+    for rows in (frame, later(frame)):
+        found = run(graph, columns(graph, rows))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of new categories
+            expected = model.predict_proba(rows)
+        np.testing.assert_array_equal(found["label"], np.array(["no", "yes"])[expected.argmax(1)])
+        np.testing.assert_allclose(found["probabilities"], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", CLOSE)
+def test_pipelines_by_skl2onnx(dtype):
+    skl2onnx = pytest.importorskip("skl2onnx")
+    import trickless.onnx  # noqa: F401
+
+    X, y = noisy(REGRESSORS[0])
+    regressors = [
+        KitchenSinksRegressor(n_neurons=40, random_state=0, dtype=dtype),
+        VotingRegressor([(f"{i}", DoublyStochasticRegressor("trees", 20)) for i in range(2)]),
+    ]
+    for learner in regressors:
+        model = make_pipeline(StandardScaler(), learner).fit(X, y)
+        graph = skl2onnx.to_onnx(model, X[:1].astype(dtype))
+        assert_close(run(graph, X.astype(dtype))["variable"][:, 0], model.predict(X), CLOSE[dtype])
+    labels = np.array(["a", "b", "c"])[np.digitize(y, [-0.7, 0.7])]
+    classifiers = [
+        KitchenSinksClassifier(n_neurons=40, random_state=0),
+        make_pipeline(RandomFeatures(n_neurons=40, random_state=0), LogisticRegression()),
+    ]
+    for learner in classifiers:
+        model = make_pipeline(StandardScaler(), learner).fit(X, labels)
+        graph = skl2onnx.to_onnx(model, X[:1].astype(dtype), options={"zipmap": False})
+        found = run(graph, X.astype(dtype))
+        np.testing.assert_array_equal(found["label"], model.predict(X))
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-5)
+    rows = X.astype(np.float32)  # the operator of zipmap takes no others
+    graph = skl2onnx.to_onnx(model, rows[:1])
+    assert set(run(graph, rows)["output_probability"][0]) == {"a", "b", "c"}
+    model = DoublyStochasticRegressor("trees", 10).fit(*table())
+    with pytest.raises(ValueError, match="an input for each column"):
+        skl2onnx.to_onnx(model, X[:1])
+
+
+def test_files_are_whole_or_absent_and_not_larger_than_the_model(tmp_path):
+    import onnx
+
+    X, y = noisy(REGRESSORS[1], rows=400)
+    model = DoublyStochasticRegressor("trees", 60, random_state=0).fit(X, y)
+    file, saved = tmp_path / "model.onnx", tmp_path / "model.trickless"
+    to_onnx(model, file)
+    graph = onnx.load(file)
+    onnx.checker.check_model(graph, full_check=True)
+    assert {each.domain: each.version for each in graph.opset_import} == {"": 18}
+    assert_close(run(graph, X.astype(np.float32))["prediction"], model.predict(X), 1e-12)
+    trickless.save(model, saved, for_prediction=True)
+    assert file.stat().st_size < 1.2 * saved.stat().st_size
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match="is a folder"):
+        to_onnx(model, tmp_path)
+    with pytest.raises(FileNotFoundError, match="missing"):
+        to_onnx(model, tmp_path / "missing" / "model.onnx")
+    with pytest.raises(ValueError, match=r"Tanimoto\(\)"):
+        to_onnx(KitchenSinksRegressor("tanimoto", 20).fit(np.abs(X), y), file)
+    assert file.read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {file.name, saved.name}
+
+
+class Peeking(Neurons):
+    """A family that looks at its rows."""
+
+    def draw(self, rng, n):
+        return rng.standard_normal((n, self.n_features_in_))
+
+    def activate(self, X, weights):
+        Z = X @ weights[0].T
+        return Z / 2 if abs(Z).max() > 1e9 else np.tanh(Z)
+
+
+class InPlace(Peeking):
+    """A family that changes a part of an array."""
+
+    def activate(self, X, weights):
+        Z = X @ weights[0].T
+        part = Z[:, :3]
+        part *= 2
+        return np.tanh(Z)
+
+
+class Sums(Peeking):
+    """A family that changes an array under two names."""
+
+    def activate(self, X, weights):
+        Z = X @ weights[0].T
+        same = Z
+        Z *= 0.5
+        return np.tanh(same)
+
+
+class ByNumPy(Peeking):
+    """A family that calls functions and methods of NumPy."""
+
+    width = 2
+
+    def activate(self, X, weights):
+        X = X / (1 + np.linalg.norm(X, axis=1, keepdims=True)) - X.mean(axis=1)[:, None]
+        Z = np.clip(np.where(X @ weights[0].T > 0, 1.0, -0.5).astype(X.dtype), -1, 1)
+        others = np.exp(-np.maximum(np.sum(X**2, axis=-1), 0.1)).reshape(-1, 1)
+        return np.concatenate([Z, np.sqrt(np.abs(Z)) * others], axis=1)
+
+
+def test_families_of_users():
+    X, y = noisy(REGRESSORS[0])
+    for family in (Sums(), ByNumPy()):
+        model = smooth(KitchenSinksRegressor(family, 40, random_state=0)).fit(X, y)
+        found = run(to_onnx(model), X.astype(np.float32))["prediction"]
+        assert_close(found, model.predict(X), 1e-5)
+    for family in (Peeking(), InPlace(), *(FAMILIES[name] for name in sorted(UNWRITABLE))):
+        rows = X if family not in FAMILIES.values() else None
+        if rows is None:
+            (name,) = (name for name in UNWRITABLE if FAMILIES[name] is family)
+            rows = suited(name, X)
+        model = KitchenSinksRegressor(family, 20, random_state=0).fit(rows, y)
+        with pytest.raises(ValueError, match=type(family).__name__) as raised:
+            to_onnx(model)
+        assert "Remedy" in str(raised.value)
+    draw, psi = (lambda rng, n, d: (rng.standard_normal((n, d)),)), (lambda X, w: np.sign(X @ w.T))
+    model = KitchenSinksRegressor(FromFunction(draw, psi), 40, random_state=0).fit(X, y)
+    assert_close(run(to_onnx(model), X.astype(np.float32))["prediction"], model.predict(X), 1e-5)
+
+
+def y_of(X):
+    return X[:, 0]
+
+
+WRONG = {
+    "model": (lambda m, X: to_onnx(StandardScaler()), "StandardScaler"),
+    "outputs": (lambda m, X: to_onnx(m, outputs=("median",)), r"outputs=\('median',\)"),
+    "twice": (lambda m, X: to_onnx(m, outputs=["std", "std"]), "outputs="),
+    "dtype": (lambda m, X: to_onnx(m, dtype="int8"), "dtype='int8'"),
+    "confidence": (lambda m, X: to_onnx(m, outputs="interval", confidence=2), "confidence=2"),
+    "few rows": (lambda m, X: to_onnx(m, outputs="interval", confidence=0.999), "0.999"),
+    "no std": (
+        lambda m, X: to_onnx(DoublyStochasticRegressor().fit(X, y_of(X)), outputs="std"),
+        "DoublyStochasticRegressor has no standard deviations",
+    ),
+    "labels": (
+        lambda m, X: to_onnx(
+            KitchenSinksClassifier(n_neurons=9).fit(X, (X[:, 0] > 0).astype("M8[D]"))
+        ),
+        r"labels .* datetime64",
+    ),
+    "noisy": (lambda m, X: to_onnx(NoisyKernelRegressor(shots).fit(X, X[:, 0])), "NoisyKernel"),
+    "kernel": (
+        lambda m, X: to_onnx(KernelGradientRegressor(kernel=np.dot).fit(X[:9], X[:9, 0])),
+        "kernel=<",
+    ),
+    "experts": (
+        lambda m, X: to_onnx(m.set_params(half_life=[9.0, 99.0]).fit(X[:40], X[:40, 0])),
+        r"half_life=\[",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_errors_name_what_is_wrong(wrong):
+    X, y = noisy(REGRESSORS[0])
+    model = KitchenSinksRegressor(n_neurons=20, random_state=0).fit(X, y)
+    function, message = WRONG[wrong]
+    with pytest.raises((ValueError, TypeError, AttributeError), match=message) as raised:
+        function(model, X)
+    assert "Remedy" in str(raised.value)
+
+
+def test_models_must_be_fitted():
+    with pytest.raises(NotFittedError):
+        to_onnx(KitchenSinksRegressor())
+    with pytest.raises(NotFittedError):
+        to_onnx(TableModel(KitchenSinksRegressor(), [TableColumn("a", "number")], "y"))
