@@ -72,3 +72,12 @@ def test_what_does_not_suit_is_refused(series):
         occlusion_importance(Ridge().fit(X, X[:, 0]), X)
     with pytest.raises(ValueError, match=r"Remedy"):
         occlusion_importance(model, X[0])
+
+
+def test_series_as_they_come_are_read_as_by_the_model():
+    X = np.random.default_rng(0).standard_normal((20, 2, 30))
+    y = np.arange(20) % 2
+    model = KitchenSinksClassifier(Convolutions(), 10, random_state=0).fit(X, y)
+    found = occlusion_importance(model, X)
+    assert found.shape == (2, 30)
+    np.testing.assert_array_equal(occlusion_importance(model, X.reshape(20, -1)), found)

@@ -40,8 +40,8 @@ def occlusion_importance(
     ----------
     estimator : fitted classifier or regressor
         Answers are values of ``decision_function``, or else of ``predict_proba`` or ``predict``.
-    X : array of shape (n_rows, n_features)
-        Series as flat rows, one channel after the other.
+    X : array of shape (n_rows, n_channels, length) or (n_rows, n_features), or list of series
+        Series as the model takes them, or as flat rows, one channel after the other.
     shape : int, tuple of int or None, default=None
         Length of the series, or (channels, length). None means the shape of the estimator's
         neurons, if they have one, and otherwise one channel.
@@ -89,6 +89,8 @@ def occlusion_importance(
     check_value(_OWNER, "shape", shape, Convolutions._rules["shape"])
     check_value(_OWNER, "window", window, _WINDOW)
     check_is_fitted(estimator)
+    if (rows := getattr(estimator, "rows_", None)) is not None:
+        X = rows.kind.layout.flat(_OWNER, X)
     with with_remedies(_OWNER):
         X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
     n_channels, length = _shape_of(estimator, X, shape)
@@ -129,7 +131,7 @@ def _answers(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
 def _shape_of(estimator: Any, X: np.ndarray, shape: Any) -> tuple[int, int]:
     """Find the numbers of channels and of times."""
     if shape is None:
-        shape = getattr(getattr(estimator, "neurons_", None), "shape", None)
+        shape = getattr(getattr(estimator, "neurons_", None), "shape_", None)
     n = X.shape[1]
     n_channels, length = shape if isinstance(shape, tuple | list) else (1, shape or n)
     if prod((n_channels, length)) != n:

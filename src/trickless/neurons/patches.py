@@ -266,7 +266,7 @@ class Patches(Neurons):
         return xp.reshape(xp.sqrt(t), (n_rows, g * g * n))
 
     def inputs_of_values(self, n: int) -> Inputs:
-        """An image with a pixel for each cell, and a channel for each neuron."""
+        """Return an image with a pixel for each cell, and a channel for each neuron."""
         kinds = np.zeros(self.width * n, dtype=np.intp)
         return Inputs(kinds, shape=(self.pool, self.pool, n))
 

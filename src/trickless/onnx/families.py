@@ -19,7 +19,7 @@ from trickless.neurons import Chi2, Intersection, Landmarks, Laplace1, Neurons, 
 from trickless.neurons.base import Weights
 from trickless.neurons.isotropic import Isotropic
 from trickless.neurons.patches import _FLOOR, _affine, _unit_range
-from trickless.neurons.tabular import _TOP
+from trickless.neurons.tabular import TOP
 from trickless.onnx.tensors import Tensor
 
 #: The classes that write graphs, by the class of the family.
@@ -85,7 +85,7 @@ class _Tabular(Tabular):
         cuts = [np.empty(0) if each is None else each for each in self.cuts_]
         below = xp.astype(count_below(X, cuts), X.dtype)
         # As in the family: the count over the number, both in the precision of the rows.
-        rank = below / np.maximum(n, 1).astype(X.dtype) * np.asarray(_TOP, X.dtype)
+        rank = below / np.maximum(n, 1).astype(X.dtype) * np.asarray(TOP, X.dtype)
         return xp.where(xp.isnan(X) | ~is_number, X, rank)
 
 
@@ -117,7 +117,7 @@ class _Patches(Patches):
 
     def _patches(self, X: Any) -> Any:
         p, (down, across) = self.patch, self._positions
-        images = xp.reshape(_unit_range(X), (X.shape[0], *self.shape[:2], self._channels))
+        images = xp.reshape(_unit_range(X), (X.shape[0], *self.shape_[:2], self._channels))
         images = xp.permute_dims(images, (3, 0, 1, 2))
         lines = xp.concat([images[..., x : x + across] for x in range(p)], axis=0)
         shifted = xp.concat([lines[:, :, y : y + down, :] for y in range(p)], axis=0)
