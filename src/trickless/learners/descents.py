@@ -259,9 +259,10 @@ def race(
         _race_with(linear, learner, targets, weight, options, some(ROWS))
     if family.shape == "auto" and len(targets) >= MANY_ROWS:
         binary = family.as_binary(len(targets))
-        _race_with(binary, learner, targets, weight, options, some(SHAPE_ROWS), SHAPE_LAPS)
-        if learner.neurons_ is binary:
-            return size_up(learner, targets, weight, validated)
+        # As if there were no more trees. If steps were small, deep trees would lead at first.
+        few = size_up(learner, targets, weight, validated, n_neurons=SHAPE_LAPS)
+        _race_with(binary, learner, targets, weight, few, some(SHAPE_ROWS), SHAPE_LAPS)
+        return size_up(learner, targets, weight, validated)
     return options
 
 
