@@ -211,7 +211,7 @@ def test_the_shape_is_kept_that_explains_more_of_the_held_out_rows(make, shape, 
     assert model.neurons_.used_shape == shape
 
 
-@pytest.mark.parametrize(("rows", "shape"), [(deep(4000), "binary"), (steps(), "oblivious")])
+@pytest.mark.parametrize(("rows", "shape"), [(deep(4000), "binary"), (slopes(800), "oblivious")])
 def test_with_many_rows_the_shape_is_taken_whose_first_trees_are_better(rows, shape, monkeypatch):
     X, y = rows
     few = regressor(60, Trees(leaves="constant")).fit(X, y)
