@@ -260,8 +260,9 @@ def race(
     if family.shape == "auto" and len(targets) >= MANY_ROWS:
         binary = family.as_binary(len(targets))
         # As if there were no more trees. If steps were small, deep trees would lead at first.
-        few = size_up(learner, targets, weight, validated, n_neurons=SHAPE_LAPS)
-        _race_with(binary, learner, targets, weight, few, some(SHAPE_ROWS), SHAPE_LAPS)
+        laps = min(SHAPE_LAPS, options.step.n_neurons)
+        few = size_up(learner, targets, weight, validated, n_neurons=laps)
+        _race_with(binary, learner, targets, weight, few, some(SHAPE_ROWS), laps)
         return size_up(learner, targets, weight, validated)
     return options
 
