@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import trickless
+from cases import shots
 from export_cases import CASES, ODD, expected, tolerance
 from trickless import (
     DoublyStochasticRegressor,
@@ -195,7 +196,7 @@ def text_of(label):
         (lambda: fitted(KitchenSinksRegressor(Stumps(), 10)), "neurons=Stumps cannot be written"),
         (lambda: fitted(KitchenSinksRegressor(Bent(1.0), 10)), "neurons=Bent cannot be written"),
         (lambda: fitted(KitchenSinksRegressor(Dense("erf"), 10)), "activation='erf'"),
-        (lambda: fitted(NoisyKernelRegressor(lambda x, z, rng: x @ z.T)), "no finite network"),
+        (lambda: fitted(NoisyKernelRegressor(shots)), "no finite network"),
         (lambda: fitted(RandomFeatures("gaussian", 10)), "no finite network"),
         (lambda: fitted(KitchenSinksClassifier(Gaussian(1.0), 5), text_of("a\0b")), "null char"),
         (lambda: fitted(KitchenSinksClassifier(Gaussian(1.0), 5), text_of("\ud800")), "surrogates"),

@@ -517,7 +517,7 @@ OF_OTHERS = [
     (in_turn, set_at("neurons_._places", lambda p: p[::-1]), "_places"),
     (in_turn, set_at("neurons_.parts_", lambda p: p[:1]), "length of parts_"),
     (of_frame, set_at("rows_.encoder.codes", lambda c: [c[0], {"A": 7, "B": 1}]), "codes"),
-    (of_frame, set_at("rows_.encoder.codes", [None, {"A": 0}]), "categories of neurons_"),
+    (of_frame, set_at("rows_.encoder.codes", [None, {"A": 0}]), "n_first: 4 is not the 3"),
     (of_frame, set_at("rows_.encoder", None), "categories of neurons_"),
     (of_frame, set_at("neurons_.mixture_.parts_.0.variables_", np.array([9])), "variables_: 9"),
     (of_frame, set_at("neurons_.cuts_", lambda c: c[:1]), "length of cuts_"),

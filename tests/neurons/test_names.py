@@ -127,7 +127,7 @@ def test_no_remedy_for_infinity_suggests_what_refuses_it(neurons):
 
 
 def test_images_and_missing_labels_get_a_remedy():
-    with pytest.raises(ValueError, match=r"X\.reshape\(len\(X\), -1\).*Patches\(\(3, 3\), p"):
+    with pytest.raises(ValueError, match=r"Patches\(patch=2, pool=2\).*X\.reshape\(len\(X\), -1\)"):
         KitchenSinksRegressor().fit(X.reshape(20, 3, 3), y[:20])
     with pytest.raises(ValueError, match=r"y contains NaN \(row 59\).*Remedy: leave these"):
         KitchenSinksRegressor().fit(X, np.append(y[:-1], np.nan))

@@ -61,7 +61,8 @@ class On(Composed):
     @property
     def any_code(self) -> bool:  # type: ignore[override]
         """Whether the chosen columns are of numbers, or may hold any code."""
-        return bool(self.neurons.any_code or not self.neurons.accepts_tables)
+        part = self.neurons
+        return not isinstance(part, Neurons) or part.any_code or not part.accepts_tables
 
     @property
     def _n_seen(self) -> int:

@@ -153,9 +153,6 @@ class Tabular(Neurons):
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.mixture_.activate(self._ranks(X), weights)
 
-    def least_rows(self, weights: Weights, n_block: int) -> int:
-        return 1  # there are no products
-
     def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
         return TabularRow(self.cuts_, TOP, self.mixture_, pieces, n_rows)
 
