@@ -368,9 +368,9 @@ def test_a_name_may_be_as_long_as_the_system_allows(table, tmp_path):
 
 def test_the_numbers_of_rows_that_pandas_writes_are_no_column(table, tmp_path):
     table.to_csv(tmp_path / "data.csv")
-    model, _ = fit(tmp_path / "data.csv", tmp_path)
+    model, _ = fit(tmp_path / "data.csv", tmp_path, n_neurons=9)
     table.to_csv(tmp_path / "plain.csv", index=False)
-    plain, _ = fit(tmp_path / "plain.csv", tmp_path)
+    plain, _ = fit(tmp_path / "plain.csv", tmp_path, n_neurons=9)
     assert [c.name for c in model.columns] == [c.name for c in plain.columns]
     options = "--target", "label", "--n-neurons", 9, "--out", tmp_path / "model"
     assert "without a name" in run("fit", tmp_path / "data.csv", *options).stderr
