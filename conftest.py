@@ -3,7 +3,10 @@
 More is torch, JAX, River, skops, MLflow, ONNX, Dask, aeon, sktime, or the built site.
 """
 
+import gc
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent
 NEEDS_MORE = {
@@ -25,3 +28,14 @@ def pytest_ignore_collect(collection_path, config):
         return None
     named = [config.invocation_params.dir / arg.split("::")[0] for arg in config.args]
     return not any(path.is_relative_to(collection_path) for path in named)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for garbage neither while tests are collected nor among them: they are all in use."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()

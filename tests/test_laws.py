@@ -118,7 +118,6 @@ def test_threads_row_blocks_and_byte_budgets_change_nothing(
     X, y = problem(learner, rows=120 if "Shrinking" in name_of(learner) else BLOCK + 14)
     X = suited(family, X)
     double = make(learner, family, dtype="float64").fit(X, y)
-    single = make(learner, family, dtype="float32").fit(X, y)
     for n_jobs, rows, n_bytes in ((1, 100, 5000), (3, 37, 0)):
         small_blocks(rows)
         monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", n_bytes)
@@ -129,8 +128,11 @@ def test_threads_row_blocks_and_byte_budgets_change_nothing(
         again = make(learner, family, dtype="float64", **options).fit(X, y)
         assert_close(coefficients(again), coefficients(double), 1e-6)
         assert_close(answers(again, X), answers(double, X), 1e-6)
-    again = make(learner, family, dtype="float32", **options).fit(X, y)
-    assert_close(answers(again, X), answers(single, X), 1e-5)
+    if family in SOME:
+        again = answers(make(learner, family, dtype="float32", **options).fit(X, y), X)
+        monkeypatch.undo()
+        single = make(learner, family, dtype="float32").fit(X, y)
+        assert_close(again, answers(single, X), 1e-5)
 
 
 @pytest.fixture(scope="module")

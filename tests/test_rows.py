@@ -131,7 +131,7 @@ def options_of(learner):
 
 @every_learner
 def test_the_form_of_sparse_rows_changes_nothing(learner):
-    X, y = problem(learner)
+    X, y = problem(learner, rows=50)
     X = halves(X)
     for options in options_of(learner):
         model = fitted(learner, scipy.sparse.csr_matrix(X), y, **options)

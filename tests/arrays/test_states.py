@@ -21,7 +21,7 @@ from trickless.learners import descent_streams
 
 #: Seconds after which something has locked up.
 PATIENCE = 60
-RACES = 400
+RACES = 200
 SMALL = {
     "KitchenSinks": {"n_neurons": 12},
     "DoublyStochastic": {"n_neurons": 40, "neurons_per_step": 5, "batch_size": 10},

@@ -100,7 +100,7 @@ def test_categories_are_spelled_as_those_of_data_frames(ending, table, tmp_path)
 
 def test_formats_give_the_same_model(table, tmp_path):
     answers = [
-        fit(write(table, tmp_path / f"data{ending}"), tmp_path)[0].predict_proba(table)
+        fit(write(table, tmp_path / f"data{ending}"), tmp_path, n_neurons=9)[0].predict_proba(table)
         for ending in (".csv", ".parquet", ".feather")
     ]
     np.testing.assert_allclose(answers[0], answers[1], atol=1e-6)
@@ -309,7 +309,7 @@ def test_decimal_commas_are_read_as_numbers(ending, table, tmp_path):
     comma, point = tmp_path / f"comma{ending}", tmp_path / "point.csv"
     table.to_csv(comma, index=False, sep="\t" if ending == ".tsv" else ";", decimal=",")
     table.to_csv(point, index=False, sep=";")
-    models = [fit(data, tmp_path, target="price")[0] for data in (comma, point)]
+    models = [fit(data, tmp_path, target="price", n_neurons=9)[0] for data in (comma, point)]
     np.testing.assert_array_equal(*(model.predict(table) for model in models))
 
 
@@ -368,11 +368,11 @@ def test_a_name_may_be_as_long_as_the_system_allows(table, tmp_path):
 
 def test_the_numbers_of_rows_that_pandas_writes_are_no_column(table, tmp_path):
     table.to_csv(tmp_path / "data.csv")
-    model, _ = fit(tmp_path / "data.csv", tmp_path)
+    model, _ = fit(tmp_path / "data.csv", tmp_path, n_neurons=9)
     table.to_csv(tmp_path / "plain.csv", index=False)
-    plain, _ = fit(tmp_path / "plain.csv", tmp_path)
+    plain, _ = fit(tmp_path / "plain.csv", tmp_path, n_neurons=9)
     assert [c.name for c in model.columns] == [c.name for c in plain.columns]
-    options = "--target", "label", "--out", tmp_path / "model"
+    options = "--target", "label", "--n-neurons", 9, "--out", tmp_path / "model"
     assert "without a name" in run("fit", tmp_path / "data.csv", *options).stderr
 
 

@@ -36,6 +36,10 @@ class HereAndNow(ThreadPoolExecutor):
         super().__init__(max_workers)
 
 
+def few_sinks(neurons, n_neurons, **options):
+    return KitchenSinksClassifier(neurons, min(n_neurons, 300), **options)
+
+
 def test_a_model_of_the_demo_is_fitted_in_a_fresh_process():
     X, y = load_digits(return_X_y=True)
     data = comparison.Data("digits", X[:300], y[:300] % 2, X[300:], y[300:] % 2)
@@ -48,6 +52,7 @@ def test_a_model_of_the_demo_is_fitted_in_a_fresh_process():
 def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):
     monkeypatch.setattr(comparison, "SIZES", {"stumps": (10, 20), "gaussian": (10, 20)})
     monkeypatch.setattr(comparison, "ProcessPoolExecutor", HereAndNow)
+    monkeypatch.setattr(comparison, "KitchenSinksClassifier", few_sinks)
     few = [part[:600] for part in load_digits(return_X_y=True)]
     monkeypatch.setattr(comparison, "load_digits", lambda return_X_y: few)
     assert cli.main(["demo", "--out", str(offline)]) == 0

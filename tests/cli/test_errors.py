@@ -78,7 +78,7 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(folder, model, monkeypatc
     assert re.search(
         r"--out: \S*out.csv' cannot be written \(No space left.*Remedy: free some space", said
     )
-    said = fit(folder / "data.csv")
+    said = fit(folder / "data.csv", "--n-neurons", "9")
     assert re.search(r"new.trickless' cannot be written \(No space.*Remedy: free some space", said)
 
 
@@ -177,7 +177,7 @@ def test_a_few_strings_among_numbers_are_no_categories(folder):
         assert f"{path}, column 'height', row 8: 'tall' is not a number or date" in said
         assert "--category 'height'" in said
     out = folder / "named.trickless"
-    options = ["--target", "label", "--category", "height", "--out", str(out)]
+    options = ["--target", "label", "--category", "height", "--n-neurons", "9", "--out", str(out)]
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         done = CliRunner().invoke(app, ["fit", str(path), *options])

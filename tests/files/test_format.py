@@ -877,7 +877,7 @@ def test_a_file_has_a_largest_number_of_objects(path, monkeypatch):
 
 
 def test_files_of_another_structure_are_refused_or_used_without_harm():
-    outcomes, faults = used_files.run(40, seed=7, mode="checked")
+    outcomes, faults = used_files.run(40, seed=7)
     assert not any(outcomes[what] for what in used_files.HARM), faults
     assert outcomes["refused"] > 6
     assert outcomes["calls: used"] > 50

@@ -212,7 +212,7 @@ from trickless import DoublyStochasticRegressor
 from trickless.files import checkpoint
 checkpoint.SECONDS, checkpoint.SHARE, os.fsync = 0.0, np.inf, lambda file: None
 X = np.random.default_rng(0).standard_normal((60, 2))
-for _ in range(20):
+for _ in range(10):
     model = DoublyStochasticRegressor(
         n_neurons=40, neurons_per_step=4, batch_size=10, random_state=0
     )

@@ -14,8 +14,8 @@ from trickless import (
 )
 from trickless.neurons import Ferns, Gaussian, Laplace1, Mixture, Stumps, Trees
 
-X = pd.DataFrame(inputs(600, 6), columns=list("abcdef"))
-y = np.sin(2 * X["b"]) + X["e"] + 0.1 * inputs(600, 1, 1)[:, 0]
+X = pd.DataFrame(inputs(300, 6), columns=list("abcdef"))
+y = np.sin(2 * X["b"]) + X["e"] + 0.1 * inputs(300, 1, 1)[:, 0]
 
 MODELS = {
     "gaussian": KitchenSinksRegressor(Gaussian("relevance"), 200, random_state=0),
@@ -55,7 +55,7 @@ def test_importances_are_those_of_the_derivatives():
 
 def test_importances_average_over_many_outputs():
     model = KitchenSinksRegressor(Gaussian("relevance"), 50, random_state=0)
-    Y = np.empty((600, 200))
+    Y = np.empty((300, 200))
     Y[:, :100] = np.asarray(X)[:, [1]] * np.arange(1, 101)
     Y[:, 100:] = np.asarray(X)[:, [4]] * np.arange(1, 101)
     shares = model.fit(X, Y).feature_importances_

@@ -88,7 +88,7 @@ def test_the_rows_of_kitchen_sinks_have_exactly_their_shares_below():
 @each_learner
 @pytest.mark.parametrize(("scale", "shift"), [(1e-12, 0.0), (1e6, 0.0), (1.0, 1000.0)])
 def test_the_units_of_the_targets_change_nothing_else(learner, scale, shift):
-    X, y = rows()
+    X, y = rows(250)
     one, other = clone(learner), clone(learner)
     one, other = (m.set_params(dtype="float64") for m in (one, other))
     one, other = one.fit(X, y).predict(X), other.fit(X, scale * y + shift).predict(X)

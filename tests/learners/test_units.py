@@ -21,7 +21,7 @@ MODELS = [
     KitchenSinksRegressor(Matern(0.5), 60, alpha="loo"),
     KitchenSinksRegressor(Matern(0.5), 60, alpha=1e-4, solver="iterative"),
     *(
-        DoublyStochasticRegressor(family, 80, loss=loss)
+        DoublyStochasticRegressor(family, 30 if family == "trees" else 80, loss=loss)
         for family in (Gaussian(), Matern(0.1), "trees")
         for loss in LOSSES
     ),

@@ -87,6 +87,8 @@ WITH_KERNEL = {
 
 def products(neurons, X, Y, rng, n=N):
     """ψ(x; w) · ψ(y; w) of n drawn neurons, for rows x, y in pairs: shape (rows, n)."""
+    if neurons.width > 16 and n > 2000:  # in parts that need little memory
+        return np.hstack([products(neurons, X, Y, rng, 2000) for _ in range(n // 2000)])
     w = neurons.draw(rng, n)
     a = neurons.activate(X, w).reshape(len(X), neurons.width, n)
     b = neurons.activate(Y, w).reshape(len(Y), neurons.width, n)

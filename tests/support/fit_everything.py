@@ -17,6 +17,8 @@ def make(learner, family, **options):
     if "trees" in family and "DoublyStochastic" in name_of(learner):
         # Each of them takes a step. Of few rows, held-out ones may be worse than a constant.
         options = {"n_neurons": 60, "early_stopping": False} | options
+    elif family == "trees-linear" and "KitchenSinks" in name_of(learner):
+        options = {"n_neurons": 15} | options  # of 40 columns each
     return clone(learner).set_params(neurons=FAMILIES[family], random_state=0, **options)
 
 

@@ -326,7 +326,9 @@ def run(n, seed=0, start=0, mode="compiled", show=None):
     outcomes, faults, example = Counter(), Counter(), {}
     with tempfile.TemporaryDirectory() as folder:
         one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # forks may not wait
-        more = one | {"NUMBA_CACHE_DIR": folder, "PYTHONFAULTHANDLER": ""}
+        more = one | {"PYTHONFAULTHANDLER": ""}
+        if mode == "checked":  # loops that the cache of users must not get
+            more["NUMBA_CACHE_DIR"] = folder
         command = [sys.executable, __file__, "--work", *map(str, (n, seed, start))]
         environment = os.environ | more | MODES[mode]
         with subprocess.Popen(

@@ -84,6 +84,7 @@ def test_little_work_is_done_on_one_thread(shape, dtype, threads, monkeypatch):
             if ufunc is np.matmul:
                 libraries = threadpool_info()
                 seen.extend(lib["num_threads"] for lib in libraries if lib["user_api"] == "blas")
+                return np.zeros((inputs[0].shape[0], inputs[1].shape[1]), inputs[0].dtype)
             plain = [np.asarray(each) for each in inputs]
             if out := options.get("out"):
                 options["out"] = tuple(np.asarray(each) for each in out)
