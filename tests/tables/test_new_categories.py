@@ -141,6 +141,7 @@ def test_rows_with_new_and_rare_categories_can_be_forgotten():
     np.testing.assert_allclose(model.predict(Z), rest.predict(Z), rtol=1e-5, atol=1e-6)
     with pytest.raises(ValueError, match="rows that this model has learned"):
         model.forget(*later[0])
+    model.forget(X[590:], y[590:], sample_weight=np.zeros(10))
     assert model.rows_.encoder.later[0].rare.keys() == {f"rare {i}" for i in range(10, 20)}
 
 
