@@ -357,6 +357,17 @@ def test_data_frames_have_an_input_for_each_column(learner):
         assert_close(found["prediction_"], model.predict(rows), 1e-5)
 
 
+def test_categories_that_were_learned_later_have_their_codes():
+    X = pd.DataFrame({"town": ["A", "B", "C", None] * 50})
+    Z = X.replace({"B": "D", "C": "E"})
+    model = KitchenSinksRegressor("tabular", n_neurons=60, random_state=0)
+    model.partial_fit(X, np.arange(200) % 4).partial_fit(Z, 9 + np.arange(200) % 4)
+    rows = pd.DataFrame({"town": ["A", "B", "C", "D", "E", "F", None]})
+    assert_close(
+        run(to_onnx(model), columns(to_onnx(model), rows))["prediction"], model.predict(rows), 1e-5
+    )
+
+
 @pytest.mark.parametrize("dtype", [None, "float32"])
 @pytest.mark.parametrize("neurons", ["tabular", "trees", "gaussian", "stumps", "intersection"])
 def test_table_models(neurons, dtype):

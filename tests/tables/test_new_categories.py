@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from copy import copy
 from zlib import crc32
 
 import numpy as np
@@ -105,6 +106,9 @@ def test_parts_with_different_new_categories_are_merged():
     both.partial_fit(*later[0]).partial_fit(*first).partial_fit(*later[1])
     X = pd.concat([rows for rows, _ in later])
     np.testing.assert_allclose(one.predict(X), both.predict(X), rtol=1e-4, atol=1e-4)
+    codes = one.rows_.encoder
+    (none := copy(codes)).later = {}
+    assert none.merged(codes).later == codes.merged(none).later == codes.later
 
 
 def test_codes_that_collide_are_told_apart_or_refused():
@@ -141,6 +145,7 @@ def test_rows_with_new_and_rare_categories_can_be_forgotten():
     np.testing.assert_allclose(model.predict(Z), rest.predict(Z), rtol=1e-5, atol=1e-6)
     with pytest.raises(ValueError, match="rows that this model has learned"):
         model.forget(*later[0])
+    model.forget(X[590:], y[590:], sample_weight=np.zeros(10))
     assert model.rows_.encoder.later[0].rare.keys() == {f"rare {i}" for i in range(10, 20)}
 
 

@@ -128,13 +128,21 @@ class Rows(Stated):
         other.__dict__.update(vars(self))
         return other
 
-    def before(self, X: Any) -> tuple[Rows, Rows]:
+    def before(self, X: Any, sample_weight: Any) -> tuple[Rows, Rows]:
         """Return this as it was when rows were learned, and as it is once they are forgotten."""
         both = self.fork(), self.fork()
         if self.encoder is not None and self.kind.any_code:
-            encoders = self.encoder.before(self.owner, unmasked(of_arrays(X)))
+            encoders = self.encoder.before(self.owner, self._that_count(X, sample_weight, True))
             both[0].encoder, both[1].encoder = encoders
         return both
+
+    def _that_count(self, X: Any, sample_weight: Any, may_be_empty: bool) -> Any:
+        """Return later rows before they are read, without those of weight 0."""
+        rows = unmasked(of_arrays(X))
+        if sample_weight is None or not hasattr(rows, "shape"):
+            return rows
+        weight = check_weights(self.owner, to_host(sample_weight), rows.shape[0], may_be_empty)
+        return rows if weight is None else picked(rows, np.flatnonzero(weight))
 
     def merged(self, other: Rows) -> Rows:
         """Return this with the later categories of a model that is merged."""
@@ -165,11 +173,7 @@ class Rows(Stated):
         If it is ``learned``, new categories get codes of their own, where the neurons take them.
         """
         if learned and self.encoder is not None and self.kind.any_code:
-            rows = unmasked(of_arrays(X))
-            if sample_weight is not None and hasattr(rows, "shape"):
-                n_rows, given = rows.shape[0], to_host(sample_weight)
-                weight = check_weights(self.owner, given, n_rows, may_be_empty)
-                rows = rows if weight is None else picked(rows, np.flatnonzero(weight))
+            rows = self._that_count(X, sample_weight, may_be_empty)
             self.encoder = self.encoder.after(self.owner, rows)
         place = place_of(X)
         check_together(self.owner, place, y=y, sample_weight=sample_weight)

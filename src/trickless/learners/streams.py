@@ -221,7 +221,7 @@ def forget_rows(
     ):
         weight, targets = now_weights(new, X, sample_weight, timestamps), new.targets_
         new.targets_ = targets.settled()
-        new.rows_, left = new.rows_.before(X)
+        new.rows_, left = new.rows_.before(X, weight)
         batch = new._receive_later(X, y, weight)
         new.targets_, new.sums_, new.rows_ = targets, new.sums_.fork(), left
         if not len(batch[1]):

@@ -41,13 +41,14 @@ def rows_of_learner(graph: Graph, learner: Any, dtype: np.dtype) -> Tensor:
         for kind in encoder.kinds
     ]
     inputs = [declared(graph, *pair, 1) for pair in zip(names, types, strict=True)]
-    columns = []
-    for x, codes in zip(inputs, encoder.codes, strict=True):
-        if codes is None:
+    columns, known = [], encoder.codes_by_column()
+    for j, x in enumerate(inputs):
+        if (codes := known.get(j)) is None:
             columns.append(xp.astype(x, xp.float64))
         else:
-            table = codes | dict.fromkeys(MISSING - codes.keys(), len(codes))
-            columns.append(coded(x, table, len(codes) + 1))
+            missing = codes.pop(None)
+            table = codes | dict.fromkeys(MISSING - codes.keys(), missing)
+            columns.append(coded(x, table, missing + 1))
     return _relative(learner, columns)
 
 
@@ -104,12 +105,13 @@ def _table(model: TableModel, inputs: dict[str, Tensor]) -> Tensor:
             x = xp.astype(x, xp.float64) - about.median
             columns.append(xp.clip(x, -_LARGEST_SINGLE, _LARGEST_SINGLE))
             continue
-        codes = encoder.codes[j]
-        table = _codes_of(about)
-        known = known_as(about.categories, codes)
-        code_of = [codes.get(text, len(codes) + 1) for text in known]
-        code_of.append(len(codes))  # of −1, a missing value
-        columns.append(coded(x, {text: code_of[i] for text, i in table.items()}, len(codes) + 1))
+        codes = encoder.codes_by_column()[j]
+        missing = codes.pop(None)
+        code_of = [codes.get(text, missing + 1) for text in known_as(about.categories, codes)]
+        code_of.append(missing)  # of −1
+        table = {text: code_of[i] for text, i in _codes_of(about).items()}
+        later = {text: code for text, code in codes.items() if code > missing}
+        columns.append(coded(x, later | table, missing + 1))
     return _relative(model.learner, columns)
 
 

@@ -154,9 +154,9 @@ class TableEncoder(Stated):
         return not self.whole and set(self.kinds) <= {NUMBERS, CATEGORIES}
 
     def codes_by_column(self) -> dict[int, dict[Any, int]]:
-        """Return the codes of each column of categories by its number, with None for missing."""
-        known = {j: codes for j, codes in enumerate(self.codes) if codes is not None}
-        return {j: {**codes, None: len(codes)} for j, codes in known.items()}
+        """Return the known codes of each column of categories by its number; None is missing."""
+        first = {j: codes for j, codes in enumerate(self.codes) if codes is not None}
+        return {j: {**self.known(j), None: len(codes)} for j, codes in first.items()}
 
     def __call__(self, owner: str, X: Any) -> Any:
         """Return X as a data frame of float64; an array unchanged, if all columns are numbers.
@@ -235,8 +235,12 @@ class TableEncoder(Stated):
 
     def merged(self, other: TableEncoder) -> TableEncoder | None:
         """Return the encoder of two models, or None if codes of later categories collide."""
-        later = {j: mine.merged(other.later[j]) for j, mine in self.later.items()}
-        return None if None in later.values() else self._with_later(later)
+        later = {**other.later, **self.later}  # a column that names rows in one has none there
+        for j in self.later.keys() & other.later.keys():
+            if (both := self.later[j].merged(other.later[j])) is None:
+                return None
+            later[j] = both
+        return self._with_later(later)
 
     def _growing(self, X: Any) -> list[tuple[int, Column]]:
         """Return columns that may have later categories; none if X has other columns."""
