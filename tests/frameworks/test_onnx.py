@@ -432,6 +432,8 @@ def test_files_are_whole_or_absent_and_not_larger_than_the_model(tmp_path):
     before = file.read_bytes()
     with pytest.raises(ValueError, match="is a folder"):
         to_onnx(model, tmp_path)
+    with pytest.raises(TypeError, match=r"to_onnx: path=3, but .*Remedy"):
+        to_onnx(model, 3)
     with pytest.raises(FileNotFoundError, match="missing"):
         to_onnx(model, tmp_path / "missing" / "model.onnx")
     with pytest.raises(ValueError, match=r"Tanimoto\(\)"):
