@@ -17,6 +17,7 @@ from trickless import (
     NoisyKernelRegressor,
     RandomFeatures,
     to_c,
+    to_js,
 )
 from trickless.neurons import Dense, Gaussian, Stumps
 
@@ -238,6 +239,9 @@ def test_places_that_cannot_be_written_are_refused(cases, tmp_path):
             to_c(model, tmp_path / name)
     with pytest.raises(ValueError, match=r"cannot be written.*Remedy"):
         to_c(model, tmp_path / "nowhere" / "model.c")
+    for write in (to_c, to_js):
+        with pytest.raises(TypeError, match=rf"{write.__name__}: path=3, but .*Remedy"):
+            write(model, 3)
     (tmp_path / "model.h").mkdir()  # the header, and not the source
     with pytest.raises(ValueError, match=r"is a folder.*Remedy"):
         to_c(model, tmp_path / "model.c")

@@ -443,6 +443,8 @@ def test_files_are_whole_or_absent_and_not_larger_than_the_model(tmp_path):
     before = file.read_bytes()
     with pytest.raises(ValueError, match="is a folder"):
         to_onnx(model, tmp_path)
+    with pytest.raises(TypeError, match=r"to_onnx: path=3, but .*Remedy"):
+        to_onnx(model, 3)
     with pytest.raises(FileNotFoundError, match="missing"):
         to_onnx(model, tmp_path / "missing" / "model.onnx")
     with pytest.raises(ValueError, match=r"Tanimoto\(\)"):
@@ -494,6 +496,33 @@ class ByNumPy(Peeking):
         return np.concatenate([Z, np.sqrt(np.abs(Z)) * others], axis=1)
 
 
+def test_the_command_writes_graphs(tmp_path):
+    from typer.testing import CliRunner
+
+    from trickless.cli.app import app
+
+    def export(model, *options):
+        trickless.save(model, tmp_path / "model.trk", for_prediction=True)
+        arguments = ["export", str(tmp_path / "model.trk"), "--out", str(tmp_path / "model.onnx")]
+        return CliRunner().invoke(app, [*arguments, *options])
+
+    import onnx
+
+    X, y = noisy(REGRESSORS[0])
+    model = KitchenSinksRegressor(n_neurons=5, random_state=0).fit(X, y)
+    for options, names in (((), ["prediction"]), (("--std",), ["prediction", "std"])):
+        done = export(model, "--format", "onnx", *options)
+        assert done.exit_code == 0, done.output
+        found = run(onnx.load(tmp_path / "model.onnx"), X.astype(np.float32))
+        assert list(found) == names
+    assert_close(found["std"], model.predict(X, return_std=True)[1], 1e-5)
+    (tmp_path / "model.onnx").unlink()
+    done = export(KitchenSinksClassifier(n_neurons=5, random_state=0).fit(X, y > 0), "--std")
+    assert done.exit_code == 2, done.output
+    assert "the model has the outputs" in " ".join(done.stderr.split())
+    assert not (tmp_path / "model.onnx").exists()
+
+
 def test_families_of_users():
     X, y = noisy(REGRESSORS[0])
     for family in (Sums(), ByNumPy()):
@@ -522,6 +551,7 @@ WRONG = {
     "model": (lambda m, X: to_onnx(StandardScaler()), "StandardScaler"),
     "outputs": (lambda m, X: to_onnx(m, outputs=("median",)), r"outputs=\('median',\)"),
     "twice": (lambda m, X: to_onnx(m, outputs=["std", "std"]), "outputs="),
+    "no names": (lambda m, X: to_onnx(m, outputs=[["std"]]), "outputs="),
     "dtype": (lambda m, X: to_onnx(m, dtype="int8"), "dtype='int8'"),
     "confidence": (lambda m, X: to_onnx(m, outputs="interval", confidence=2), "confidence=2"),
     "few rows": (lambda m, X: to_onnx(m, outputs="interval", confidence=0.999), "0.999"),

@@ -171,6 +171,8 @@ def test_names_of_columns():
     fast = model.fit(pd.DataFrame(X, columns=list("abcd")), y).compiled()
     row = dict(zip("dbca", X[0][[3, 1, 2, 0]].tolist(), strict=True))
     assert fast(row) == fast(X[0]) == model.predict(pd.DataFrame([row])[list("abcd")])[0]
+    # By name in any order, also where values need a closer look.
+    assert fast(pd.Series(row)) == fast(row | {"b": np.array(row["b"])}) == fast(row)
     with pytest.raises(ValueError, match="now missing:\n- b"):
         fast({name: row[name] for name in "acd"})
     with pytest.raises(ValueError, match="unseen at fit time:\n- e"):

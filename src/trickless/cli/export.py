@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -13,11 +13,19 @@ from trickless.cli.output import check_model_out, check_out
 from trickless.cli.screen import Json, line, result
 from trickless.readers.errors import CommandError
 
-#: The function of the package that writes each format, and the endings of its files.
-FORMATS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "c": ("to_c", (".c",)),
-    "js": ("to_js", (".js", ".mjs")),
-    "onnx": ("to_onnx", (".onnx",)),
+
+class Format(NamedTuple):
+    """A format of models: its function, endings of its files, and options for deviations."""
+
+    function: str
+    endings: tuple[str, ...]
+    std: dict[str, Any]
+
+
+FORMATS = {
+    "c": Format("to_c", (".c",), {"error_bars": True}),
+    "js": Format("to_js", (".js", ".mjs"), {"error_bars": True}),
+    "onnx": Format("to_onnx", (".onnx",), {"outputs": ("prediction", "std")}),
 }
 
 
@@ -43,37 +51,33 @@ def export(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Write a model as source code that predicts without this package."""
+    """Write a model as source code or as a graph, which predicts without this package."""
     check_model_out(out)
     name = _format_of(format, out)
     for path in (out, out.with_suffix(".h")) if name == "c" else (out,):
         check_out(path, [model])
     found = any_model(model)
-    options: dict[str, Any] = {"error_bars": True} if std else {}
     with used(model):
-        getattr(trickless, FORMATS[name][0])(found, out, **options)
+        write = getattr(trickless, FORMATS[name].function)
+        write(found, out, **(FORMATS[name].std if std else {}))
     values = {"format": name, "out": str(out), "bytes": out.stat().st_size}
     result(values, as_json, lambda: line(f"{out}: {values['bytes']:,} bytes of {name}"))
 
 
 def _format_of(name: str | None, out: Path) -> str:
     """Return the name of the format, by the ending of a file unless it is given."""
-    known = {key: endings for key, (function, endings) in FORMATS.items() if _is_here(function)}
-    wanted = name or next((key for key, endings in known.items() if out.suffix in endings), None)
-    if wanted is None:
+    wanted = name or next((key for key, each in FORMATS.items() if out.suffix in each.endings), "")
+    if not wanted:
+        known = ", ".join(ending for each in FORMATS.values() for ending in each.endings)
         raise CommandError(
-            f"--out {out}: this ending does not name a format of models",
-            f"one of {', '.join(ending for endings in known.values() for ending in endings)}",
+            f"--out {out}: this ending does not name a format of models", f"one of {known}"
         )
-    if wanted not in known:
-        raise CommandError(f"--format {wanted}: there is no such format", f"one of {list(known)}")
-    if out.suffix not in known[wanted]:
+    if wanted not in FORMATS:
+        raise CommandError(f"--format {wanted}: there is no such format", f"one of {list(FORMATS)}")
+    endings = FORMATS[wanted].endings
+    if out.suffix not in endings:
         raise CommandError(
-            f"--out {out}: a file of the format {wanted} ends in {' or '.join(known[wanted])}",
-            f"--out {out.with_suffix(known[wanted][0])}",
+            f"--out {out}: a file of the format {wanted} ends in {' or '.join(endings)}",
+            f"--out {out.with_suffix(endings[0])}",
         )
     return wanted
-
-
-def _is_here(function: str) -> bool:
-    return hasattr(trickless, function)

@@ -14,7 +14,7 @@ from trickless.errors import InvalidValueError
 from trickless.export.describe import describe
 from trickless.export.labels import c_string
 from trickless.export.program import Column, Function, Program
-from trickless.files.whole import check_writable, written_whole
+from trickless.files.whole import as_path, check_writable, written_whole
 
 _TYPES = {"f4": "float", "f8": "double", "u1": "unsigned char", "i1": "signed char"}
 _TYPES |= {"i2": "short", "i4": "int"}
@@ -97,7 +97,7 @@ def to_c(
     >>> print(next(line for line in header.splitlines() if "predict" in line))
     int progression_predict(const double *x, double *y);
     """
-    path = Path(path)
+    path = as_path("to_c", path)
     if path.suffix != ".c":
         raise InvalidValueError(f"to_c: path={str(path)!r} does not end in .c", "such as 'model.c'")
     if re.search(r'["\\\x00-\x1f\x7f\ud800-\udfff]', path.name):

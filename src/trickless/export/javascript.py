@@ -6,7 +6,6 @@ import base64
 import json
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from trickless.errors import InvalidValueError
 from trickless.export.describe import describe
 from trickless.export.labels import js_value
 from trickless.export.program import Function, Program
-from trickless.files.whole import written_whole
+from trickless.files.whole import as_path, written_whole
 
 _TYPES = {"f4": "Float32Array", "f8": "Float64Array", "u1": "Uint8Array", "i1": "Int8Array"}
 _TYPES |= {"i2": "Int16Array", "i4": "Int32Array"}
@@ -134,7 +133,7 @@ def to_js(model: Any, path: str | os.PathLike[str], *, error_bars: bool = False)
     >>> print([line for line in text.splitlines() if "export function" in line][-1])
     export function predictProba(row) {
     """
-    path = Path(path)
+    path = as_path("to_js", path)
     if path.suffix not in (".js", ".mjs"):
         raise InvalidValueError(
             f"to_js: path={str(path)!r} does not end in .js or .mjs", "such as 'model.js'"

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from trickless.arrays.interrupts import uninterrupted
-from trickless.errors import InvalidValueError
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.files.causes import cause_of, explaining, remedy_of
+from trickless.rules import shown
 
 try:
     import fcntl
@@ -42,7 +43,7 @@ def written_whole(
     begins error messages. An OSError of the block names a cause and a remedy, unless it concerns
     another file.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(as_path(owner, path)))
     new = _Temporary(target, previous)
     with explaining(f"{owner}: {str(path)!r} cannot be written", new.names):
         check_replaceable(owner, target)
@@ -54,6 +55,16 @@ def written_whole(
             file.flush()
             os.fsync(file.fileno())
             new.is_whole = True
+
+
+def as_path(owner: str, path: str | os.PathLike[str]) -> Path:
+    """Return a path. ``owner`` begins the error for what is none."""
+    try:
+        return Path(os.fsdecode(path))
+    except TypeError as error:
+        raise InvalidTypeError(
+            f"{owner}: path={shown(path)}, but it must be a path", "a name of a file, as text"
+        ) from error
 
 
 def check_writable(owner: str, path: str | os.PathLike[str]) -> None:

@@ -101,6 +101,8 @@ class ReadRow:
     def _as_many(self, row: Any) -> np.ndarray:
         """Return the numbers of a row as ``predict`` reads them, or raise its error."""
         owner = type(self.learner).__name__
+        if self.names is not None and _has_names(row):
+            row = row.to_dict()
         if isinstance(row, dict):
             if self.names is None:
                 raise InvalidTypeError(
@@ -111,6 +113,8 @@ class ReadRow:
                 )
             import pandas
 
+            if row.keys() == set(self.names):  # in any order
+                row = {name: row[name] for name in self.names}
             X: Any = pandas.DataFrame([row])
         else:
             arrays = self.learner.rows_.kind.layout.reads_arrays
@@ -121,6 +125,12 @@ class ReadRow:
         """Return the numbers of a matrix or data frame of one row, (n_features,)."""
         rows = self.learner.rows_.to_predict(self.learner, X)
         return (rows.toarray() if issparse(rows) else rows)[0]
+
+
+def _has_names(row: Any) -> bool:
+    """Return whether a row is a series of a data frame, whose index names its values."""
+    index = getattr(row, "index", None)
+    return hasattr(row, "to_dict") and all(isinstance(name, str) for name in index)
 
 
 def _one(owner: str, row: Any, n_features: int, arrays: bool) -> Any:

@@ -145,8 +145,8 @@ class Classifier(ClassifierMixin, Learner):
         Returns
         -------
         callable
-            A function of a row: an array of shape (n_features,), a list, or a dictionary by the
-            names of columns, if the model was fitted to a data frame.
+            A function of a row: an array of shape (n_features,), a list, or a dictionary or series
+            by the names of columns, if the model was fitted to a data frame.
 
         Examples
         --------

@@ -78,9 +78,9 @@ class Regressor(RegressorMixin, Learner):
         Returns
         -------
         callable
-            A function of a row: an array of shape (n_features,), a list, or a dictionary by the
-            names of columns, if the model was fitted to a data frame. It returns a number, or an
-            array of shape (n_outputs,) if y had several columns.
+            A function of a row: an array of shape (n_features,), a list, or a dictionary or series
+            by the names of columns, if the model was fitted to a data frame. It returns a number,
+            or an array of shape (n_outputs,) if y had several columns.
 
         Examples
         --------

@@ -58,8 +58,8 @@ def model_of(
 
 def _checked_names(outputs: Any, known: tuple[str, ...]) -> tuple[str, ...]:
     names = (outputs,) if isinstance(outputs, str) else outputs
-    is_list = isinstance(names, tuple | list) and len(names) > 0
-    if not is_list or len(set(names)) < len(names) or not set(names) <= set(known):
+    is_list = isinstance(names, tuple | list) and all(name in known for name in names)
+    if not is_list or not 0 < len(names) == len(set(names)):
         raise InvalidValueError(
             f"to_onnx: outputs={outputs!r}, but the model has the outputs {known}",
             f"some of them, such as outputs={known[:2]}",
