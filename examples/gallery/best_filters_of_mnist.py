@@ -24,7 +24,8 @@ from trickless.neurons import Patches
 plt.style.use("trickless.style")
 
 X, y, X_test, y_test = data.mnist()
-model = KitchenSinksClassifier(Patches((28, 28), patch=7), n_neurons=100, random_state=0)
+X, X_test = X.reshape(-1, 28, 28), X_test.reshape(-1, 28, 28)  # the module has flat rows
+model = KitchenSinksClassifier(Patches(patch=7), n_neurons=100, random_state=0)
 model.fit(X[:10_000], y[:10_000])
 predicted = model.predict(X_test)
 wrong = np.flatnonzero(predicted != y_test)
@@ -52,7 +53,7 @@ for ax, number in zip(left.subplots(5, 6).flat, best, strict=True):
 
 right.suptitle("Read wrongly", fontsize=11, fontweight="bold")
 for ax, row in zip(right.subplots(3, 5).flat, wrong, strict=False):
-    ax.imshow(X_test[row].reshape(28, 28), cmap="gray_r")
+    ax.imshow(X_test[row], cmap="gray_r")
     ax.set_title(
         f"{y_test[row]} as {predicted[row]}", fontsize=9, loc="center", fontweight="normal"
     )

@@ -22,16 +22,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import data
-from trickless import KitchenSinksClassifier
+from trickless import KitchenSinksClassifier, NeuronStream, RandomFeatures
 from trickless.neurons import Gaussian, Layers, Patches
 
 plt.style.use("trickless.style")
 
 X, y, X_test, y_test = data.mnist()
+X, X_test = X.reshape(-1, 28, 28), X_test.reshape(-1, 28, 28)  # the module has flat rows
 rows = np.random.default_rng(0).choice(len(X), 10_000, replace=False)
-whitened = Patches((28, 28), patch=7, filters="whitened")
+whitened = Patches(patch=7, filters="whitened")
 models = {
-    "one layer": KitchenSinksClassifier(Patches((28, 28), patch=7), n_neurons=222),
+    "one layer": KitchenSinksClassifier(Patches(patch=7), n_neurons=222),
     "two layers": KitchenSinksClassifier(Layers([whitened, Gaussian()], 111), n_neurons=1000),
 }
 wrong = {}
@@ -48,29 +49,28 @@ for name, model in models.items():
 # where on a finer grid of 12 × 12 cells they respond to a digit, and digits that only the second
 # layer gets right.
 
-fine = Patches((28, 28), patch=7, pool=12, filters="whitened").fit(
-    X[rows], np.random.default_rng(0)
-)
-filters, thresholds = fine.draw(np.random.default_rng(1), 5)
+fine = Patches(patch=7, pool=12, filters="whitened")
+responses = RandomFeatures(fine, n_neurons=5, random_state=1).fit(X[rows])
+filters, _ = NeuronStream(responses.neurons_, seed=1).between(0, 5)
 digit = X_test[[int(np.flatnonzero(y_test == 5)[0])]]
-maps = fine(digit, (filters.astype(X.dtype), thresholds.astype(X.dtype))).reshape(12, 12, 5)
+maps = responses.transform(digit).reshape(5, 12, 12)
 
 fig = plt.figure(figsize=(8, 4))
 left, right = fig.subfigures(1, 2)
 left.suptitle("Filters, and where they respond", fontsize=11, fontweight="bold")
 axes = left.subplots(2, 6)
 axes[0, 0].set_axis_off()
-axes[1, 0].imshow(digit.reshape(28, 28), cmap="gray_r")
+axes[1, 0].imshow(digit[0], cmap="gray_r")
 for number, (above, below) in enumerate(axes[:, 1:].T):
     size = np.abs(filters[number]).max()
     above.imshow(filters[number].reshape(7, 7), cmap="RdBu_r", vmin=-size, vmax=size)
-    below.imshow(maps[..., number], cmap="viridis", vmin=0, vmax=maps.max())
+    below.imshow(maps[number], cmap="viridis", vmin=0, vmax=maps.max())
 
 right.suptitle("Read rightly by two layers only", fontsize=11, fontweight="bold")
 gained = np.flatnonzero(wrong["one layer"] & ~wrong["two layers"])
 shown = right.subplots(3, 6)
 for ax, row in zip(shown.flat, gained, strict=False):
-    ax.imshow(X_test[row].reshape(28, 28), cmap="gray_r")
+    ax.imshow(X_test[row], cmap="gray_r")
 for ax in (*axes.flat, *shown.flat):
     ax.set(xticks=[], yticks=[])
     ax.grid(False)

@@ -33,13 +33,14 @@ def beats(n, seed):
 
 
 def with_gaps(X, seed):
-    """Rows that end early, and have a gap of ten times."""
-    rng, X = np.random.default_rng(seed), X.copy()
+    """A list of series that end early, and have a gap of ten times."""
+    rng, series = np.random.default_rng(seed), []
     for row in X:
-        row[rng.integers(130, 151) :] = np.nan
+        short = row[: rng.integers(130, 151)].copy()
         start = rng.integers(120)
-        row[start : start + 10] = np.nan
-    return X
+        short[start : start + 10] = np.nan
+        series.append(short)
+    return series
 
 
 X, y = beats(150, 0)
@@ -77,10 +78,10 @@ for name, rows in (("complete", X_test), ("with gaps", X_gaps)):
 fig, axes = plt.subplots(3, 2, figsize=(8, 5), sharex=True, sharey=True)
 for kind, row in enumerate(axes):
     for axis, i in zip(row, np.flatnonzero(y_test == kind), strict=False):
-        found = occlusion_importance(model, X_gaps[[i]], window=16)
+        found = occlusion_importance(model, [X_gaps[i]], window=16)
         axis.imshow(found, cmap="Oranges", aspect="auto", extent=(-0.5, 149.5, -2, 3), vmin=0)
         axis.plot(X_gaps[i], color="0.1", linewidth=1)
-        chance = model.predict_proba(X_gaps[[i]])[0, kind]
+        chance = model.predict_proba([X_gaps[i]])[0, kind]
         axis.set_title(f"{KINDS[kind]}: probability {chance:.2f}", fontsize=10)
 axes[-1, 0].set_xlabel("time")
 axes[-1, 1].set_xlabel("time")
@@ -104,6 +105,6 @@ for name, one, other in (
 # ----------------
 #
 # - Make the noise larger, and see how probabilities follow.
-# - Pass several channels as ``Convolutions((channels, length))``.
+# - Pass several channels, as an array of the shape (series, channels, times).
 # - :doc:`/guides/time-series` has numbers as targets, intervals and streams.
 # - :doc:`/benchmarks/series` compares accuracy and time with MiniRocket, MultiRocket and Hydra.

@@ -17,7 +17,7 @@ from cases import FAMILIES, inputs, suited
 from trickless import DriftDetector
 from trickless.inference import scan, watch, whitening
 from trickless.inference.scan import Scan, Schedule, schedules
-from trickless.neurons import Gaussian, Neurons, Polynomial
+from trickless.neurons import Convolutions, Gaussian, Neurons, Polynomial
 
 SMALL = {"n_neurons": 20, "window_size": 40, "random_state": 0}
 
@@ -429,6 +429,27 @@ def test_sparse_rows_are_taken():
     for start in range(0, 600, 50):
         found.update(scipy.sparse.csr_matrix(X[start : start + 50]))
     assert found.drift_[:3] == expected[:3]
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_arrays_of_series_are_taken(given):
+    rows = np.random.default_rng(0).standard_normal((60, 2, 20))
+    rows[50:] += 2 * np.sin(np.arange(20))
+    short = [*rows[:-1], rows[-1, :, :12]]
+    padded = rows.copy()
+    padded[-1, :, 12:] = np.nan
+
+    def seen(series):
+        options = {"n_neurons": 5, "window_size": 10, "run_length": 40, "random_state": 0}
+        detector = DriftDetector(Convolutions((2, 20)), **options)
+        begun = detector.fit(series[:40]) if given else detector.update(series[:40])
+        return begun.update(series[40:]).drift_
+
+    flat = seen(padded.reshape(60, -1))
+    assert flat is not None
+    assert seen(padded) == seen(short) == flat
+    with pytest.raises(ValueError, match=r"earlier rows had .*Remedy"):
+        DriftDetector(Convolutions()).update(rows).update(padded.reshape(60, -1))
 
 
 def test_unbounded_neurons_are_taken():

@@ -6,7 +6,12 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from cases import inputs
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor, occlusion_importance
+from trickless import (
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    RandomFeatures,
+    occlusion_importance,
+)
 from trickless.neurons import Convolutions
 
 SHAPE = 3, 30
@@ -81,3 +86,8 @@ def test_series_as_they_come_are_read_as_by_the_model():
     found = occlusion_importance(model, X)
     assert found.shape == (2, 30)
     np.testing.assert_array_equal(occlusion_importance(model, X.reshape(20, -1)), found)
+    pipeline = make_pipeline(RandomFeatures(Convolutions(), 5, random_state=0), Ridge()).fit(X, y)
+    np.testing.assert_array_equal(
+        occlusion_importance(pipeline, list(X)),
+        occlusion_importance(pipeline, X.reshape(20, -1), shape=(2, 30)),
+    )

@@ -12,14 +12,15 @@ from trickless.arrays.stated import Stated, check_array, check_count, check_is
 from trickless.arrays.states import in_one_state, training_lock
 from trickless.errors import InvalidValueError, MissingAttributeError
 from trickless.functions.stream import as_seed
-from trickless.inference.samples import check_neurons, table
+from trickless.inference.samples import check_neurons
 from trickless.inference.scan import LEAST, Alarm
-from trickless.inference.stream_rows import Features, as_table
+from trickless.inference.stream_rows import Features, as_table, table_or_arrays
 from trickless.inference.watch import Watch
 from trickless.inference.whitening import WhitenedFeatures
 from trickless.learners.fixed import check_unchanged
 from trickless.learners.random_features import RandomFeatures
-from trickless.neurons import Neurons
+from trickless.neurons import Neurons, make_neurons
+from trickless.neurons.layouts import Layout
 from trickless.rules import DTYPE, N_JOBS, check_parameters, count, integer, plain
 from trickless.tables.frames import picked
 
@@ -228,7 +229,8 @@ class DriftDetector(Stated, BaseEstimator):
         X : array, CSR matrix or data frame of shape (n_rows, n_features)
             The reference, in any order, with at least 4/3 ``window_size`` rows. A quarter of them,
             and all rows beyond, are for the choice of the features. At most 4 ``window_size`` rows
-            are compared with windows.
+            are compared with windows. Arrays of images or series have the
+            shape that the neurons read, with more dimensions.
         y : object, optional
             Ignored. It is here for scikit-learn's interface. To detect changes of targets given the
             rows, pass the targets as another column.
@@ -239,9 +241,10 @@ class DriftDetector(Stated, BaseEstimator):
         """
         with training_lock(self):
             new: DriftDetector = clone(self)
-            X = table(_OWNER, "X", X)
-            new._begin().give(X)
-            new._columns = as_table(_OWNER, X, None)[1]
+            watch = new._begin()
+            X = table_or_arrays(_OWNER, X, new._layout)
+            watch.give(X)
+            new._columns = as_table(_OWNER, X, None, new._layout)[1]
             self.__dict__ = new.__dict__
         return self
 
@@ -255,7 +258,7 @@ class DriftDetector(Stated, BaseEstimator):
         X : number, dict, array of shape (n_features,), or table of shape (n_rows, n_features)
             A number is a row with one feature, and a dictionary, as in River, is a row with named
             features. An array of one dimension is one row. Tables are arrays, CSR matrices and data
-            frames.
+            frames, or arrays of images or series as in ``fit``.
 
         Returns
         -------
@@ -264,7 +267,7 @@ class DriftDetector(Stated, BaseEstimator):
         with training_lock(self):
             new = copy(self)
             new.drift_detected, watch = False, new._copied_watch()
-            rows, new._columns = as_table(_OWNER, X, new._columns)
+            rows, new._columns = as_table(_OWNER, X, new._columns, new._layout)
             used, n_rows = 0, rows.shape[0]
             while not used or used < n_rows:  # an empty table raises an error
                 seen, alarms, features = watch.see(picked(rows, slice(used, None)), new.n_seen_)
@@ -298,7 +301,9 @@ class DriftDetector(Stated, BaseEstimator):
                 "call it once drift_ is not None",
             )
         features, difference = self._witness
-        values: np.ndarray = features(as_table(_OWNER, X, self._columns)[0]) @ difference
+        values: np.ndarray = (
+            features(as_table(_OWNER, X, self._columns, self._layout)[0]) @ difference
+        )
         return values
 
     def reset(self) -> DriftDetector:
@@ -331,6 +336,10 @@ class DriftDetector(Stated, BaseEstimator):
         """
         other: DriftDetector = deepcopy(self) if include_attributes else clone(self)
         return other.set_params(**(new_params or {}))
+
+    @property
+    def _layout(self) -> Layout:
+        return make_neurons(self.neurons).layout
 
     def _begin(self) -> Watch:
         """Check the parameters, and fix those that later rows depend on."""

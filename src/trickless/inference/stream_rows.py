@@ -10,12 +10,15 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_array
 
-from trickless.arrays.missing import is_missing
+from trickless.arrays.missing import is_missing, unmasked
 from trickless.arrays.places import to_host
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.inference.samples import table
 from trickless.intake.kinds import RowsOfNeurons
 from trickless.neurons import Neurons
+from trickless.neurons.checks import shape_of
+from trickless.neurons.layouts import Layout
+from trickless.neurons.unequal import is_unequal
 from trickless.rules import shown, with_remedies
 from trickless.tables.frames import is_frame, stacked, with_times_as_days
 
@@ -23,7 +26,19 @@ from trickless.tables.frames import is_frame, stacked, with_times_as_days
 Features = dict[str, bool | None]
 
 
-def as_table(owner: str, X: Any, features: Features | None) -> tuple[Any, Features | None]:
+def table_or_arrays(owner: str, X: Any, layout: Layout) -> Any:
+    """Return a table of rows, or an array of more dimensions if the family reads it."""
+    if layout.reads_arrays and is_unequal(X):
+        layout, rows = layout.learned(owner, X)
+        return rows.reshape(len(rows), *(layout.shape or ()))
+    if layout.reads_arrays and len(shape_of(X) or ()) > 2:
+        return np.asarray(to_host(unmasked(X)))
+    return table(owner, "X", X)
+
+
+def as_table(
+    owner: str, X: Any, features: Features | None, layout: Layout
+) -> tuple[Any, Features | None]:
     """Return a table of rows, and the features that dictionaries must have.
 
     The first dictionary or data frame decides about them. Features that later dictionaries lack are
@@ -39,11 +54,13 @@ def as_table(owner: str, X: Any, features: Features | None) -> tuple[Any, Featur
         return X, features or dict.fromkeys(map(str, X.columns))
     if scipy.sparse.issparse(X):
         return table(owner, "X", X), features
+    if layout.reads_arrays and is_unequal(X):
+        return table_or_arrays(owner, X, layout), features
     if hasattr(X, "to_frame") or not hasattr(X, "shape"):
         with with_remedies(owner):
             X = np.asarray(X)
     X = to_host(X)
-    return table(owner, "X", X.reshape(1, -1) if X.ndim < 2 else X), features
+    return table_or_arrays(owner, X.reshape(1, -1) if X.ndim < 2 else X, layout), features
 
 
 def _of_dictionary(owner: str, row: dict[str, Any], features: Features) -> Any:
@@ -85,6 +102,11 @@ def check_first_rows(owner: str, X: Any, earlier: list[Any], neurons: Neurons) -
                 f"{type(first).__name__}",
                 "pass all rows in the same form",
             )
+        if X.shape[2:] != first.shape[2:]:
+            raise InvalidValueError(
+                f"{owner}: X has the shape {X.shape}, but earlier rows had {first.shape}",
+                "pass all rows in the same form, with the same shape",
+            )
         if X.shape[1] != first.shape[1] or (is_frame(X) and list(X.columns) != list(first.columns)):
             raise InvalidValueError(
                 f"{owner}: X has {X.shape[1]} columns, which are not the {first.shape[1]} columns "
@@ -98,7 +120,9 @@ def check_first_rows(owner: str, X: Any, earlier: list[Any], neurons: Neurons) -
     else:
         with with_remedies(owner):
             finite = "allow-nan" if neurons.accepts_tables else True
-            check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=finite)
+            check_array(
+                X, accept_sparse="csr", dtype="numeric", ensure_all_finite=finite, allow_nd=True
+            )
 
 
 def stack(tables: list[Any]) -> Any:

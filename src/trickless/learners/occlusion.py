@@ -11,6 +11,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from trickless.errors import InvalidValueError
 from trickless.neurons import Convolutions
+from trickless.neurons.checks import shape_of
+from trickless.neurons.layouts import Series
+from trickless.neurons.unequal import is_unequal
 from trickless.rules import anything, check_value, either, integer, is_none, with_remedies
 
 _OWNER = "occlusion_importance"
@@ -91,6 +94,9 @@ def occlusion_importance(
     check_is_fitted(estimator)
     if (rows := getattr(estimator, "rows_", None)) is not None:
         X = rows.kind.layout.flat(_OWNER, X)
+    elif is_unequal(X) or len(shape_of(X) or ()) > 2:  # of a pipeline, which reads flat rows too
+        layout, X = Series().learned(_OWNER, X)
+        shape = shape or layout.shape
     with with_remedies(_OWNER):
         X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
     n_channels, length = _shape_of(estimator, X, shape)
