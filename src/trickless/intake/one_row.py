@@ -129,7 +129,7 @@ class ReadRow:
 
 def _has_names(row: Any) -> bool:
     """Return whether a row is a series of a data frame, whose index names its values."""
-    index = getattr(row, "index", None)
+    index: Any = getattr(row, "index", ())
     return hasattr(row, "to_dict") and all(isinstance(name, str) for name in index)
 
 
