@@ -33,7 +33,7 @@ def beats(n, seed):
 
 
 def with_gaps(X, seed):
-    """A list of series that end early, and have a gap of ten times."""
+    """Return a list of series that end early, and have a gap of ten times."""
     rng, series = np.random.default_rng(seed), []
     for row in X:
         short = row[: rng.integers(130, 151)].copy()

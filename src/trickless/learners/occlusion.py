@@ -96,7 +96,7 @@ def occlusion_importance(
         X = rows.kind.layout.flat(_OWNER, X)
     elif is_unequal(X) or len(shape_of(X) or ()) > 2:  # of a pipeline, which reads flat rows too
         layout, X = Series().learned(_OWNER, X)
-        shape = shape or layout.shape
+        shape = shape or layout.shape  # type: ignore[assignment]
     with with_remedies(_OWNER):
         X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
     n_channels, length = _shape_of(estimator, X, shape)
