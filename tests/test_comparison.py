@@ -22,11 +22,10 @@ OURS = method(
     [(10, 0.2, 0.6), (100, 3.0, 0.3)],
     [(10, 9.0, 0.7)],
 )
-SLOW = method("ours, without numba", "ours", [(10, 0.01, 0.01)])
 DEFAULTS = method("ours, nothing set", "ours", [(None, 4.0, 0.2)])
 PEER = method("LightGBM", "boosted trees", [(5, 0.05, 0.6), (50, 1.5, 0.25), (500, 3.0, 0.26)])
 OTHER = method("ExtraTrees", "others", [(5, 3.5, 0.21)])
-ONE = {"methods": [OURS, DEFAULTS, SLOW, PEER, OTHER]}
+ONE = {"methods": [OURS, DEFAULTS, PEER, OTHER]}
 
 
 def test_points_are_means_of_the_seeds_where_most_have_come():

@@ -9,10 +9,8 @@ from peers.equal_seconds import (
     CHIMERA,
     DEFAULTS,
     FAST_CHIMERA,
-    SLOW,
     TREES,
     against,
-    named,
     summarise,
 )
 
@@ -119,21 +117,6 @@ def span(point):
     return first if first == last else f"{first} to {last}"
 
 
-def boosted_compiled_table():
-    """Seconds of ours with compiled loops and without."""
-    rows = []
-    for one in boosted():
-        slow = {point["size"]: point for point in named(one, SLOW)}
-        both = [point for point in named(one, TREES) if point["size"] in slow]
-        if both:
-            fast = both[-1]
-            without = slow[fast["size"]]["seconds"]
-            seconds = [f"{value:.2g} s" for value in (fast["seconds"], without)]
-            ratio = f"{without / fast['seconds']:.1f}"
-            rows.append([one["name"], f"{fast['size']:,}", *seconds, ratio])
-    return "\n".join(grid(["table", "trees", "numba", "NumPy alone", "ratio"], rows))
-
-
 def boosted_settings_table():
     """What was chosen for each method."""
     rows = []
@@ -157,6 +140,5 @@ TABLES = {
     "boosted-equal": boosted_equal_table,
     "boosted-chimera": boosted_chimera_table,
     "boosted-leads": boosted_leads_table,
-    "boosted-compiled": boosted_compiled_table,
     "boosted-settings": boosted_settings_table,
 }

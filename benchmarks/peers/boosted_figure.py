@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from equal_seconds import BINARY, BOOSTED, CHIMERA, DEFAULTS, FAST_CHIMERA, SLOW, TREES, points
+from equal_seconds import BINARY, BOOSTED, CHIMERA, DEFAULTS, FAST_CHIMERA, TREES, points
 from pictures import (
     BLUE,
     GREY,
@@ -31,10 +31,9 @@ DASHES = {
     "LightGBM": (0, (6, 1.5)),
     "XGBoost": (0, (3, 1.5)),
     "CatBoost": (0, (1, 1)),
-    SLOW: (0, (2, 1)),
     "xRFM": (0, (2, 1)),
 }
-SHORT = {"HistGradientBoosting": "HistGB", SLOW: "ours, no numba", BINARY: "ours, binary"}
+SHORT = {"HistGradientBoosting": "HistGB", BINARY: "ours, binary"}
 #: Shares of the longest and multiples of the middling last error that are in sight.
 FIRST_SECONDS, IN_SIGHT = 3e-3, 4.0
 HEIGHT = 2.7
@@ -55,7 +54,7 @@ def look(method: dict[str, Any]) -> tuple[str, float]:
         return ORANGE, 1.5
     if method["name"] in (TREES, DEFAULTS):
         return RED, 2.6
-    return (RED, 1.1) if method["name"] in (SLOW, BINARY) else (GREY, 1.1)
+    return (RED, 1.1) if method["name"] == BINARY else (GREY, 1.1)
 
 
 def draw(result: dict[str, Any]) -> Figure:

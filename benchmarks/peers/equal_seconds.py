@@ -8,7 +8,7 @@ import numpy as np
 
 OURS, BOOSTED, OTHER = "ours", "boosted trees", "others"
 #: Names of our trees, with trees to be chosen, with nothing set, and without compiled loops.
-TREES, DEFAULTS, SLOW = "ours", "ours, nothing set", "ours, without numba"
+TREES, DEFAULTS = "ours", "ours, nothing set"
 #: Our trees that are cut node by node.
 BINARY = "ours, binary trees"
 #: Names of ChimeraBoost with nothing set, and with its preset for speed.
@@ -43,7 +43,7 @@ def points(method: dict[str, Any]) -> list[Point]:
 
 def all_points(one: dict[str, Any], *groups: str) -> list[Point]:
     """Points of all methods of some groups, but for ours without compiled loops."""
-    chosen = [m for m in one["methods"] if m["group"] in groups and m["name"] != SLOW]
+    chosen = [m for m in one["methods"] if m["group"] in groups]
     return [point for method in chosen for point in points(method)]
 
 

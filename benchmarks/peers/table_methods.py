@@ -9,7 +9,6 @@ sizes of a tree.
 from __future__ import annotations
 
 import io
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout, suppress
@@ -30,13 +29,11 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import trickless
 from adapters import XRFM
-from equal_seconds import BINARY, BOOSTED, CHIMERA, DEFAULTS, FAST_CHIMERA, OTHER, OURS, SLOW, TREES
+from equal_seconds import BINARY, BOOSTED, CHIMERA, DEFAULTS, FAST_CHIMERA, OTHER, OURS, TREES
 from raw_tables import Table
 from trickless.neurons import Ferns, Gaussian, Landmarks, Laplace1, Tabular, Trees
 
 CORES = 2
-#: The switch of our compiled loops.
-SWITCH = "TRICKLESS_NUMBA"
 MOST_TREES = 3_000
 #: Numbers of trees, neurons and rows for which there is a fit of its own.
 TREES_OF_OURS = (10, 30, 100, 300, 1_000, 3_000)
@@ -116,11 +113,6 @@ def ours_of(neurons: Any, table: Table, size: int, seed: int, clock: Clock) -> P
     model = learner(table, "DoublyStochastic")(neurons, n_neurons=size, random_state=seed)
     model.fit(table.X, table.y)
     return once(clock, size, lambda: model.predict(table.X_test))
-
-
-def ours_without_numba(table: Table, size: int, seed: int, clock: Clock) -> Predict:
-    os.environ[SWITCH] = "0"  # this process ends with the fit
-    return ours(table, size, seed, clock)
 
 
 def ours_with_defaults(table: Table, size: None, seed: int, clock: Clock) -> Predict:
@@ -338,7 +330,6 @@ METHODS = (
     Method(TREES, OURS, "trees", ours, sizes=TREES_OF_OURS),
     Method(BINARY, OURS, "trees", ours_binary, sizes=(100, 300)),
     Method(DEFAULTS, OURS, "trees", ours_with_defaults, sizes=(None,)),
-    Method(SLOW, OURS, "trees", ours_without_numba, sizes=TREES_OF_OURS, seeds=1),
     Method(
         "Kitchen Sinks",
         OURS,
