@@ -9,16 +9,21 @@ _compiled = numba.njit(cache=True, nogil=True)
 
 
 @_compiled
+def _leaf(bins, i, columns, children, sets):  # type: ignore[no-untyped-def]
+    """Return the leaf of row i in a tree."""
+    node = 0
+    while True:
+        b = bins[columns[node], i]
+        node = children[node, sets[node, b >> 3] >> (7 - (b & 7)) & 1]
+        if node <= 0:
+            return -node
+
+
+@_compiled
 def leaves(bins, columns, children, sets):  # type: ignore[no-untyped-def]  # noqa: D103
     number = np.empty(bins.shape[1], dtype=np.intp)
     for i in range(bins.shape[1]):
-        node = 0
-        while True:
-            b = bins[columns[node], i]
-            node = children[node, sets[node, b >> 3] >> (7 - (b & 7)) & 1]
-            if node <= 0:
-                break
-        number[i] = -node
+        number[i] = _leaf(bins, i, columns, children, sets)
     return number
 
 
@@ -28,14 +33,9 @@ def combine_few(bins, columns, children, sets, coef):  # type: ignore[no-untyped
     total = np.zeros((n_rows, n_outputs))
     for tree in range(len(columns)):
         for i in range(n_rows):
-            node = 0
-            while True:
-                b = bins[columns[tree, node], i]
-                node = children[tree, node, sets[tree, node, b >> 3] >> (7 - (b & 7)) & 1]
-                if node <= 0:
-                    break
+            leaf = _leaf(bins, i, columns[tree], children[tree], sets[tree])
             for k in range(n_outputs):
-                total[i, k] += coef[tree, -node, k]
+                total[i, k] += coef[tree, leaf, k]
     return total
 
 

@@ -257,8 +257,8 @@ def race(
     family = learner.neurons_
     if learner.targets_.n_outputs == 1 and (linear := family.with_linear_leaves()) is not None:
         _race_with(linear, learner, targets, weight, options, some(ROWS))
-    if family.shape == "auto" and len(targets) >= MANY_ROWS:
-        binary = family.as_binary(len(targets))
+    many = family.shape == "auto" and len(targets) >= MANY_ROWS
+    if many and (binary := family.as_binary(len(targets))) is not None:
         # As if there were no more trees. If steps were small, deep trees would lead at first.
         laps = min(SHAPE_LAPS, options.step.n_neurons)
         few = size_up(learner, targets, weight, validated, n_neurons=laps)

@@ -80,8 +80,8 @@ class Trees(Neurons):
         are oblivious, unless ``fit`` of Doubly Stochastic Gradients has 65,536 rows or more: it
         then takes the shape whose first 50 trees lose less on held-out rows. With "both", it
         learns both shapes to the end, in as much time as both take, and keeps the one with the
-        better score on held-out rows. Without early stopping, and with other learners, "auto" and
-        "both" are "oblivious".
+        better score on held-out rows. Without early stopping, with ``leaves="linear"``, and with
+        other learners, "auto" and "both" are "oblivious".
     max_leaves : int or "auto", default="auto"
         The most leaves of a binary tree, from 2 to 65,536. "auto" chooses a power of two from 4 to
         4,096, so that a leaf has at least 16 rows of the first batch on average. The ``depth`` of
@@ -243,8 +243,10 @@ class Trees(Neurons):
         other.bound = (1 + other.n_inputs) ** 0.5
         return other
 
-    def as_binary(self, n_rows: int) -> Trees:
-        """Return binary trees on the same bins."""
+    def as_binary(self, n_rows: int) -> Trees | None:
+        """Return binary trees on the same bins, or None if leaves must be linear."""
+        if self.leaves == "linear":
+            return None
         other = copy(self)
         other.shape_, other.linear_, other.spare_ = "binary", None, None
         other.set_depth(n_rows)

@@ -211,7 +211,9 @@ def test_the_shape_is_kept_that_explains_more_of_the_held_out_rows(make, shape, 
     assert model.neurons_.used_shape == shape
 
 
-@pytest.mark.parametrize(("rows", "shape"), [(deep(4000), "binary"), (slopes(800), "oblivious")])
+@pytest.mark.parametrize(
+    ("rows", "shape"), [(deep(4000), "binary"), (steps(), "binary"), (slopes(800), "oblivious")]
+)
 def test_with_many_rows_the_shape_is_taken_whose_first_trees_are_better(rows, shape, monkeypatch):
     X, y = rows
     few = regressor(60, Trees(leaves="constant")).fit(X, y)
@@ -221,6 +223,15 @@ def test_with_many_rows_the_shape_is_taken_whose_first_trees_are_better(rows, sh
     assert model.neurons_.used_shape == shape
     same = regressor(60, Trees(shape=shape, leaves="constant")).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), same.predict(X))
+
+
+@pytest.mark.parametrize("shape", ["auto", "both"])
+def test_leaves_that_must_be_linear_decide_for_oblivious_trees(shape, monkeypatch):
+    X, y = steps()
+    monkeypatch.setattr("trickless.learners.descents.MANY_ROWS", len(y))
+    model = regressor(60, Trees(shape=shape, leaves="linear")).fit(X, y)
+    assert is_linear(model)
+    assert model.neurons_.used_shape == "oblivious"
 
 
 @pytest.mark.parametrize("shape", ["auto", "both"])
