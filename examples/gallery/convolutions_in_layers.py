@@ -83,7 +83,7 @@ print(f"{len(gained)} errors are gone, and {lost} are new")
 # What to try next
 # ----------------
 #
-# - Learn from all 60,000 images with 3,072 neurons and 150 filters. More images help two layers
-#   more than one.
+# - Learn from all 60,000 images with 3,072 neurons and 150 filters. :doc:`/benchmarks/neurons` has
+#   the error.
 # - Put a layer of patches between the two. :doc:`/guides/images` shows how.
 # - Look at the filters of one layer: :ref:`sphx_glr_gallery_best_filters_of_mnist.py`.

@@ -77,11 +77,11 @@ class Trees(Neurons):
         evaluate all leaves of all trees.
     shape : {"auto", "oblivious", "binary", "both"}, default="auto"
         Whether all branches of a level share a cut, or each node has its own. With "auto", trees
-        are oblivious, unless ``fit`` of Doubly Stochastic Gradients has 65,536 rows or more: it
-        then takes the shape whose first 50 trees lose less on held-out rows. With "both", it
-        learns both shapes to the end, in as much time as both take, and keeps the one with the
-        better score on held-out rows. Without early stopping, with ``leaves="linear"``, and with
-        other learners, "auto" and "both" are "oblivious".
+        are oblivious, unless ``fit`` of Doubly Stochastic Gradients has 65,536 rows or more. It
+        then takes binary trees if the first 50 of them lose at least one per cent less on held-out
+        rows. With "both", it learns both shapes to the end, in as much time as both take, and keeps
+        the one with the better score on held-out rows. Without early stopping, with
+        ``leaves="linear"``, and with other learners, "auto" and "both" are "oblivious".
     max_leaves : int or "auto", default="auto"
         The most leaves of a binary tree, from 2 to 65,536. "auto" chooses a power of two from 4 to
         4,096, so that a leaf has at least 16 rows of the first batch on average. The ``depth`` of
