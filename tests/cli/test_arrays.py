@@ -149,6 +149,9 @@ def test_files_that_are_no_arrays_are_refused(series, tmp_path):
     assert "1 channel(s), but the neurons read 2" in refused(
         "predict", out, tmp_path / "one.npy", *predict
     )
+    assert "holds one array, which has no name" in refused(
+        "predict", out, tmp_path / "X.npy", *predict, "--rows", "X"
+    )
     assert "--keep 'a'" in refused("predict", out, tmp_path / "X.npy", *predict, "--keep", "a")
     assert "--target does not say" in refused("evaluate", out, tmp_path / "X.npy")
     pd.DataFrame({"a": [1, 2]}).to_csv(tmp_path / "table.csv")

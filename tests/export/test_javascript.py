@@ -6,10 +6,11 @@ import shutil
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from export_cases import CASES, expected, tolerance
-from trickless import KitchenSinksClassifier, to_js
+from trickless import DoublyStochasticRegressor, KitchenSinksClassifier, to_js
 from trickless.neurons import Gaussian
 
 NODE = shutil.which("node")
@@ -35,7 +36,8 @@ function said(row) {
   }
 }
 const rest = row.slice(1), named = {length: row[0], 'wid"th': row[1], town: row[2], day: row[3]};
-found.odd = [rest, ["text", ...rest], [Infinity, ...rest], {}, named].map(said);
+const missing = {...named, length: null}, when = {...named, day: new Date(0)};
+found.odd = [rest, ["text", ...rest], [Infinity, ...rest], {}, when, missing, named].map(said);
 fs.writeFileSync("found.json", JSON.stringify(found));
 """
 
@@ -77,12 +79,31 @@ def test_a_model_in_javascript_answers_as_in_python(name, cases, found):
 
 @needs_node
 def test_odd_rows_are_refused_with_their_cause(cases, found):
-    short, text, infinite, nothing, by_name = found["odd"]
+    short, text, infinite, nothing, date, missing, by_name = found["odd"]
     assert short == "RangeError: a row has 4 values, but this one has 3"
     assert text == "TypeError: value 0 of the row is no number"
     assert infinite.startswith("RangeError: the row holds a value that the model cannot use")
-    assert isinstance(nothing, float)  # all values are missing, which trees take
+    assert nothing == 'RangeError: the row has no value "length"'
+    assert date == "TypeError: value 3 of the row is a Date: pass the days since 1970"
+    assert isinstance(missing, float)
     assert by_name == pytest.approx(cases["frame"].model.predict(cases["frame"].rows)[0])
+
+
+@needs_node
+def test_categories_may_be_numbers_or_empty(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"k": rng.choice([1, 2, 5], 200), "t": rng.choice(["", "a", "b"], 200)})
+    X["k"] = X["k"].astype("category")
+    y = X["k"].astype(float) ** 2 + 7 * (X["t"] == "")
+    model = DoublyStochasticRegressor("trees", 30, random_state=0).fit(X, y)
+    to_js(model, tmp_path / "model.mjs")
+    rows = [{"k": 5, "t": "a"}, {"k": "5", "t": "a"}, {"k": 2, "t": ""}]
+    code = f"import {{ predict }} from './model.mjs'; const rows = {json.dumps(rows)};"
+    code += "console.log(JSON.stringify(rows.map(predict)));"
+    (tmp_path / "run.mjs").write_text(code)
+    said = subprocess.run([NODE, "run.mjs"], cwd=tmp_path, check=True, stdout=subprocess.PIPE)
+    asked = pd.DataFrame([[5, "a"], [5, "a"], [2, ""]], columns=["k", "t"])
+    np.testing.assert_allclose(json.loads(said.stdout), model.predict(asked), rtol=1e-9)
 
 
 @pytest.mark.parametrize("label", [2**53 + 1, "\ud800"])

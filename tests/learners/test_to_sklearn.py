@@ -78,6 +78,18 @@ def test_models_without_an_equivalent_are_refused(name):
         CASES[name]().model.to_sklearn()
 
 
+@pytest.mark.parametrize("far", [1.7e9, 2**60])
+def test_numbers_far_from_0_are_refused(far):
+    X = pd.DataFrame(np.random.default_rng(0).normal(0, 50, (100, 2)), columns=["a", "b"])
+    y = np.sin((X["a"] + X["b"]) / 50)
+    X["a"] = X["a"] + far if far < 2**53 else far + X["a"].astype(int)
+    model = KitchenSinksRegressor("auto", n_neurons=50, random_state=0).fit(X, y)
+    assert isinstance(model.neurons_, Gaussian)
+    assert model.score(X, y) > 0.9
+    with pytest.raises(ValueError, match=r"numbers far from 0.*Remedy"):
+        model.to_sklearn()
+
+
 def test_other_models_are_refused():
     class Bent(Gaussian):
         def respond(self, t):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -137,8 +138,7 @@ class Arrays:
         return self._some(~held), self._some(held)
 
     def _some(self, rows: np.ndarray) -> Arrays:
-        other = object.__new__(type(self))
-        other.__dict__.update(vars(self))
+        other = copy(self)
         other._keep(rows)
         other.n_rows, other.n_without_target = len(other.y), 0
         return other

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from trickless.export.program import Program, code
+from trickless.export.program import DOUBLE, Program, code
 from trickless.learners.described import Described
 
 _DECIDE = """
@@ -95,8 +93,7 @@ def add_decision(program: Program, found: Described, neurons: str, width: int) -
     """Add the function ``decide``, which computes the values of the network."""
     program.keep(intercept=found.intercept)
     numbers = {"width": width, "outputs": found.n_outputs, "neurons": neurons}
-    largest = repr(float(np.finfo(np.float64).max))
-    program.add("decide", ("x", "f"), code(_DECIDE, **numbers, largest=largest))
+    program.add("decide", ("x", "f"), code(_DECIDE, **numbers, largest=repr(DOUBLE)))
 
 
 def add_answers(program: Program, found: Described) -> None:

@@ -30,14 +30,24 @@ _REWRITTEN = (
 _EXPORTS = """
 function numbers(row) {
   const values = Array.isArray(row) || ArrayBuffer.isView(row) ? row
-    : features === null ? [] : features.map((name) => row[name]);
+    : features === null ? [] : features.map((name) => {
+      if (!(name in row)) throw new RangeError(`the row has no value ${JSON.stringify(name)}`);
+      return row[name];
+    });
   if (values.length !== N_FEATURES) {
     throw new RangeError(`a row has ${N_FEATURES} values, but this one has ${values.length}`);
   }
   return Float64Array.from(values, (value, j) => {
-    if (value === null || value === undefined || value === "") return NaN;
+    if (value === null || value === undefined || Number.isNaN(value)) return NaN;
+    if (value instanceof Date) {
+      throw new TypeError(`value ${j} of the row is a Date: pass the days since 1970`);
+    }
     const known = categories[j];
-    if (known !== null) return typeof value === "string" ? known.indexOf(value) : Number(value);
+    if (known !== null) {
+      const code = known.indexOf(String(value));
+      return value === "" && code < 0 ? NaN : code;
+    }
+    if (value === "") return NaN;
     const number = Number(value);
     if (Number.isNaN(number) && typeof value !== "number") {
       throw new TypeError(`value ${j} of the row is no number`);
@@ -98,7 +108,8 @@ def to_js(model: Any, path: str | os.PathLike[str], *, error_bars: bool = False)
     The module needs nothing else. It exports ``predict(row)``, and for a classifier
     ``decide(row)`` and ``classes``, as well as ``predictProba(row)`` where the model has
     probabilities and ``predictStd(row)`` with ``error_bars``. A row is an array, or an object by
-    the names of the columns. Missing values are ``null`` or NaN, and categories are strings.
+    the names of the columns. Missing values are ``null`` or NaN, categories are strings
+    or numbers, and dates are days since 1970.
 
     Parameters
     ----------

@@ -17,6 +17,9 @@ import numpy as np
 
 from trickless.errors import InvalidValueError
 
+#: The largest numbers of single and of double precision.
+SINGLE, DOUBLE = (float(np.finfo(kind).max) for kind in (np.float32, np.float64))
+
 
 class Column(NamedTuple):
     """A column of the rows that a program reads.

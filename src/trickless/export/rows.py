@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from trickless.errors import InvalidValueError
-from trickless.export.program import Column, Program, code
+from trickless.export.program import DOUBLE, SINGLE, Column, Program, code
 from trickless.learners.table_model import TableModel
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
@@ -78,12 +78,11 @@ for (int j = 0; j < $n; j++) {
 return 0;
 """
 _SINCE = "days since 1970-01-01"
-_SINGLE, _DOUBLE = (float(np.finfo(kind).max) for kind in (np.float32, np.float64))
 
 
 def _largest(program: Program) -> str:
     """Return the largest number of the precision of rows."""
-    return repr(_SINGLE if program.single else _DOUBLE)
+    return repr(SINGLE if program.single else DOUBLE)
 
 
 def read_numbers(program: Program, learner: Any, scaler: Any = None) -> int:
@@ -101,7 +100,7 @@ def read_numbers(program: Program, learner: Any, scaler: Any = None) -> int:
         _PLAIN,
         n=n,
         strict=int(not learner.neurons_.accepts_tables),
-        input=repr(_DOUBLE),
+        input=repr(DOUBLE),
         scaled=int(scaler is not None),
         largest=_largest(program),
     )
@@ -177,9 +176,9 @@ def _coded(
         input_median=medians,
         input_origin=encoder.origins,
     )
-    largest = LARGEST if of_table else _DOUBLE
+    largest = LARGEST if of_table else DOUBLE
     numbers = {"n": len(columns), "input": repr(largest), "clipped": int(of_table)}
-    body = code(_CODED, **numbers, single=repr(_SINGLE), largest=_largest(program))
+    body = code(_CODED, **numbers, single=repr(SINGLE), largest=_largest(program))
     program.add("read", ("x", "v"), body)
     return len(columns)
 

@@ -19,7 +19,7 @@ from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.rules import shown
 
 #: Types that become numbers as they are.
-_NUMBERS = {float, int, bool, np.float64, np.float32, np.int64, np.bool_}
+NUMBERS = {float, int, bool, np.float64, np.float32, np.int64, np.bool_}
 _PRECISIONS = np.float32, np.float64
 
 
@@ -85,11 +85,11 @@ class ReadRow:
                     return None
                 code = codes[None]
             values[j] = code
-        if not _NUMBERS.issuperset(map(type, values)):
+        if not NUMBERS.issuperset(map(type, values)):
             if not self.tables:
                 return None
             values = [np.nan if value is None else value for value in values]
-            if not _NUMBERS.issuperset(map(type, values)):
+            if not NUMBERS.issuperset(map(type, values)):
                 return None
         return values
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from trickless.arrays.missing import is_missing
 from trickless.errors import InvalidTypeError
+from trickless.intake.one_row import NUMBERS
 from trickless.learners.one_row import OneRow
 from trickless.rules import shown
 from trickless.tables.table_column import LARGEST, TableColumn
 
-_NUMBERS = {float, int, bool, np.float64, np.float32, np.int64, np.bool_}
 #: What a cell is if it needs a closer look, as a data frame.
 _UNUSUAL = object()
 
@@ -95,6 +95,6 @@ class _Numbers:
     def __call__(self, value: Any) -> Any:
         if value is None:
             return np.nan
-        if self.is_date or type(value) not in _NUMBERS:
+        if self.is_date or type(value) not in NUMBERS:
             return _UNUSUAL
         return _UNUSUAL if abs(value) > LARGEST else float(value)

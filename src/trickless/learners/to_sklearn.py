@@ -41,11 +41,14 @@ def cosines(model: Any, family: Any, weights: Weights) -> Any:
             "Fourier neurons, such as neurons='gaussian'; or trickless.to_c and trickless.to_js "
             "for trees",
         )
-    if (encoder := model.rows_.encoder) is not None and not set(encoder.kinds) <= {NUMBERS}:
+    encoder = model.rows_.encoder
+    if encoder is not None and (
+        encoder.whole or encoder.origins.any() or not set(encoder.kinds) <= {NUMBERS}
+    ):
         raise InvalidValueError(
-            "to_sklearn: the model learned from categories or times, which scikit-learn encodes "
-            "otherwise",
-            "numbers alone, from an encoder in a pipeline",
+            "to_sklearn: the model learned from categories, times or numbers far from 0, which "
+            "scikit-learn encodes otherwise",
+            "small numbers alone, from an encoder in a pipeline",
         )
     if not weights:
         raise InvalidValueError(

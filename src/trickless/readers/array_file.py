@@ -35,6 +35,11 @@ class ArrayFile:
     def rows(self, name: str | None, others: list[str | None]) -> np.ndarray:
         """Return the array of rows: of this name, or named X, or the only one besides others."""
         if isinstance(self._arrays, np.ndarray):
+            if name is not None:
+                raise CommandError(
+                    f"--rows {name!r}: {self.path} holds one array, which has no name",
+                    "leave --rows out, or a .npz file",
+                )
             return _with_rows(self.path, "the array", self._arrays)
         names: list[str] = self._arrays
         left = [each for each in names if each not in others]
