@@ -1,7 +1,10 @@
 """What describes the project agrees with itself, wherever it is written."""
 
+import ast
 import re
 import tomllib
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -54,3 +57,14 @@ def test_commits_are_checked_as_in_continuous_integration():
     hooks = re.findall(r"entry: make (.*)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.M)
     checks = re.findall(r'^make (lint.*) VENV="\$venv"$', (ROOT / ".ci/run").read_text(), re.M)
     assert checks == [" ".join(hooks)] == ["lint types"]
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "examples"])
+def test_what_benchmarks_and_examples_import_from_the_package_is_there(folder):
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("trickless"):
+                module = import_module(node.module)
+                missing = [each.name for each in node.names if not hasattr(module, each.name)]
+                missing = [name for name in missing if find_spec(f"{node.module}.{name}") is None]
+                assert not missing, path

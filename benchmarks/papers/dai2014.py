@@ -65,8 +65,9 @@ from sklearn.model_selection import ParameterGrid
 import trickless
 import trickless.baselines
 from trickless.arrays.threads import map_blocks, row_blocks
+from trickless.functions.later import Later
 from trickless.functions.network import Network
-from trickless.functions.stream import Later, NeuronStream
+from trickless.functions.stream import NeuronStream
 from trickless.neurons import Gaussian, Laplace1, Neurons, Stumps
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.named_losses import make_loss
