@@ -28,8 +28,8 @@ def to_onnx(
     - Numbers and Booleans are numbers, and NaN where they are missing.
     - Dates are numbers of days since 1970, in UTC if they have a time zone. Durations and times of
       day are days.
-    - Categories are strings, spelled as in training. "", "NA" and the like are missing values.
-      Others are new categories.
+    - Categories are strings, spelled as in training. Others are missing values if they are "", "NA"
+      and the like, and new categories else.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def _label(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
 def _as_written(classes: np.ndarray) -> np.ndarray:
     """Return labels in a type that ONNX has."""
     kind, values = classes.dtype.kind, classes.tolist()
-    if kind in "iu" and max(map(abs, values), default=0) < 2**63:
+    if kind in "iu" and max(values, default=0) < 2**63:
         return classes.astype(np.int64)
     if kind == "b" or kind == "U":
         return classes
