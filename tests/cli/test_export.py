@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import trickless
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless import DoublyStochasticRegressor, KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.cli.app import app
 from trickless.neurons import Gaussian, Stumps
 
@@ -38,6 +38,18 @@ def test_a_model_is_written_in_c(options, folder):
     header = (folder / "model.h").read_text()
     assert "int model_predict(const double *x, double *y);" in header
     assert ("model_std" in header) == ("--std" in options)
+
+
+def test_intervals_are_written(folder):
+    model = DoublyStochasticRegressor("trees", 5, early_stopping=True, random_state=0)
+    trickless.save(model.fit(X, X[:, 0]), folder / "trees.trk")
+    for name, said in (("model.c", "model_interval(const"), ("model.js", "predictInterval(row)")):
+        done = run(folder / "trees.trk", "--out", folder / name, "--interval", 0.5)
+        assert done.exit_code == 0, done.output
+        assert said in (folder / name).read_text()
+    done = run(folder / "model.trk", "--out", folder / "refused.js", "--interval", 0.5)
+    assert done.exit_code == 2
+    assert "leave out each row" in " ".join(done.stderr.split())
 
 
 def test_a_model_is_written_in_javascript(folder):

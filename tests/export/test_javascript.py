@@ -25,7 +25,8 @@ for (const name of Object.keys(rows)) {
   const model = await import(`./${name}.mjs`);
   const of = (answer) => answer && rows[name].map((row) => answer(row));
   found[name] = {predict: of(model.predict), decide: of(model.decide),
-    proba: of(model.predictProba), std: of(model.predictStd), classes: model.classes};
+    proba: of(model.predictProba), std: of(model.predictStd), classes: model.classes,
+    interval: of(model.predictInterval)};
 }
 const { predict } = await import("./frame.mjs"), row = rows.frame[0];
 function said(row) {
@@ -52,7 +53,7 @@ def found(cases, tmp_path_factory):
     """What all models answer in one process."""
     folder, rows = tmp_path_factory.mktemp("javascript"), {}
     for name, case in cases.items():
-        to_js(case.model, folder / f"{name}.mjs", error_bars=case.deviates)
+        to_js(case.model, folder / f"{name}.mjs", **case.options)
         rows[name] = [[None if v != v else v for v in row] for row in case.numbers.tolist()]
         if "town" in getattr(case.rows, "columns", ()):  # categories are strings
             for row, town in zip(rows[name], case.rows["town"], strict=True):

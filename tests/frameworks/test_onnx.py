@@ -554,6 +554,11 @@ def test_the_command_writes_graphs(tmp_path):
         found = run(onnx.load(tmp_path / "model.onnx"), X.astype(np.float32))
         assert list(found) == names
     assert_close(found["std"], model.predict(X, return_std=True)[1], 1e-5)
+    done = export(model, "--std", "--interval", "0.8")
+    assert done.exit_code == 0, done.output
+    found = run(onnx.load(tmp_path / "model.onnx"), X.astype(np.float32))
+    assert list(found) == ["prediction", "std", "interval"]
+    assert_close(found["interval"], model.predict_interval(X, 0.8), 1e-5)
     (tmp_path / "model.onnx").unlink()
     done = export(KitchenSinksClassifier(n_neurons=5, random_state=0).fit(X, y > 0), "--std")
     assert done.exit_code == 2, done.output

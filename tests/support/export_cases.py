@@ -25,12 +25,17 @@ _EXACT = {"random_state": 0, "dtype": "float64"}
 
 
 class Case(NamedTuple):
-    """A model, its rows as Python takes them and as numbers, and whether it has deviations."""
+    """A model, its rows as Python takes them and as numbers, and which error bars it has."""
 
     model: object
     rows: object
     numbers: np.ndarray
     deviates: bool = False
+    interval: float | None = None
+
+    @property
+    def options(self):
+        return {"error_bars": self.deviates, "interval": self.interval}
 
 
 def _problem(n=80, d=4):
@@ -39,11 +44,11 @@ def _problem(n=80, d=4):
     return X, np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(n)
 
 
-def _of_numbers(model, y=None, X=None, deviates=False):
+def _of_numbers(model, y=None, X=None, deviates=False, interval=None):
     rows, target = _problem()
     X = rows if X is None else X
     model.fit(X, target if y is None else y(X, target))
-    return Case(model, X, np.asarray(X), deviates)
+    return Case(model, X, np.asarray(X), deviates, interval)
 
 
 def _with_gaps():
@@ -129,6 +134,10 @@ def _trees(learner, **options):
     return learner(Trees(**options), 12, random_state=0, n_candidates=4, early_stopping=False)
 
 
+def _held_out(**loss):
+    return DoublyStochasticRegressor("trees", 12, early_stopping=True, random_state=0, **loss)
+
+
 #: Makes each case, by name.
 CASES = {
     "gaussian": lambda: _of_numbers(
@@ -160,8 +169,29 @@ CASES = {
         X=3 + 20 * _problem()[0],
         deviates=True,
     ),
+    "scaled_only": lambda: _of_numbers(
+        make_pipeline(
+            StandardScaler(with_mean=False), KitchenSinksRegressor("gaussian", 40, **_EXACT)
+        ),
+        X=3 + 20 * _problem()[0],
+    ),
+    "centred": lambda: _of_numbers(
+        make_pipeline(
+            StandardScaler(with_std=False), KitchenSinksRegressor("gaussian", 40, **_EXACT)
+        ),
+        X=3 + 20 * _problem()[0],
+    ),
     "leaves": lambda: _of_numbers(KitchenSinksRegressor(Trees(depth=3), 30, **_EXACT)),
     "oblivious": lambda: _of_numbers(_trees(DoublyStochasticRegressor), X=_with_gaps()),
+    "interval": lambda: _of_numbers(_held_out(), interval=0.8),
+    "intervals": lambda: _of_numbers(_held_out(), _several, interval=0.8),
+    "interval_of_counts": lambda: _of_numbers(_held_out(loss="poisson"), _counts, interval=0.5),
+    "interval_of_quantiles": lambda: _of_numbers(
+        _held_out(loss="quantile", quantile=[0.3, 0.5, 0.7]), interval=0.2
+    ),
+    "interval_of_passes": lambda: _of_numbers(
+        KitchenSinksRegressor("gaussian", 40, solver="iterative", **_EXACT), interval=0.8
+    ),
     "linear": lambda: _of_numbers(
         _trees(DoublyStochasticRegressor, leaves="linear"), X=_with_gaps()
     ),
@@ -215,6 +245,8 @@ def expected(case):
     model, n = case.model, len(case.rows)
     if not hasattr(model, "classes_"):
         answers = {"predict": model.predict(case.rows)}
+        if case.interval is not None:
+            answers["interval"] = model.predict_interval(case.rows, case.interval)
         if case.deviates:
             rows = case.rows
             if isinstance(model[0] if hasattr(model, "steps") else None, StandardScaler):

@@ -39,6 +39,7 @@ def to_c(
     *,
     name: str | None = None,
     error_bars: bool = False,
+    interval: float | None = None,
 ) -> None:
     """Write a fitted model as a file of C99 and its header, which need only the C library.
 
@@ -50,6 +51,7 @@ def to_c(
     - ``model_decide(x, f)`` of a classifier: decision values,
     - ``model_proba(x, p)``: probabilities, where the model has them,
     - ``model_std(x, s)``: standard deviations of new targets, with ``error_bars``,
+    - ``model_interval(x, ends)``: the ends of prediction intervals, with ``interval``,
     - ``model_category(column, text)``: the code of a category, if there are columns of categories.
 
     Parameters
@@ -65,6 +67,10 @@ def to_c(
     error_bars : bool, default=False
         Whether to write standard deviations, for :class:`KitchenSinksRegressor`. They take a number
         for each pair of columns of activations, so that files are large.
+    interval : float or None, default=None
+        The probability that intervals hold a new target, such as 0.9. They exist for regressors
+        whose ``predict_interval`` uses errors at rows that were held out, such as
+        :class:`DoublyStochasticRegressor` with ``early_stopping=True``.
 
     Raises
     ------
@@ -105,7 +111,7 @@ def to_c(
             f"to_c: path={str(path)!r} has a name that C cannot include", "such as 'model.c'"
         )
     name, header = _checked_name(name, path), path.with_suffix(".h")
-    program = describe("to_c", model, error_bars)
+    program = describe("to_c", model, error_bars, interval)
     source, declared = _source(program, name, header.name), _header(program, name)
     for each in (path, header):
         check_writable("to_c", each)
@@ -133,6 +139,7 @@ def _header(program: Program, name: str) -> str:
     guard, n_labels = f"{upper}_H", 0 if program.labels is None else len(program.labels)
     counts = {"N_FEATURES": len(program.columns), "N_OUTPUTS": program.n_outputs}
     counts |= {"N_LABELS": n_labels} if n_labels else {}
+    counts |= {"N_ENDS": program.n_ends} if program.n_ends else {}
     lines = [
         f"/* {_comment(program)}",
         " *",
@@ -209,6 +216,9 @@ def _declarations(program: Program, name: str) -> list[tuple[str, str]]:
     if program.has("deviate"):
         about = f"Fill s with {upper}_N_OUTPUTS standard deviations of new targets."
         found.append((about, f"int {name}_std(const double *x, double *s)"))
+    if program.has("surround"):
+        about = f"Fill ends with the lower and the upper end of each interval, {upper}_N_ENDS."
+        found.append((about, f"int {name}_interval(const double *x, double *ends)"))
     return found
 
 
@@ -257,7 +267,11 @@ def _answers(program: Program, name: str) -> str:
                 f"int {name}_predict(const double *x) {{\n  double y[1];\n"
                 "  return answer(x, y) ? -1 : (int)y[0];\n}\n"
             )
-    for function, public, filled in (("chances", "_proba", "p"), ("deviate", "_std", "s")):
+    for function, public, filled in (
+        ("chances", "_proba", "p"),
+        ("deviate", "_std", "s"),
+        ("surround", "_interval", "ends"),
+    ):
         if program.has(function):
             parts.append(wrap.format(name, public, row.format(filled), function, filled))
     return "\n".join(parts)
