@@ -44,13 +44,14 @@ CALLS = {
     "interval": ("@_interval(x, values)", "$_N_ENDS"),
     "decide": ("@_decide(x, values)", "$_N_OUTPUTS"),
     "proba": ("@_proba(x, values)", "$_N_LABELS"),
+    "set": ("call_sets_@(x, values)", "$_N_LABELS"),
     "label": ("(values[0] = @_predict(x), values[0] < 0.0)", "1"),
     "labels": ("call_sets_@(x, values)", "$_N_LABELS"),
 }
 SETS = """
 static int call_sets_@(const double *x, double *values) {
   int y[$_N_LABELS];
-  int status = @_predict(x, y);
+  int status = @_FUNCTION(x, y);
   for (int i = 0; i < $_N_LABELS; i++) values[i] = y[i];
   return status;
 }
@@ -80,12 +81,13 @@ def driver(cases, answers):
     """A program that answers all rows of all cases, and prints tables of text."""
     text = ["#include <stdio.h>", '#include "towns.h"', *(f'#include "{name}.h"' for name in cases)]
     calls = []
-    for name, case in cases.items():
+    for name in cases:
         for what in answers[name]:
             key = what
-            if what == "predict" and hasattr(case.model, "classes_"):
+            if what == "predict" and "decide" in answers[name]:
                 key = "labels" if answers[name]["predict"].shape[1] > 1 else "label"
-                text += [named(SETS, name)] if key == "labels" else []
+            if key in ("labels", "set"):
+                text.append(named(SETS.replace("FUNCTION", what), name))
             call, size = CALLS[key]
             body = RUN.replace("run_@", f"run_@_{what}").replace("CALL", call)
             text.append(named(body.replace("SIZE", size), name))
@@ -226,7 +228,9 @@ def test_error_bars_that_cannot_be_written_are_refused(cases, tmp_path):
     for name, interval, said in (
         ("gaussian", 0.9, "intervals of a KitchenSinksRegressor leave out each row"),
         ("oblivious", 0.9, "kept no rows that it has not learned from"),
-        ("softmax", 0.9, "a DoublyStochasticClassifier has no intervals"),
+        ("softmax", 0.9, "kept no rows that it has not learned from"),
+        ("hinge", 0.9, "sets of classes need probabilities"),
+        ("sets", 0.9, "predict_set is for one label for each row"),
         ("interval", 0.999, "needs the errors of at least 999"),
         ("interval", 1, "interval=1"),
         ("interval", "0.9", "interval='0.9'"),

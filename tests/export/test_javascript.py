@@ -26,7 +26,7 @@ for (const name of Object.keys(rows)) {
   const of = (answer) => answer && rows[name].map((row) => answer(row));
   found[name] = {predict: of(model.predict), decide: of(model.decide),
     proba: of(model.predictProba), std: of(model.predictStd), classes: model.classes,
-    interval: of(model.predictInterval)};
+    interval: of(model.predictInterval), set: of(model.predictSet)};
 }
 const { predict } = await import("./frame.mjs"), row = rows.frame[0];
 function said(row) {
@@ -71,8 +71,11 @@ def test_a_model_in_javascript_answers_as_in_python(name, cases, found):
     for what, wanted in expected(case).items():
         values = answers[what]
         if what == "predict" and "classes" in answers and wanted.shape[1] == 1:
-            assert answers["classes"] == case.model.classes_.tolist()
+            model = getattr(case.model, "model", case.model)
+            assert answers["classes"] == model.classes_.tolist()
             values = [answers["classes"].index(label) for label in values]
+        if what == "set":
+            values = [[label in some for label in answers["classes"]] for some in values]
         values = np.reshape(values, wanted.shape)
         spread = np.ptp(wanted, axis=0) + 1e-3
         assert (np.abs(values - wanted) <= tolerance(case) * spread).all(), what

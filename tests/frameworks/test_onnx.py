@@ -37,6 +37,7 @@ from trickless import (
     to_onnx,
 )
 from trickless.baselines import KernelGradientRegressor
+from trickless.conformal import SplitConformal
 from trickless.neurons import (
     Deep,
     FromFunction,
@@ -316,6 +317,41 @@ def test_intervals_from_rows_held_out(params):
     model.set_params(**params).fit(X, np.exp(y))
     found = run(to_onnx(model, outputs=["interval"], confidence=0.7), X.astype(np.float32))
     np.testing.assert_allclose(found["interval"], model.predict_interval(X, 0.7), 1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "model",
+    [
+        KitchenSinksClassifier(n_neurons=20),
+        *(DoublyStochasticClassifier(n_neurons=20, early_stopping=True, loss=loss)
+          for loss in ("log_loss", "hinge")),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_sets_of_classes(model, n_classes):
+    X, y = noisy(CLASSIFIERS[0], rows=200)
+    model = clone(model).set_params(random_state=0).fit(X, np.minimum(y, n_classes - 1))
+    X = inputs(50, 4, seed=1)  # others, because the score of a row of the fit is the limit itself
+    found = run(to_onnx(model, outputs=["set"], confidence=0.8), X.astype(np.float32))["set"]
+    np.testing.assert_array_equal(found, model.predict_set(X, 0.8))
+
+
+def test_intervals_and_sets_from_rows_of_others():
+    X, y = noisy(REGRESSORS[0], rows=200)
+    several = np.stack([y, np.exp(y)], axis=1)
+    for model, targets, output in (
+        (KitchenSinksRegressor(n_neurons=20, random_state=0), several, "interval"),
+        (DoublyStochasticClassifier(n_neurons=20, random_state=0), y > 0, "set"),
+    ):
+        conformal = SplitConformal(model.fit(X[:100], targets[:100]))
+        conformal.calibrate(X[100:], targets[100:])
+        graph = to_onnx(conformal, outputs=output, confidence=0.8)
+        found = run(graph, X[:100].astype(np.float32))[output]
+        expected = getattr(conformal, f"predict_{output}")(X[:100], 0.8)
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+    with pytest.raises(ValueError, match=r"width depends on the row.*Remedy"):
+        to_onnx(conformal.set_params(scale="std"), outputs=output)
 
 
 @pytest.mark.parametrize("scale", ["kernel", "unit"])

@@ -17,6 +17,7 @@ from trickless import (
     TableColumn,
     TableModel,
 )
+from trickless.conformal import SplitConformal
 from trickless.neurons import Cauchy, Dense, Gaussian, Laplace, Matern, Periodic, Trees
 
 #: Labels that must be escaped in C or JavaScript: quotes, trigraphs, tags, digits after codes.
@@ -138,6 +139,14 @@ def _held_out(**loss):
     return DoublyStochasticRegressor("trees", 12, early_stopping=True, random_state=0, **loss)
 
 
+def _split(model, y):
+    """A model with the errors at rows that it has not learned from."""
+    X, target = _problem(160)
+    y = y(X, target)
+    conformal = SplitConformal(model.fit(X[:80], y[:80])).calibrate(X[80:], y[80:])
+    return Case(conformal, X[:80], X[:80], interval=0.8)
+
+
 #: Makes each case, by name.
 CASES = {
     "gaussian": lambda: _of_numbers(
@@ -209,6 +218,19 @@ CASES = {
     "binary_frame": lambda: _of_frame(_trees(DoublyStochasticRegressor, shape="binary")),
     "table_of_trees": lambda: _of_table(_trees(DoublyStochasticRegressor)),
     "table": lambda: _of_table(KitchenSinksRegressor("gaussian", 40, **_EXACT), deviates=True),
+    "intervals_of_others": lambda: _split(
+        KitchenSinksRegressor("gaussian", 40, **_EXACT), _several
+    ),
+    "counts_of_others": lambda: _split(
+        KitchenSinksRegressor("gaussian", 40, loss="poisson", **_EXACT), _counts
+    ),
+    "classes_of_others": lambda: _split(
+        make_pipeline(StandardScaler(), DoublyStochasticClassifier("gaussian", 64, **_EXACT)),
+        _classes(3),
+    ),
+    "set": lambda: _of_numbers(
+        KitchenSinksClassifier("gaussian", 40, **_EXACT), _classes(5), interval=0.9
+    ),
     "two_temperatures": lambda: _of_numbers(
         KitchenSinksClassifier("gaussian", 40, **_EXACT), _classes(2)
     ),
@@ -243,10 +265,11 @@ CASES = {
 def expected(case):
     """The answers of a model in Python, by name: arrays of shape (n_rows, n)."""
     model, n = case.model, len(case.rows)
+    conformal, model = model, getattr(model, "model", model)
     if not hasattr(model, "classes_"):
         answers = {"predict": model.predict(case.rows)}
         if case.interval is not None:
-            answers["interval"] = model.predict_interval(case.rows, case.interval)
+            answers["interval"] = conformal.predict_interval(case.rows, case.interval)
         if case.deviates:
             rows = case.rows
             if isinstance(model[0] if hasattr(model, "steps") else None, StandardScaler):
@@ -257,6 +280,8 @@ def expected(case):
         if labels.ndim == 1:
             labels = np.array([model.classes_.tolist().index(label) for label in labels.tolist()])
         answers = {"predict": labels, "decide": model.decision_function(case.rows)}
+        if case.interval is not None:
+            answers["set"] = conformal.predict_set(case.rows, case.interval)
         if hasattr(model, "predict_proba"):
             answers["proba"] = model.predict_proba(case.rows)
     return {name: np.reshape(values, (n, -1)).astype(float) for name, values in answers.items()}
@@ -264,7 +289,8 @@ def expected(case):
 
 def tolerance(case):
     """How far an answer may be off, as a share of the spread of all."""
-    learner = getattr(case.model, "learner", case.model)
+    model = getattr(case.model, "model", case.model)
+    learner = getattr(model, "learner", model)
     learner = learner[-1] if hasattr(learner, "steps") else learner
     exact = learner.dtype == "float64" or getattr(learner.neurons_, "one_hot", False)
     return 1e-9 if exact else 1e-6

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless import neurons
 from trickless.arrays.states import snapshot
 from trickless.conformal.levels import CONFIDENCE
+from trickless.conformal.split import SplitConformal
 from trickless.errors import InvalidValueError, RemedyError
 from trickless.export.answers import add_answers, add_decision
 from trickless.export.deviations import add_deviations
@@ -49,6 +50,8 @@ def describe(
 ) -> Program:
     """Describe a fitted model as a program. ``owner`` begins error messages."""
     check_value(owner, "interval", interval, either(CONFIDENCE, NONE))
+    conformal = model if isinstance(model, SplitConformal) else None
+    model = model if conformal is None else conformal.model
     learner, scaler = _parts(owner, model)
     learner = snapshot(learner)  # which another thread may train meanwhile
     found = described(owner, learner)
@@ -84,7 +87,7 @@ def describe(
         add_decision(program, found, code, width)
         add_answers(program, found)
         if interval is not None:
-            add_intervals(program, found, learner, interval)
+            add_intervals(program, found, conformal or learner, interval)
         if error_bars:
             if not isinstance(learner, GaussianProcess):
                 raise InvalidValueError(

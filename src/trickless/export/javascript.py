@@ -106,6 +106,12 @@ export function predictInterval(row) {
   return $ends;
 }
 """
+_IN_SET = """
+export function predictSet(row) {
+  const has = filled(surround, row, classes.length);
+  return classes.filter((_, k) => has[k] === 1);
+}
+"""
 _PAIRS = "Array.from({ length: N_OUTPUTS }, (_, o) => ends.slice(2 * o, 2 * o + 2))"
 
 
@@ -121,9 +127,9 @@ def to_js(
     The module needs nothing else. It exports ``predict(row)``, and for a classifier
     ``decide(row)`` and ``classes``, as well as ``predictProba(row)`` where the model has
     probabilities, ``predictStd(row)`` with ``error_bars``, and with ``interval``
-    ``predictInterval(row)``, a pair of ends. A row is an array, or an object by the names of the
-    columns. Missing values are ``null`` or NaN, categories are strings or numbers, and dates are
-    days since 1970.
+    ``predictInterval(row)``, a pair of ends, or ``predictSet(row)``, a list of labels. A row is an
+    array, or an object by the names of the columns. Missing values are ``null`` or NaN, categories
+    are strings or numbers, and dates are days since 1970.
 
     Parameters
     ----------
@@ -212,7 +218,9 @@ def _module(program: Program) -> str:
         lines += [f"export const classes = [{labels}];", _SETS if program.has_sets else _CLASSIFIER]
     lines += [_CHANCES] if program.has("chances") else []
     lines += [_DEVIATE.replace("$y", y.replace("y", "s"))] if program.has("deviate") else []
-    if program.has("surround"):
+    if program.has("surround") and program.labels is not None:
+        lines.append(_IN_SET)
+    elif program.has("surround"):
         is_pair = program.is_vector or program.n_ends < 2 * program.n_outputs
         pairs = "ends" if is_pair else _PAIRS
         lines.append(code(_SURROUND, n=program.n_ends, ends=pairs))
