@@ -1,5 +1,7 @@
 """Models in C answer as in Python, in programs that the compiler and its sanitizers check."""
 
+import errno
+import os
 import re
 import shutil
 import subprocess
@@ -263,10 +265,31 @@ def test_places_that_cannot_be_written_are_refused(cases, tmp_path):
     for write in (to_c, to_js):
         with pytest.raises(TypeError, match=rf"{write.__name__}: path=3, but .*Remedy"):
             write(model, 3)
+        with pytest.raises(ValueError, match=rf"{write.__name__}: .*null character.*Remedy"):
+            write(model, str(tmp_path / "a\0b.js"))
+        with pytest.raises(TypeError, match=r"a type has no finite network.*Remedy"):
+            write(KitchenSinksRegressor, tmp_path / f"model.{write.__name__[3:]}")
     (tmp_path / "model.h").mkdir()  # the header, and not the source
     with pytest.raises(ValueError, match=r"is a folder.*Remedy"):
         to_c(model, tmp_path / "model.c")
     assert [path.name for path in tmp_path.iterdir()] == ["model.h"]
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_a_full_disk_leaves_neither_the_source_nor_the_header(
+    failing, cases, tmp_path, monkeypatch
+):
+    calls = []
+
+    def fsync(number):
+        calls.append(number)
+        if len(calls) == failing:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError, match=r"to_c: .*model.*No space left.*Remedy"):
+        to_c(cases["tanh"].model, tmp_path / "model.c")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

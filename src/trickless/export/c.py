@@ -121,6 +121,8 @@ def to_c(
         check_writable("to_c", each)
     with written_whole("to_c", header) as first, written_whole("to_c", path) as second:
         first.write(declared.encode("ascii"))
+        first.flush()
+        os.fsync(first.fileno())  # if the disk is full, it shows before either file is in its place
         second.write(source.encode())
 
 
