@@ -19,10 +19,11 @@ def folder(tmp_path):
     models = {
         "model": KitchenSinksRegressor(Gaussian(1.0), 5, random_state=0).fit(X, X[:, 0]),
         "stumps": KitchenSinksRegressor(Stumps(), 5, random_state=0).fit(X, X[:, 0]),
+        "unfitted": KitchenSinksRegressor(Gaussian(1.0), 5),
         "labels": KitchenSinksClassifier(Gaussian(1.0), 5, random_state=0).fit(X, X[:, 0] > 0),
     }
     for name, model in models.items():
-        trickless.save(model, tmp_path / f"{name}.trk", for_prediction=True)
+        trickless.save(model, tmp_path / f"{name}.trk")
     return tmp_path
 
 
@@ -67,6 +68,8 @@ def test_a_model_is_written_in_javascript(folder):
         ("model.trk", "model.txt", (), "does not name a format of models"),
         ("model.trk", "model.c", ("--format", "js"), "a file of the format js ends in .js or .mjs"),
         ("model.trk", "model.c", ("--format", "fortran"), "there is no such format"),
+        ("unfitted.trk", "model.c", (), "the model in this file is not fitted"),
+        ("unfitted.trk", "model.js", (), "the model in this file is not fitted"),
         ("nothing.trk", "model.c", (), "there is no such file"),
         ("model.trk", "nowhere/model.c", (), "there is no folder"),
         ("model.trk", "model.trk/model.c", (), "there is no folder"),
