@@ -622,6 +622,13 @@ def y_of(X):
     return X[:, 0]
 
 
+def of_frame(X, name, category):
+    """A model of a column of categories."""
+    frame = pd.DataFrame({0: np.where(X[:, 0] > 0, category, "b").astype(object)}, dtype=object)
+    frame.columns = pd.Index([name], dtype=object)
+    return KitchenSinksRegressor("tabular", 9, random_state=0).fit(frame, X[:, 0])
+
+
 WRONG = {
     "model": (lambda m, X: to_onnx(StandardScaler()), "StandardScaler"),
     "outputs": (lambda m, X: to_onnx(m, outputs=("median",)), r"outputs=\('median',\)"),
@@ -640,6 +647,14 @@ WRONG = {
         ),
         r"labels .* datetime64",
     ),
+    "half a pair": (
+        lambda m, X: to_onnx(
+            KitchenSinksClassifier(n_neurons=9).fit(X, np.where(X[:, 0] > 0, "\ud800", "b"))
+        ),
+        r"'\\ud800' holds half of a pair",
+    ),
+    "half a category": (lambda m, X: to_onnx(of_frame(X, "k", "\ud800")), r"'\\ud800' holds half"),
+    "no name": (lambda m, X: to_onnx(of_frame(X, "", "a")), "the name of a column is ''"),
     "noisy": (lambda m, X: to_onnx(NoisyKernelRegressor(shots).fit(X, X[:, 0])), "NoisyKernel"),
     "kernel": (
         lambda m, X: to_onnx(KernelGradientRegressor(kernel=np.dot).fit(X[:9], X[:9, 0])),

@@ -25,7 +25,7 @@ def c_string(owner: str, text: str) -> str:
             "labels without it",
         )
     shown = []
-    for byte in _utf8(owner, text):
+    for byte in utf8(owner, text):
         plain = 0x20 <= byte < 0x7F and chr(byte) not in '"\\?'
         shown.append(chr(byte) if plain else f"\\{byte:03o}")
     return f'"{"".join(shown)}"'
@@ -35,7 +35,7 @@ def js_value(owner: str, label: Any) -> str:
     """Return a label as a literal of JavaScript: a string, a number or a Boolean."""
     value = label.item() if isinstance(label, np.generic) else label
     if isinstance(value, str):
-        _utf8(owner, value)
+        utf8(owner, value)
         # A script in a page ends at its closing tag, wherever that is.
         return json.dumps(value).replace("<", "\\u003c")
     if isinstance(value, bool):
@@ -50,7 +50,8 @@ def js_value(owner: str, label: Any) -> str:
     )
 
 
-def _utf8(owner: str, text: str) -> bytes:
+def utf8(owner: str, text: str) -> bytes:
+    """Return the bytes of a text, if it has any."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:

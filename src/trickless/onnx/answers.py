@@ -10,6 +10,7 @@ import numpy as np
 import trickless.onnx.namespace as xp
 from trickless.conformal.split import SplitConformal
 from trickless.errors import InvalidValueError
+from trickless.export.labels import utf8
 from trickless.intake.labels import LabelSets
 from trickless.learners.classifier import Classifier
 from trickless.learners.intervals import how_unlikely
@@ -95,11 +96,13 @@ def _as_written(classes: np.ndarray) -> np.ndarray:
     kind, values = classes.dtype.kind, classes.tolist()
     if kind in "iu" and max(values, default=0) < 2**63:
         return classes.astype(np.int64)
-    if kind == "b" or kind == "U":
+    if kind == "b":
         return classes
     if kind == "f":
         return classes.astype(np.float64)
-    if kind in "OT" and all(isinstance(value, str) for value in values):
+    if kind in "OTU" and all(isinstance(value, str) for value in values):
+        for value in values:
+            utf8("to_onnx", value)
         return classes.astype(str)
     raise InvalidValueError(
         f"to_onnx: the labels {values[:3]} have the type {classes.dtype}, which ONNX does not have",
