@@ -86,7 +86,7 @@ def driver(cases, answers):
     for name in cases:
         for what in answers[name]:
             key = what
-            if what == "predict" and "decide" in answers[name]:
+            if what == "predict" and not {"decide", "proba"}.isdisjoint(answers[name]):
                 key = "labels" if answers[name]["predict"].shape[1] > 1 else "label"
             if key in ("labels", "set"):
                 text.append(named(SETS.replace("FUNCTION", what), name))

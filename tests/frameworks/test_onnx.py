@@ -102,9 +102,13 @@ def test_graphs_predict_as_every_learner_with_every_family(family, learner, dtyp
     model = clone(learner).set_params(neurons=FAMILIES[family], dtype=dtype, random_state=0)
     model.set_params(n_neurons=min(model.n_neurons, 100))
     smooth(model).fit(X[:80], y[:80])
-    output = "prediction" if is_regressor(model) else "decision"
-    (found,) = run(to_onnx(model, outputs=output), X.astype(dtype)).values()
-    assert_close(found, answers(model, X), CLOSE["float32" if family in SINGLE else dtype])
+    of_error_bars = ("std", "interval") if dtype == "float64" else ()
+    graph = to_onnx(model, outputs=("prediction", *of_error_bars), confidence=0.8)
+    found, close = run(graph, X.astype(dtype)), CLOSE["float32" if family in SINGLE else dtype]
+    assert_close(found["prediction"], model.predict(X), close)
+    if of_error_bars:
+        assert_close(found["std"], model.predict(X, return_std=True)[1], 1e3 * close)
+        assert_close(found["interval"], model.predict_interval(X, 0.8), 1e2 * close)
 
 
 @pytest.mark.parametrize("learner", CLASSIFIERS, ids=name_of)

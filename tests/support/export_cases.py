@@ -83,15 +83,17 @@ def _of_frame(model):
     return Case(model, frame, _coded(frame))
 
 
-def _of_table(learner, deviates=False):
+def _of_table(learner, deviates=False, classes=None):
     frame, frame["y"] = _frame()
+    if classes is not None:
+        frame["y"] = classes[(frame["y"] > 3).astype(int)]
     columns = [
         TableColumn("length", "number", 0.1, 1.2, has_missing=True, median=0.05),
         TableColumn('wid"th', "number", -0.1, 0.9),
         TableColumn("town", "category", categories=sorted(ODD.tolist()), has_missing=True),
         TableColumn("day", "date", 19800.0, 15.0, median=19801.0),
     ]
-    model = TableModel(learner, columns, "y").fit(frame)
+    model = TableModel(learner, columns, "y", classes).fit(frame)
     frame.loc[3, "town"] = "new"
     return Case(model, frame, _coded(frame), deviates)
 
@@ -217,6 +219,9 @@ CASES = {
     "frame": lambda: _of_frame(_trees(DoublyStochasticRegressor)),
     "binary_frame": lambda: _of_frame(_trees(DoublyStochasticRegressor, shape="binary")),
     "table_of_trees": lambda: _of_table(_trees(DoublyStochasticRegressor)),
+    "table_of_classes": lambda: _of_table(
+        _trees(DoublyStochasticClassifier), classes=np.sort(ODD[:2])
+    ),
     "table": lambda: _of_table(KitchenSinksRegressor("gaussian", 40, **_EXACT), deviates=True),
     "intervals_of_others": lambda: _split(
         KitchenSinksRegressor("gaussian", 40, **_EXACT), _several
@@ -279,7 +284,9 @@ def expected(case):
         labels = model.predict(case.rows)
         if labels.ndim == 1:
             labels = np.array([model.classes_.tolist().index(label) for label in labels.tolist()])
-        answers = {"predict": labels, "decide": model.decision_function(case.rows)}
+        answers = {"predict": labels}
+        if hasattr(model, "decision_function"):
+            answers["decide"] = model.decision_function(case.rows)
         if case.interval is not None:
             answers["set"] = conformal.predict_set(case.rows, case.interval)
         if hasattr(model, "predict_proba"):
