@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trickless.errors import InvalidValueError
+from trickless.files.text import utf8
 
 #: The largest integers that a number of JavaScript has exactly.
 _EXACT = 2**53
@@ -48,15 +49,3 @@ def js_value(owner: str, label: Any) -> str:
         f"{owner}: the label {value!r} is no string, Boolean or number that JavaScript has exactly",
         "labels as text, such as y.astype(str)",
     )
-
-
-def utf8(owner: str, text: str) -> bytes:
-    """Return the bytes of a text, if it has any."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidValueError(
-            f"{owner}: the label or name {text!r} holds half of a pair of surrogates, which UTF-8 "
-            "cannot hold",
-            "labels of whole characters",
-        ) from error

@@ -10,7 +10,7 @@ import numpy as np
 import trickless.onnx.namespace as xp
 from trickless.conformal.split import SplitConformal
 from trickless.errors import InvalidValueError
-from trickless.export.labels import utf8
+from trickless.files.text import utf8
 from trickless.intake.labels import LabelSets
 from trickless.learners.classifier import Classifier
 from trickless.learners.intervals import how_unlikely

@@ -13,7 +13,7 @@ import numpy as np
 
 import trickless.onnx.namespace as xp
 from trickless.errors import InvalidValueError
-from trickless.export.labels import utf8
+from trickless.files.text import utf8
 from trickless.learners.table_model import _LARGEST_SINGLE, TableModel
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
