@@ -191,7 +191,7 @@ class SplitConformal(BaseEstimator):
         far = self._bounds(self.scores_, len(scores), confidence, sample_weight, groups)
         return scores <= far
 
-    def fixed_bounds(self, confidence: float) -> np.ndarray:
+    def _fixed_bounds(self, confidence: float) -> np.ndarray:
         """Return the bounds of scores that all rows share, (n_outputs,), for other languages."""
         check_has(self, "scores_", "calibrate(X, y)")
         if self.scale is not None or self.ends_ is not None:

@@ -106,5 +106,5 @@ def add_intervals(program: Program, found: Described, model: Any, confidence: fl
 def _far(model: Any, confidence: float, of_classes: bool) -> Any:
     """Return how far targets may be from predictions, or the largest score of classes in a set."""
     if isinstance(model, SplitConformal):
-        return model.fixed_bounds(confidence)
+        return model._fixed_bounds(confidence)
     return how_unlikely(model, confidence) if of_classes else how_far(model, confidence)

@@ -66,7 +66,7 @@ def written(
     """Return some answers of a model by their names, with the errors of others if there are any."""
     known = answers_of(model)[0]
     if conformal is not None:
-        far: Any = conformal.fixed_bounds(confidence)
+        far: Any = conformal._fixed_bounds(confidence)
         known |= {"set": partial(_set, far=far), "interval": partial(around, far=far)}
     f: Any = None
     if not isinstance(model, RandomFeatures):
