@@ -464,6 +464,14 @@ class TableModel(Stated, BaseEstimator):
 
     def _with_target(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return the rows with y among their columns, the known targets, and where they are."""
+        try:
+            self.check_state()
+        except ValueError as error:  # of a part that a caller has made
+            raise InvalidValueError(
+                f"TableModel: {error}",
+                "columns=[TableColumn('age', 'number')], with categories as a list of text, and "
+                "classes=numpy.array(['no', 'yes'])",
+            ) from error
         frame = self._frame(X)
         if y is not None:
             y = y.to_pandas() if hasattr(y, "to_pandas") else y
