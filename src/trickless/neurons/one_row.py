@@ -22,6 +22,8 @@ _ONE_THREAD = 2**17
 class CombinedRow:
     """Sums by the family's ``combine`` on copies of the row, as many as a block has rows."""
 
+    repeats = True
+
     def __init__(self, family: Any, pieces: list[Piece], n_rows: int) -> None:
         self.family, self.pieces, self.n_rows = family, pieces, n_rows
 
@@ -38,6 +40,8 @@ class ProjectedRow:
 
     Pieces of one size are multiplied together. BLAS computes each by itself, as in a block.
     """
+
+    repeats = False
 
     def __init__(self, family: Any, pieces: list[Piece], n_rows: int) -> None:
         self.family, self.n_rows = family, n_rows
