@@ -8,7 +8,10 @@ from pages.common import grid, results, where
 def text_below(result):
     trial = " Of a quick trial, not the full run." if result["quick"] else ""
     busy = " Other programs were running on this machine." if result["busy"] else ""
-    others = ", ".join(f"{name} {version}" for name, version in result["others"].items())
+    others = ", ".join(
+        f"{name} {version}" if version else f"without {name}"
+        for name, version in result["others"].items()
+    )
     return f"{busy}{trial} {where(result)}; {others}."
 
 

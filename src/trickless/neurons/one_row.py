@@ -66,10 +66,12 @@ class ProjectedRow:
 
     def _add(self, x: np.ndarray, total: np.ndarray) -> None:
         X = self.family.prepare(_copies(x[None], self.n_rows))
+        values = [total[None]]
         for directions, columns in self.parts:
             Z = self.family.respond(np.matmul(X, directions)[:, 0])
-            for value in np.matmul(_copies(Z[:, None], self.n_rows), columns)[:, 0]:
-                total += value
+            values.append(np.matmul(_copies(Z[:, None], self.n_rows), columns)[:, 0])
+        # One after the other, unlike sum.
+        total[:] = np.add.accumulate(np.concatenate(values))[-1]
 
 
 def _copies(rows: np.ndarray, n: int) -> np.ndarray:
