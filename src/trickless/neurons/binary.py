@@ -14,7 +14,7 @@ from trickless.neurons.base import OneRow, Weights
 from trickless.neurons.bins import Bins
 from trickless.neurons.geometry import Geometry, drawn_sets
 from trickless.neurons.one_row import Piece
-from trickless.neurons.one_row_branches import BranchesRow, CompiledBranchesRow
+from trickless.neurons.one_row_branches import BranchesRow
 
 #: With max_leaves="auto", the rows for each leaf, and the least and largest number of leaves.
 _ROWS_PER_LEAF, _FEWEST, _MOST = 16, 4, 4096
@@ -80,8 +80,7 @@ class Binary(Geometry):
         branch_loops(np.inf)
 
     def one_row(self, family: Any, pieces: list[Piece]) -> OneRow:
-        is_compiled = branch_loops().of_leaves.is_compiled
-        return (CompiledBranchesRow if is_compiled else BranchesRow)(family, pieces)
+        return BranchesRow(family, pieces)
 
     def leaves_on_device(self, xp: Any, bins: Any, weights: Weights) -> Any:
         columns, children, sets = weights
