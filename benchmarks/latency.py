@@ -1,9 +1,8 @@
 """Time of a prediction of one row, and rows a second of streams that are predicted and learned.
 
 One row: ``predict`` and ``compiled`` of our learners beside the same sum in bare NumPy, the Ridge
-and HistGradientBoosting of scikit-learn, LightGBM, and onnxruntime where it and
-``trickless.to_onnx`` are installed. All predict the same rows of 20 columns, in turn, ten calls of
-each.
+and HistGradientBoosting of scikit-learn, LightGBM, and our models in onnxruntime. All predict the
+same rows of 20 columns, in turn, ten calls of each.
 
 Streams: each row is predicted and then learned, by learners of two classes with 500 neurons, beside
 River's. The same rows of 8 columns go through all of them, 50 rows of each in turn. It is the time
@@ -11,22 +10,21 @@ of the processor, which does not count the time that other programs take.
 
 Run as ``make bench-latency``, which takes about two minutes; writes
 ``benchmarks/results/latency.json``. ``--quick`` takes few rows and ``--busy`` says that other
-programs were running, and the file says so.
+programs were running, and the file says so. Rows of libraries that are not installed are left out,
+and the file says so, too.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib.metadata
 import json
 import sys
 import time
 from functools import partial
 from pathlib import Path
 
-import lightgbm
 import numpy as np
-import river
-from river import compose, forest, linear_model, preprocessing
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
@@ -34,9 +32,10 @@ import trickless
 from circumstances import circumstances
 from trickless import DoublyStochasticRegressor, KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import Gaussian, Trees
-from trickless.river import KitchenSinksClassifier as RiverKitchenSinks
 
 PATH = Path(__file__).parent / "results" / "latency.json"
+#: Libraries beside scikit-learn, with which some rows are made. numba is for binary trees.
+OTHERS = "lightgbm", "numba", "onnx", "onnxruntime", "river"
 COLUMNS, ROWS, NEURONS, TREES = 20, 5000, 1000, 300
 #: Turns of each action, and its calls in a turn.
 ROUNDS, QUICK_ROUNDS, IN_A_ROW = 200, 10, 10
@@ -66,14 +65,23 @@ class BareNumPy:
         return np.cos(t) @ self.cosines + np.sin(t) @ self.sines + self.intercept
 
 
-def as_onnx(model):
-    """Return a session of onnxruntime, or None where it or the export is not installed."""
-    try:
-        import onnxruntime
+def versions():
+    """Return the version of each of ``OTHERS``, None if it is not installed."""
+    found = {}
+    for name in OTHERS:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = None
+            print(f"without {name}, which is not installed: pip install -e '.[bench]'", flush=True)
+    return found
 
-        graph = trickless.to_onnx(model).SerializeToString()
-    except (ImportError, AttributeError):
-        return None
+
+def as_onnx(model):
+    """Return a session of onnxruntime on one thread, as a function of a row."""
+    import onnxruntime
+
+    graph = trickless.to_onnx(model).SerializeToString()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
@@ -90,7 +98,7 @@ def of_rows(predict):
     return lambda x: predict(x[None])
 
 
-def one_row_actions():
+def one_row_actions(others):
     """What predicts a row, by name. Each takes an array of ``COLUMNS`` numbers."""
     X, y = problem(ROWS, COLUMNS)
     ours = {
@@ -110,24 +118,30 @@ def one_row_actions():
         model.set_params(random_state=0, n_jobs=1).fit(X, y)
         actions[f"{name}, `predict`"] = of_rows(model.predict)
         actions[f"{name}, `compiled`"] = model.compiled()
-        if (session := as_onnx(model)) is not None:
-            actions[f"{name}, onnxruntime"] = session
+        if others["onnx"] and others["onnxruntime"]:
+            actions[f"{name}, onnxruntime"] = as_onnx(model)
         if name.endswith(("Gaussian", "float64")):
             actions[f"{name}, bare NumPy"] = BareNumPy(model)
     actions["Ridge"] = of_rows(Ridge().fit(X, y).predict)
     boosted = HistGradientBoostingRegressor(max_iter=TREES, early_stopping=False).fit(X, y)
     actions["HistGradientBoosting, 300 trees"] = of_rows(boosted.predict)
-    leaves = lightgbm.LGBMRegressor(n_estimators=TREES, n_jobs=1, verbose=-1).fit(X, y)
-    actions["LightGBM, 300 trees"] = of_rows(leaves.predict)
-    actions["LightGBM, 300 trees, its Booster"] = of_rows(
-        partial(leaves.booster_.predict, num_threads=1)
-    )
+    if others["lightgbm"]:
+        import lightgbm
+
+        leaves = lightgbm.LGBMRegressor(n_estimators=TREES, n_jobs=1, verbose=-1).fit(X, y)
+        actions["LightGBM, 300 trees"] = of_rows(leaves.predict)
+        actions["LightGBM, 300 trees, its Booster"] = of_rows(
+            partial(leaves.booster_.predict, num_threads=1)
+        )
     return actions
 
 
-def one_row(rounds):
+def one_row(rounds, others):
     """Percentiles of the seconds of each action, timed in turn."""
-    actions = one_row_actions()
+    actions = one_row_actions(others)
+    for name, action in actions.items():  # models prepare themselves after some rows
+        for x in problem(IN_A_ROW, COLUMNS, seed=2)[0]:
+            action(x.astype(np.float32) if name.endswith("Gaussian, bare NumPy") else x)
     rows, _ = problem(500, COLUMNS, seed=1)
     single = rows.astype(np.float32)
     seconds = {name: [] for name in actions}
@@ -187,11 +201,25 @@ class OfRiver:
         return found
 
 
-def scaled(model):
-    return compose.Pipeline(preprocessing.StandardScaler(), model)
+def of_river():
+    """Return learners of River, and ours in its interface, by name."""
+    from river import compose, forest, linear_model, preprocessing
+
+    from trickless.river import KitchenSinksClassifier as RiverKitchenSinks
+
+    def scaled(model):
+        return compose.Pipeline(preprocessing.StandardScaler(), model)
+
+    return {
+        "`trickless.river`, 500 neurons": RiverKitchenSinks(500, seed=0),
+        "`trickless.river`, 96 neurons": RiverKitchenSinks(seed=0),
+        "River, logistic regression": scaled(linear_model.LogisticRegression()),
+        "River, ALMA": scaled(linear_model.ALMAClassifier()),
+        "River, adaptive random forest": forest.ARFClassifier(seed=0),
+    }
 
 
-def streams(chunks):
+def streams(chunks, others):
     """Percentiles of the seconds of a row that is predicted and learned, and the accuracy."""
     X, f = problem(FIRST + chunks * TOGETHER, STREAM_COLUMNS, seed=2)
     y = f > np.median(f)
@@ -199,14 +227,9 @@ def streams(chunks):
     makers = {
         "Kitchen Sinks, `predict` and `partial_fit`": partial(RowByRow, half_life=1000.0),
         "Kitchen Sinks, `predict_then_learn`": partial(Together, half_life=1000.0),
-        "`trickless.river`, 500 neurons": partial(OfRiver, learner=RiverKitchenSinks(500, seed=0)),
-        "`trickless.river`, 96 neurons": partial(OfRiver, learner=RiverKitchenSinks(seed=0)),
-        "River, logistic regression": partial(
-            OfRiver, learner=scaled(linear_model.LogisticRegression())
-        ),
-        "River, ALMA": partial(OfRiver, learner=scaled(linear_model.ALMAClassifier())),
-        "River, adaptive random forest": partial(OfRiver, learner=forest.ARFClassifier(seed=0)),
     }
+    if others["river"]:
+        makers |= {name: partial(OfRiver, learner=each) for name, each in of_river().items()}
     learners = {name: make(*first) for name, make in makers.items()}
     seconds, hits = ({name: [] for name in learners} for _ in range(2))
     for start in range(FIRST, len(y), TOGETHER):
@@ -227,16 +250,17 @@ def main():
     quick = "--quick" in sys.argv[1:]
     gc.collect()
     gc.disable()
-    rows = one_row(QUICK_ROUNDS if quick else ROUNDS)
+    others = versions()
+    rows = one_row(QUICK_ROUNDS if quick else ROUNDS, others)
     for name, each in rows.items():
         print(f"{name:<52}{1e6 * each['p50']:>10.1f} µs{1e6 * each['p99']:>10.1f} µs", flush=True)
     gc.enable()
-    found = streams(QUICK_CHUNKS if quick else CHUNKS)
+    found = streams(QUICK_CHUNKS if quick else CHUNKS, others)
     for name, each in found.items():
         print(f"{name:<52}{1 / each['p50']:>10,.0f} rows/s {each['accuracy']:>8.3f}")
     result = {
         "circumstances": circumstances(),
-        "others": {"lightgbm": lightgbm.__version__, "river": river.__version__},
+        "others": others,
         "quick": quick,
         "busy": "--busy" in sys.argv[1:],
         "calls": IN_A_ROW * (QUICK_ROUNDS if quick else ROUNDS),

@@ -62,6 +62,7 @@ BENCHMARKS = {
     "trees": candidates.TABLES | seeds.TABLES,
 }
 PAGES = {"README.md": readme.TABLES, "CONTRIBUTING.md": contributing.TABLES}
+PAGES["docs/guides/production.md"] = latency.WAYS
 PAGES |= {f"docs/benchmarks/{page}.md": tables for page, tables in BENCHMARKS.items()}
 
 

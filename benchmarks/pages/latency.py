@@ -1,4 +1,4 @@
-"""Tables of docs/benchmarks/latency.md."""
+"""Tables of docs/benchmarks/latency.md, and the one of docs/guides/production.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from pages.common import grid, results, where
 def text_below(result):
     trial = " Of a quick trial, not the full run." if result["quick"] else ""
     busy = " Other programs were running on this machine." if result["busy"] else ""
-    others = ", ".join(f"{name} {version}" for name, version in result["others"].items())
+    others = ", ".join(
+        f"{name} {version}" if version else f"without {name}"
+        for name, version in result["others"].items()
+    )
     return f"{busy}{trial} {where(result)}; {others}."
 
 
@@ -42,4 +45,19 @@ def streams_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
+def ways_table():
+    """The median of each way to ask a model for one row, of models that have several."""
+    result = results("latency")
+    ways = "`predict`", "`compiled`", "onnxruntime"
+    medians = {}
+    for name, each in result["rows"].items():
+        model, _, way = name.rpartition(", ")
+        if way in ways:
+            medians.setdefault(model, {})[way] = micro(each["p50"])
+    rows = [[model, *(each.get(way, "–") for way in ways)] for model, each in medians.items()]
+    text = f"Medians of {result['calls']:,} calls.{text_below(result)}"
+    return "\n".join([*grid(["one row of 20 columns", *ways], rows), "", text])
+
+
+WAYS = {"latency-ways": ways_table}
 TABLES = {"latency-rows": rows_table, "latency-streams": streams_table}

@@ -46,6 +46,8 @@ def test_families_have_the_bits_of_predict(name):
         model = KitchenSinksRegressor(clone(FAMILIES[name]), n_neurons, alpha=0.01, dtype=dtype)
         model.set_params(random_state=0).fit(X, np.stack([y, -y], axis=1) if dtype[5] == "6" else y)
         check_same(model, X[:4])
+        # After some rows that come alone, the network is prepared for the next.
+        np.testing.assert_array_equal(of_each(model.predict, X[:10]), model.predict(X[:10]))
 
 
 @pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=name_of)
@@ -66,10 +68,13 @@ def test_learners_answer_alike(learner):
         (Trees(depth=9, leaves="constant"), "float32"),
         (Trees(depth=4, leaves="linear"), "float64"),
         (Trees(shape="binary", max_leaves=9), "float64"),
+        (Trees(shape="binary", max_leaves=30), "float32"),
     ],
-    ids=["constant", "linear", "binary"],
+    ids=["constant", "linear", "binary", "binary-numpy"],
 )
-def test_learned_trees_with_categories_and_gaps(trees, dtype):
+def test_learned_trees_with_categories_and_gaps(trees, dtype, request, monkeypatch):
+    if "numpy" in request.node.name:
+        monkeypatch.setenv("TRICKLESS_NUMBA", "0")
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, (200, 4)) + np.where(rng.random((200, 1)) < 0.5, 0, 0.25)
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -82,6 +87,7 @@ def test_learned_trees_with_categories_and_gaps(trees, dtype):
     fast, expected = model.compiled(), of_each(model.predict, frame[:12])
     found = [fast(row) for row in frame[:12].to_dict("records")]
     np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found, model.predict(frame[:12]))
     new = frame[:1].assign(town="new", b=1e9)
     assert fast(new.to_dict("records")[0]) == model.predict(new)[0]
     gap = fast({**frame.to_dict("records")[1], "b": None})  # where training rows had none
@@ -132,6 +138,26 @@ def test_the_present_state_is_kept():
         before = fast(X[0])
         model.partial_fit(X, -y)
         assert fast(X[0]) == before != model.predict(X[:1])[0]
+
+
+def test_rows_that_come_alone_are_predicted_by_the_present_state():
+    X, y = problem(KitchenSinksRegressor(), rows=60)
+    for learner in (
+        KitchenSinksRegressor(n_neurons=20, random_state=0),
+        DoublyStochasticRegressor("trees", n_neurons=9, random_state=0),
+    ):
+        model = learner.partial_fit(X, y)
+        for sign in (1, -1):
+            np.testing.assert_array_equal(of_each(model.predict, X[:20]), model.predict(X[:20]))
+            copy = pickle.loads(pickle.dumps(model))
+            assert copy.predict(X[:1]) == model.predict(X[:1])
+            model.partial_fit(X, sign * y)
+    model = KitchenSinksRegressor(n_neurons=20, random_state=0).fit(X, y)
+    of_each(model.predict, X[:20])
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(np.full((1, 4), np.inf))
+    model.network_.coef[:] = 0  # of a copy
+    assert of_each(model.predict, X[:1]) == model.predict(X[:2])[0]
 
 
 def test_threads_get_the_answers_of_one():

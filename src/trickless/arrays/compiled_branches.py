@@ -40,6 +40,23 @@ def combine_few(bins, columns, children, sets, coef):  # type: ignore[no-untyped
 
 
 @_compiled
+def add_packed(total, right, numbers, after, coef, ends, n_levels, n_nodes):  # type: ignore[no-untyped-def]  # noqa: D103
+    tree = 0
+    sums = np.empty(len(total))
+    for end in ends:
+        sums[:] = 0.0
+        while tree < end:
+            at = 2 * tree
+            while at < 2 * n_nodes:
+                at = after[at + right[numbers[at]]]
+            for k in range(len(total)):
+                sums[k] += coef[at // 2 - n_nodes, k]
+            tree += 1
+        for k in range(len(total)):
+            total[k] += sums[k]
+
+
+@_compiled
 def best_cuts(bins, rows, g, h, ends, drawn, spots, by_slope, ridge):  # type: ignore[no-untyped-def]  # noqa: D103
     n_nodes, n_drawn, n_spots = spots.shape
     best = np.full(n_nodes, -1, dtype=np.intp)

@@ -244,8 +244,10 @@ def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -
 
 def positions(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the place of each label among the classes; −1 if it is none of them."""
-    found, where = np.unique(labels, return_inverse=True)
     place = {form(label): i for i, label in enumerate(classes.tolist())}
+    if labels.size == 1:  # which need not be sorted
+        return np.array([place.get(form(label), -1) for label in labels.ravel().tolist()])
+    found, where = np.unique(labels, return_inverse=True)
     index = [place.get(form(label), -1) for label in found.tolist()]
     return np.array(index, dtype=int)[where.ravel()]
 

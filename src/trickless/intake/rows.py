@@ -262,6 +262,8 @@ class Rows(Stated):
                 raise InvalidValueError(f"{self.owner}: X has {twice}", "keep one of them")
         if self.kind.tables:
             X = self._encoded(learner, X, frame, reset, numbered)
+            if not reset and isinstance(y, str) and self._are_few_read(learner, X):
+                return np.asarray(X)
         elif frame:
             X = with_times_as_days(X)
         has_targets = not (isinstance(y, str) and y == "no_validation")
@@ -312,6 +314,17 @@ class Rows(Stated):
             and self.encoder is None
             and not hasattr(learner, "feature_names_in_")
             and bool(np.isfinite(X).all())
+        )
+
+    def _are_few_read(self, learner: Any, X: Any) -> bool:
+        """Return whether rows of a data frame to predict, read as numbers, need no more checks."""
+        return (
+            self.encoder is not None
+            and is_frame(X)
+            and 0 < X.shape[0] * X.shape[1] <= _FEW_VALUES
+            and X.shape[1] == learner.n_features_in_
+            and (values := np.asarray(X)).dtype in _FLOATS
+            and not np.isinf(values).any()
         )
 
     def _check_shape(self, X: Any, n_features: int | None) -> None:
@@ -403,7 +416,7 @@ class Rows(Stated):
             self.encoder = TableEncoder(self.owner, X) if frame else None
             if self.encoder is not None:
                 self.encoder.warn_of_names(self.owner, X)
-        elif self.encoder is not None and frame:
+        elif self.encoder is not None and frame and not _has_names(learner, X):
             with with_remedies(self.owner):  # names before types
                 rows = unnamed(X) if numbered else X
                 validate_data(learner, rows, reset=False, skip_check_array=True)
@@ -434,6 +447,12 @@ class Rows(Stated):
     def __getstate__(self) -> dict[str, Any]:
         """Copies and files forget the device, so that later rows may be on any device."""
         return self.__dict__ | {"place": None}
+
+
+def _has_names(learner: Any, frame: Any) -> bool:
+    """Return whether a data frame has the columns of the first batch, in this order."""
+    names = getattr(learner, "feature_names_in_", None)
+    return names is not None and list(frame.columns) == names.tolist()
 
 
 def _missing_by_column(X: Any, inputs: Inputs, place: Place) -> np.ndarray:

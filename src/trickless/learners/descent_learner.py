@@ -18,6 +18,7 @@ from trickless.arrays.stated import check_is
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
 from trickless.files.checkpoint import Checkpoint
+from trickless.functions import alone
 from trickless.functions.network import Network, check_alike
 from trickless.learners.callbacks import watch_rows
 from trickless.learners.descents import (
@@ -367,9 +368,10 @@ class DescentLearner(NeuronLearner):
         return self.descent_.unseen
 
     def _function(self, X: Any) -> Any:
-        return self.descent_.function(self.n_jobs)(X)
+        return alone.values(self.descent_.function(self.n_jobs), X, self.descent_)
 
     def _of_one_row(self) -> Callable[[np.ndarray], np.ndarray]:
+        self.neurons_.load()
         return self.descent_.function(self.n_jobs).one_row()
 
     @property

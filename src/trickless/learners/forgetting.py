@@ -65,9 +65,9 @@ def _begun(learner: Any, X: Any) -> tuple[str, int, Clock]:
     Rows that were learned without a clock had no time stamps.
     """
     owner = type(learner).__name__
-    new = Clock(stamped=False if learner.__sklearn_is_fitted__() else None)
+    clock = learner.clock_ or Clock(stamped=False if learner.__sklearn_is_fitted__() else None)
     with with_remedies(owner):
-        return owner, _num_samples(X), learner.clock_ or new
+        return owner, _num_samples(X), clock
 
 
 def _timed(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:

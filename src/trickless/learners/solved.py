@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.conformal.unseen import Scores, Unseen
 from trickless.errors import MissingAttributeError
+from trickless.functions import alone
 from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
 from trickless.intake.rows import Batch
@@ -112,12 +114,17 @@ class SolvedLearner(NeuronLearner):
     def _function(self, X: Any) -> Any:
         if is_ensemble(self):
             return self._ahead(X).decisions
-        return self.sums_.function(self._problem())(X)
+        network = self._network()
+        return alone.values(network, X, network)
+
+    def _network(self) -> Network:
+        network: Network = self.sums_.function(self._problem())
+        return network
 
     def _of_one_row(self) -> Callable[[np.ndarray], np.ndarray]:
         if is_ensemble(self):
             return super()._of_one_row()
-        one_row: Callable[[np.ndarray], np.ndarray] = self.network_.one_row()
+        one_row: Callable[[np.ndarray], np.ndarray] = self._network().one_row()
         return one_row
 
     def _ahead(self, X: Any) -> Predicted:
@@ -246,5 +253,6 @@ class SolvedLearner(NeuronLearner):
         """The network of the drawn neurons."""
         check_is_fitted(self)
         self._check_single("network_")
-        network: Network = self.sums_.function(self._problem())
+        network = copy(self._network())
+        network.coef = network.coef.copy()  # which may be changed in place
         return network

@@ -33,6 +33,9 @@ _PAIRS_AT_ONCE = 8
 class OneRow(Protocol):
     """Neurons with their coefficients, for one row at a time."""
 
+    #: Whether each row repeats all work of ``combine``.
+    repeats: bool
+
     def add(self, x: np.ndarray, total: np.ndarray) -> None:
         """Add the values at a row (n_features,) to sums (n_outputs,), in place."""
 
@@ -434,6 +437,9 @@ class Neurons(Stated, BaseEstimator, ABC):
             Number of copies of the row to compute with, for the bits of ``combine``.
         """
         return CombinedRow(self, pieces, n_rows)
+
+    def load(self) -> None:
+        """Load what makes single rows faster, and takes a second in each process: nothing here."""
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for n rows and n neurons, shape (n, width).

@@ -176,16 +176,16 @@ class Fourier(Projected):
 def cosines_and_sines(t: Any) -> Any:
     """Compute cosines of a matrix, and its sines as further columns, without a copy."""
     n_rows, n = t.shape
-    if not hasattr(place_of(t).xp, "empty"):  # tensors of a graph are never written to
-        xp = place_of(t).xp
-        return xp.concat((xp.cos(t), xp.sin(t)), axis=1)
-    if not isinstance(t, np.ndarray):
-        both = place_of(t).empty((n_rows, 2 * n), t.dtype)
-        write_cosines_and_sines(t, both)
+    if isinstance(t, np.ndarray):
+        both = np.empty((n_rows, 2 * n), t.dtype)
+        np.cos(t, out=both[:, :n])
+        np.sin(t, out=both[:, n:])
         return both
-    both = np.empty((n_rows, 2 * n), t.dtype)
-    np.cos(t, out=both[:, :n])
-    np.sin(t, out=both[:, n:])
+    place = place_of(t)
+    if not hasattr(place.xp, "empty"):  # tensors of a graph are never written to
+        return place.xp.concat((place.xp.cos(t), place.xp.sin(t)), axis=1)
+    both = place.empty((n_rows, 2 * n), t.dtype)
+    write_cosines_and_sines(t, both)
     return both
 
 

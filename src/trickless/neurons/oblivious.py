@@ -63,6 +63,9 @@ class Oblivious(Geometry):
         columns, sets = weights
         return loops(bins.shape[1] * len(coef)).combine(bins, columns, sets, coef)
 
+    def load(self) -> None:
+        """Do nothing, since cuts of few levels are made at once in NumPy."""
+
     def one_row(self, family: Any, pieces: list[Piece]) -> OneRow:
         return TreesRow(family, pieces)
 

@@ -22,6 +22,8 @@ _ONE_THREAD = 2**17
 class CombinedRow:
     """Sums by the family's ``combine`` on copies of the row, as many as a block has rows."""
 
+    repeats = True
+
     def __init__(self, family: Any, pieces: list[Piece], n_rows: int) -> None:
         self.family, self.pieces, self.n_rows = family, pieces, n_rows
 
@@ -38,6 +40,8 @@ class ProjectedRow:
 
     Pieces of one size are multiplied together. BLAS computes each by itself, as in a block.
     """
+
+    repeats = False
 
     def __init__(self, family: Any, pieces: list[Piece], n_rows: int) -> None:
         self.family, self.n_rows = family, n_rows
@@ -62,10 +66,12 @@ class ProjectedRow:
 
     def _add(self, x: np.ndarray, total: np.ndarray) -> None:
         X = self.family.prepare(_copies(x[None], self.n_rows))
+        values = [total[None]]
         for directions, columns in self.parts:
             Z = self.family.respond(np.matmul(X, directions)[:, 0])
-            for value in np.matmul(_copies(Z[:, None], self.n_rows), columns)[:, 0]:
-                total += value
+            values.append(np.matmul(_copies(Z[:, None], self.n_rows), columns)[:, 0])
+        # One after the other, unlike sum.
+        total[:] = np.add.accumulate(np.concatenate(values))[-1]
 
 
 def _copies(rows: np.ndarray, n: int) -> np.ndarray:

@@ -6,7 +6,6 @@ are made at once. Sums have the bits of ``combine``.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,11 @@ from trickless.neurons.one_row import Piece
 
 if TYPE_CHECKING:
     from trickless.neurons.bins import Bins
+
+
+def gaps_of(x: np.ndarray) -> np.ndarray | None:
+    """Return which numbers of a row are missing, or None if none is."""
+    return np.isnan(x) if np.isnan(x.dot(x)) else None
 
 
 class Cuts:
@@ -53,52 +57,63 @@ class Cuts:
         self.if_missing = tables[np.arange(len(columns)), of_gaps[columns]]
         self.powers = 2.0 ** np.arange(depth, dtype=np.float32)
 
-    def leaves(self, x: np.ndarray, bins: np.ndarray) -> np.ndarray:
-        """Return the leaf of a row in each tree, (n,). Few cuts look at its ``bins``."""
-        right = x.take(self.features) > self.thresholds
-        if (gaps := np.isnan(x)).any():
-            right |= gaps.take(self.features) & self.if_missing
-        if len(self.of_bins):
-            right[self.of_bins] = self.tables[self.places, bins.take(self.columns_of_bins)]
+    def leaves(self, x: np.ndarray, gaps: np.ndarray | None, bins: np.ndarray) -> np.ndarray:
+        """Return the leaf of a row in each tree, (n,)."""
+        right = self.right(x, gaps, bins)
         leaf = self.powers @ right.reshape(-1, self.n).astype(np.float32)
         return leaf.astype(np.intp)
 
+    def right(self, x: np.ndarray, gaps: np.ndarray | None, bins: np.ndarray) -> np.ndarray:
+        """Return whether a row goes to the right at each cut. Few cuts look at its ``bins``."""
+        right = x.take(self.features) > self.thresholds
+        if gaps is not None:
+            right |= gaps.take(self.features) & self.if_missing
+        if len(self.of_bins):
+            right[self.of_bins] = self.tables[self.places, bins.take(self.columns_of_bins)]
+        return right
+
 
 class BinsOfRow:
-    """The bins of some columns at one row, one column after the other."""
+    """The bins of some columns at one row."""
 
     def __init__(
         self, bins: Bins, columns: np.ndarray, of_gaps: np.ndarray, dtype: np.dtype
     ) -> None:
-        self.columns = [
-            (
-                int(j),
-                int(bins.features[j]),
-                bins.thresholds[j].astype(dtype).tolist(),
-                None if (codes := bins.of_code[j]) is None else codes.tolist(),
-                int(of_gaps[j]),
-            )
-            for j in np.unique(columns)
+        asked = np.unique(columns).astype(int)
+        self.numbers = np.array([j for j in asked if bins.of_code[j] is None], dtype=int)
+        self.of_numbers = bins.features[self.numbers]
+        self.thresholds = [bins.thresholds[j].astype(dtype).tolist() for j in self.numbers]
+        self.codes = [
+            (j, int(bins.features[j]), codes)
+            for j in asked
+            if (codes := bins.of_code[j]) is not None
         ]
-        self.n_columns = len(bins.counts)
+        self.features, self.of_gaps = bins.features, of_gaps
+        self.none = np.zeros(len(bins.counts), dtype=np.uint8)
 
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Return the bins of all columns; those that are not asked for are 0."""
-        found = np.zeros(self.n_columns, dtype=np.intp)
-        values = x.tolist() if self.columns else []
-        for j, feature, thresholds, codes, of_gap in self.columns:
-            value = values[feature]
-            if math.isnan(value):
-                found[j] = of_gap
-            else:
-                found[j] = (
-                    bisect_left(thresholds, value) + 1 if codes is None else codes[int(value)]
-                )
+    def __call__(self, x: np.ndarray, gaps: np.ndarray | None) -> np.ndarray:
+        """Return the bins of all columns, (n_columns,), of which ``gaps`` of the row are known.
+
+        Columns that are not asked for have any bin.
+        """
+        if not (self.thresholds or self.codes):
+            return self.none
+        found = self.none.copy()
+        if self.thresholds:
+            values = x.take(self.of_numbers).tolist()
+            found[self.numbers] = list(map(bisect_left, self.thresholds, values))
+            found += 1
+        for j, feature, codes in self.codes:
+            found[j] = 0 if gaps is not None and gaps[feature] else codes[int(x[feature])]
+        if gaps is not None:
+            found = np.where(gaps.take(self.features), self.of_gaps, found)
         return found
 
 
 class TreesRow:
     """Sums of what the leaves of one row predict, constants or linear functions."""
+
+    repeats = False
 
     def __init__(self, family: Any, pieces: list[Piece]) -> None:
         columns, sets = map(np.concatenate, zip(*(weights for weights, _ in pieces), strict=True))
@@ -108,13 +123,17 @@ class TreesRow:
         none = np.full(len(bins.counts), MISSING, dtype=np.uint8)
         of_gaps = none if linear is None else linear.of_gaps
         self.cuts = Cuts(bins, columns, sets, of_gaps, dtype)
-        #: Columns that leaves are linear in, (n, n_inputs), and their values in each bin.
-        self.inputs, self.values = np.zeros((len(columns), 0), dtype=int), np.zeros((1, 256))
+        asked, self.inputs = self.cuts.columns_of_bins, None
         if linear is not None:
-            self.inputs, self.values = linear.columns((columns, sets)), linear.of_bins()
-        asked = np.append(self.cuts.columns_of_bins, self.inputs[self.inputs >= 0])
+            inputs = linear.columns((columns, sets))
+            asked = np.append(asked, inputs[inputs >= 0])
+            #: The values of the bins of each column, one column after the other. Behind them are a
+            #: 0, for inputs that a tree lacks, and a 1, for the constant.
+            self.values, n_columns = linear.of_bins()[:-1].ravel(), len(bins.counts)
+            self.first = 256 * np.arange(n_columns)
+            self.inputs = np.insert(np.where(inputs < 0, n_columns, inputs), 0, n_columns + 1, 1)
         self.bins = BinsOfRow(bins, asked, of_gaps, dtype)
-        # The coefficients of a leaf lie side by side: (n, width, n_inputs, n_outputs).
+        # The coefficients of a leaf lie side by side: (n * width, 1 + n_inputs, n_outputs).
         n, _, n_outputs = coef.shape
         coef = coef.reshape(n, 1 + family.n_inputs, -1, n_outputs).swapaxes(1, 2)
         self.starts = np.arange(n) * coef.shape[1]
@@ -127,11 +146,13 @@ class TreesRow:
         """Add the values at a row (n_features,) to sums (n_outputs,), in place."""
         if self.crosses is not None:
             x = self.crosses.extended(x[None])[0]
-        bins = self.bins(x)
-        values = self.coef.take(self.starts + self.cuts.leaves(x, bins), axis=0)
-        if self.inputs.shape[1]:
-            values = values.astype(np.float64)
-            values[:, 1:] *= self.values[self.inputs, bins.take(self.inputs)][..., None]
+        gaps = gaps_of(x)
+        bins = self.bins(x, gaps)
+        values = self.coef.take(self.starts + self.cuts.leaves(x, gaps, bins), axis=0)
+        if self.inputs is not None:
+            z = np.ones(len(bins) + 2)
+            z[:-2], z[-2] = self.values.take(self.first + bins), 0
+            values = values * z.take(self.inputs)[..., None]
         values = values.reshape(-1, len(total))
         for part in self.parts:
-            total += np.cumsum(values[part], axis=0, dtype=np.float64)[-1]
+            total += values[part].cumsum(axis=0, dtype=np.float64)[-1]

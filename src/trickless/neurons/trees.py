@@ -389,6 +389,9 @@ class Trees(Neurons):
     def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
         return self.geometry.one_row(self, pieces)
 
+    def load(self) -> None:
+        self.geometry.load()
+
     def inputs(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:
         """Yield (1, z) of linear leaves at rows (n_features, n_rows), one tree after another."""
         assert self.linear_ is not None
