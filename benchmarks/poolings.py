@@ -78,9 +78,13 @@ def pooled(X: np.ndarray, neurons: Convolutions, weights: Any) -> dict[str, np.n
 
 def pooled_block(X: np.ndarray, neurons: Convolutions, weights: Any) -> dict[str, np.ndarray]:
     n_channels = neurons.shape[0]
-    both, _ = views(X.astype(np.float32), n_channels, neurons.scale_)
+    both, _ = views(X.astype(np.float32), n_channels, neurons.scale_, neurons.level_)
+    kinds, _, mixes, *_ = weights
+    seen = zip(*neurons._seen(kinds, mixes), strict=True)
     values: dict[str, list[np.ndarray]] = {name: [] for name in POOLINGS}
-    for kind, d, mix, numbers, sign, thresholds in zip(*weights, strict=True):
+    for (kind, mix), (_, d, _, numbers, sign, thresholds) in zip(
+        seen, zip(*weights, strict=True), strict=True
+    ):
         along, there = both[kind]
         z = responses(np.tensordot(mix.astype(np.float32), along, 1), d, HEAVY[numbers], sign)
         for name, value in pool(z * there, there, thresholds.astype(np.float32)).items():
@@ -164,7 +168,7 @@ def measure(name: str, n_draws: int, n_splits: int) -> dict[str, list[float]]:
         weights = neurons.draw(rng, n_neurons)
         values, everyone = pooled(X, neurons, weights), np.arange(n_neurons)
         tried = {variant: (parts, everyone) for variant, parts in VARIANTS.items()}
-        tried |= {view: (BASE, np.flatnonzero(weights[0] == k)) for view, k in VIEWS.items()}
+        tried |= {view: (BASE, np.flatnonzero(weights[0] % 2 == k)) for view, k in VIEWS.items()}
         for variant, (parts, chosen) in tried.items():
             if len(chosen):
                 Z = columns(values, parts, chosen)

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from cases import CLASSIFIERS, LEARNERS, answers, inputs, name_of
+from cases import CLASSIFIERS, KERNEL_LEARNERS, LEARNERS, answers, inputs, name_of
 from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
@@ -92,6 +92,25 @@ def test_arrays_give_the_model_of_flat_rows(learner, form):
     expected.partial_fit(flat[:20], y[:20])
     np.testing.assert_array_equal(answers(model, X), answers(expected, flat))
     assert model.n_features_in_ == flat.shape[1]
+
+
+@pytest.mark.parametrize("learner", KERNEL_LEARNERS, ids=name_of)
+def test_kernels_read_arrays_as_flat_rows(learner):
+    X, y = np.tanh(inputs(40, 24)).reshape(40, 2, 3, 4), np.arange(40) % 2
+    flat = X.reshape(40, -1)
+    model, expected = (clone(learner).set_params(random_state=0) for _ in range(2))
+    model.fit(X, y), expected.fit(flat, y)
+    assert model.n_features_in_ == 24
+    assert model.__sklearn_tags__().input_tags.three_d_array
+    for rows in (X, list(X), X.tolist(), flat):
+        np.testing.assert_array_equal(answers(model, rows), answers(expected, flat))
+    if hasattr(learner, "partial_fit"):
+        model.partial_fit(list(X[:9]), y[:9]), expected.partial_fit(flat[:9], y[:9])
+        np.testing.assert_array_equal(answers(model, X), answers(expected, flat))
+    with pytest.raises(ValueError, match=r"\(40, 3, 2, 4\), but .* \(2, 3, 4\)"):
+        model.predict(X.swapaxes(1, 2))
+    with pytest.raises(ValueError, match="unequal shapes"):
+        clone(learner).fit([np.ones(3), np.ones(4)], [0, 1])
 
 
 @pytest.mark.parametrize(
@@ -246,7 +265,7 @@ def test_a_family_of_a_user_may_read_arrays():
     y = X[:, 0, 0] > X[:, 2, 3]
     model = KitchenSinksClassifier(Corners(), 20, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
-    with pytest.raises(ValueError, match=r"neurons read rows of the shape \(3, 4\)"):
+    with pytest.raises(ValueError, match=r"must have the shape \(3, 4\).*X\.transpose\(0, 2, 1\)"):
         model.predict(X.reshape(60, 4, 3))
 
 
@@ -351,7 +370,7 @@ def test_images_of_unequal_sizes_are_refused_with_a_remedy():
     with pytest.raises(ValueError, match=r"rows of X have unequal shapes.*one size"):
         KitchenSinksClassifier(Patches(patch=2), 5).fit(sizes, Y)
     model = KitchenSinksClassifier(Patches(patch=2), 5).fit(np.stack(sizes[::2]), Y[:6])
-    with pytest.raises(ValueError, match=r"\(12, 8, 8\), but the neurons read rows .* \(7, 8\)"):
+    with pytest.raises(ValueError, match=r"\(12, 8, 8\), but rows must .* \(7, 8\)"):
         model.predict(np.ones((12, 8, 8)))
 
 

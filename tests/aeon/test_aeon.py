@@ -2,20 +2,16 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifierCV
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
 from trickless.neurons import Convolutions
 
 aeon = pytest.importorskip("aeon")
 sktime = pytest.importorskip("sktime")
-
-
-def flat(X):
-    return X.reshape(len(X), -1)
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +23,8 @@ def gun_point():
 
 def test_series_of_aeon_are_cross_validated(gun_point):
     X, y = gun_point
-    model = KitchenSinksClassifier(Convolutions(X.shape[1:]), 60, random_state=0)
-    found = cross_validate(
-        make_pipeline(FunctionTransformer(flat), model), X, y, scoring=["accuracy", "neg_log_loss"]
-    )
+    model = KitchenSinksClassifier(Convolutions(), 60, random_state=0)
+    found = cross_validate(model, X, y, scoring=["accuracy", "neg_log_loss"])
     assert found["test_accuracy"].mean() > 0.9
     assert found["test_neg_log_loss"].mean() > -0.3
 
@@ -43,6 +37,30 @@ def test_an_ensemble_of_aeon_has_our_learner(gun_point):
     ours = SklearnClassifierWrapper(KitchenSinksClassifier(Convolutions(), 60, random_state=0))
     model = ClassifierEnsemble([("ours", ours)]).fit(X, y)
     assert np.mean(model.predict(X) == y) > 0.95
+
+
+def test_levels_of_series_of_unequal_length_are_learned():
+    from aeon.datasets import load_japanese_vowels
+
+    (X, y), (X_test, y_test) = (load_japanese_vowels(split=part) for part in ("train", "test"))
+    model = KitchenSinksClassifier(Convolutions(), 100, random_state=0).fit(X, y)
+    assert model.score(X_test, y_test) > 0.96  # .90 by series that are centred one by one
+
+
+def test_a_regressor_is_the_last_step_of_a_pipeline_of_aeon():
+    from aeon.datasets import load_covid_3month
+    from aeon.regression.compose import RegressorPipeline
+    from aeon.transformations.collection import Normalizer
+
+    X, y = load_covid_3month(split="train")
+    model = KitchenSinksRegressor(Convolutions(), 20, random_state=0)
+    pipeline = RegressorPipeline([Normalizer()], model).fit(X, y)
+    expected = clone(model).fit(Normalizer().fit_transform(X), y)
+    np.testing.assert_array_equal(
+        pipeline.predict(X), expected.predict(Normalizer().fit_transform(X))
+    )
+    scores = cross_validate(pipeline, X, y, error_score="raise")["test_score"]
+    assert len(scores) == 5
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -71,9 +89,7 @@ def test_a_pipeline_of_sktime_has_our_transformer(gun_point):
 
     X, y = gun_point
     features = RandomFeatures(Convolutions(), 60, random_state=0)
-    model = make_pipeline(
-        FunctionTransformer(flat), features, RidgeClassifierCV(np.logspace(-4, 1, 6))
-    )
+    model = make_pipeline(features, RidgeClassifierCV(np.logspace(-4, 1, 6)))
     whole = SklearnClassifierPipeline(
         KitchenSinksClassifier(Convolutions(), 60, random_state=0), [Tabularizer()]
     )

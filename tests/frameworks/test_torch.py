@@ -79,7 +79,7 @@ def test_the_shape_of_images_is_learned():
     model.fit(images[few], Y[few])
     np.testing.assert_array_equal(answers(model, images), answers(flat, X))
     np.testing.assert_array_equal(answers(flat, X.reshape(-1, 8, 8)), answers(flat, X))
-    with pytest.raises(ValueError, match=r"neurons read rows of the shape \(1, 8, 8\).*Remedy"):
+    with pytest.raises(ValueError, match=r"rows must have the shape \(1, 8, 8\).*Remedy"):
         model.predict(images.reshape(-1, 1, 4, 16))
 
 

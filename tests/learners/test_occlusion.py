@@ -79,6 +79,22 @@ def test_what_does_not_suit_is_refused(series):
         occlusion_importance(model, X[0])
 
 
+def test_longer_series_than_those_of_the_fit_are_explained(series):
+    model, X, y = series
+    longer = np.concatenate([X.reshape(40, 3, 30), inputs(40, 60).reshape(40, 3, 20)], axis=2)[:10]
+    found = occlusion_importance(model, longer, window=4)
+    assert found.shape == (3, 50)
+    assert found[1, 11:19].mean() > 2 * found[:, 30:].mean()
+    hidden = longer.copy()
+    hidden[:, 2, :4] = np.nan
+    one = np.sqrt(np.mean((model.decision_function(hidden) - model.decision_function(longer)) ** 2))
+    assert found[2, 0] == pytest.approx(one)
+    np.testing.assert_array_equal(occlusion_importance(model, list(longer), window=4), found)
+    pipeline = make_pipeline(RandomFeatures(Convolutions(), 5, random_state=0), Ridge())
+    pipeline.fit(X.reshape(40, 3, 30), y)
+    assert occlusion_importance(pipeline, longer, window=20).shape == (3, 50)
+
+
 def test_series_as_they_come_are_read_as_by_the_model():
     X = np.random.default_rng(0).standard_normal((20, 2, 30))
     y = np.arange(20) % 2

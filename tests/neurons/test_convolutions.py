@@ -36,15 +36,17 @@ def drawn(neurons, X, n=12, dtype="float64"):
 
 def literally(neurons, row, weights):
     """The docstring for one series and one neuron, time by time."""
-    of_differences, d, mix, kernels, signs, thresholds = weights
+    kind, d, mix, kernels, signs, thresholds = weights
     x = row.reshape(len(mix), -1) / neurons.scale_[0][:, None]
-    x = x - np.nanmean(x, axis=1, keepdims=True)
-    known = ~np.isnan(x)
+    mean = np.nanmean(x, axis=1, keepdims=True)
+    x, known = x - mean, ~np.isnan(x)
     times = np.arange(x.shape[1])
     for channel, here in zip(x, known, strict=True):
         if here.any():
             channel[:] = np.interp(times, times[here], channel[here], left=np.nan, right=np.nan)
-    if of_differences:
+    if kind == 2:
+        x += np.clip(mean - (neurons.level_ / neurons.scale_[0])[:, None], -2, 2)
+    if kind == 1:
         x = np.diff(x, axis=1) * (neurons.scale_[0] / neurons.scale_[1])[:, None]
         known = known[:, 1:] & known[:, :-1]
     known, x = known.any(axis=0), mix @ np.where(np.isnan(x), 0, x)
@@ -66,9 +68,9 @@ def literally(neurons, row, weights):
 def test_activations_are_what_loops_over_times_give(shape, gaps):
     X = np.cumsum(inputs(5, columns(shape)), axis=1) + 3
     X = with_gaps(X) if gaps else X
-    neurons, weights = drawn(Convolutions(shape, kernels=4), X)
-    assert set(weights[0]) == ({0} if columns(shape) == 9 else {0, 1})
-    Z = neurons(X, weights).reshape(len(X), neurons.width, 12)
+    neurons, weights = drawn(Convolutions(shape, kernels=4), X, 20)
+    assert set(weights[0]) == ({0, 2} if columns(shape) == 9 else {0, 1, 2})
+    Z = neurons(X, weights).reshape(len(X), neurons.width, 20)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # means of nothing
         expected = [[literally(neurons, row, w) for w in zip(*weights, strict=True)] for row in X]
@@ -84,8 +86,9 @@ def test_compiled_loops_give_the_same_bits(shape, dtype):
 
     X = with_gaps(inputs(19, columns(shape))).astype(dtype)
     neurons, weights = drawn(Convolutions(shape), X, 30, dtype)
-    both, _ = views(X, neurons._n_channels, neurons.scale_)
-    of_differences, dilation, mix, kernels, signs, thresholds = weights
+    both, _ = views(X, neurons._n_channels, neurons.scale_, neurons.level_)
+    kind, dilation, mix, kernels, signs, thresholds = weights
+    of_differences, mix = neurons._seen(kind, mix)
     given = *both, of_differences, dilation, mix, HEAVY[kernels], signs, thresholds
     sums = series.respond(*given)
     assert sums.dtype == dtype
@@ -109,7 +112,7 @@ def test_the_bound_holds_for_hostile_series(shape, dtype):
         assert np.isfinite(Z).all()
         norms = np.linalg.norm(Z.reshape(len(X), neurons.width, 50), axis=1)
         assert norms.max() <= neurons.bound
-    shares = Z.reshape(len(X), 3, neurons.kernels, 50)[:, :2]
+    shares = Z.reshape(len(X), 3, neurons.kernels, 50)[:, :2, :, weights[0] < 2]
     assert not shares[:4].any()  # constants respond to nothing
     assert not shares[5].any()
     assert shares[[4, *range(6, 15)]].any(axis=(1, 2, 3)).all()
@@ -139,16 +142,39 @@ def test_copies_of_the_last_series_have_its_values(n_copies, monkeypatch):
     assert neurons(X[:0], weights).shape == (0, 12 * neurons.width)
 
 
-def test_levels_do_not_matter_and_units_of_channels_are_those_of_the_training_rows():
+def test_levels_and_units_of_channels_are_those_of_the_training_rows():
     X = inputs(20, 90)
     neurons, weights = drawn(Convolutions((3, 30)), X)
     Z = neurons(X, weights)
     levels = np.repeat([5.0, -3.0, 100.0], 30)
-    np.testing.assert_allclose(neurons(X + levels, weights), Z, atol=1e-9)
+    moved, other = (z.reshape(20, -1, 12) for z in (neurons(X + levels, weights), Z))
+    np.testing.assert_allclose(moved[..., weights[0] < 2], other[..., weights[0] < 2], atol=1e-9)
+    assert np.abs(moved - other)[..., weights[0] == 2].max(axis=(0, 1)).min() > 0.01
+    farther = neurons(X + 1e3 * levels, weights)  # which is as far as levels count
+    np.testing.assert_allclose(farther, neurons(X + 1e4 * levels, weights), atol=1e-6)
     assert np.abs(neurons(2 * X, weights) - Z).max() > 0.1
     units = np.repeat([2.0, 1e-3, 1e6], 30)
-    other, weights = drawn(Convolutions((3, 30)), X * units)
-    np.testing.assert_allclose(other(X * units, weights), Z, atol=1e-9)
+    for rows in (X * units, X + levels, X * 1e30, X * 1e-30):
+        other, weights = drawn(Convolutions((3, 30)), rows)
+        np.testing.assert_allclose(other(rows, weights), Z, atol=1e-9)
+
+
+def test_models_of_older_versions_do_not_see_levels():
+    X = inputs(20, 90)
+    neurons, _ = drawn(Convolutions((3, 30)), X)
+    del neurons.level_
+    neurons.check_state()
+    weights = draw(neurons, np.random.default_rng(0), 12, np.dtype("float64"))
+    assert set(weights[0]) == {0, 1}
+    np.testing.assert_allclose(neurons(X + 5, weights), neurons(X, weights), atol=1e-9)
+
+
+def test_levels_tell_series_apart():
+    X, y = inputs(300, 60), np.arange(300) % 2
+    X += y[:, None]
+    X[:, 40:] = np.nan
+    model = KitchenSinksClassifier(Convolutions(), 100, random_state=0).fit(X[:100], y[:100])
+    assert model.score(X[100:], y[100:]) > 0.95
 
 
 def test_series_of_unequal_length_end_with_missing_values():
@@ -158,7 +184,7 @@ def test_series_of_unequal_length_end_with_missing_values():
     short = X.copy()
     short[:, 40:] = np.nan
     alone = clone(neurons).fit(X[:, :40], np.random.default_rng(0))
-    alone.scale_ = neurons.scale_
+    alone.scale_, alone.level_ = neurons.scale_, neurons.level_
     np.testing.assert_allclose(neurons(short, weights), alone(X[:, :40], weights), atol=1e-12)
 
 
@@ -210,6 +236,7 @@ def test_states_of_other_shapes_are_refused():
     for name, value in (
         ("scale_", np.ones((2, 2))),
         ("scale_", np.zeros((2, 3))),
+        ("level_", np.zeros(2)),
         ("rows_", np.ones((9, 29))),
         ("_weight", np.ones(8)),
         ("shape", (3, 9)),
@@ -221,7 +248,7 @@ def test_states_of_other_shapes_are_refused():
 def test_weights_that_lead_out_of_memory_are_refused():
     X = inputs(9, 30)
     neurons, weights = drawn(Convolutions(), X)
-    for i, wrong in ((0, 2), (1, 0), (1, 99), (2, 2), (4, 7)):
+    for i, wrong in ((0, 3), (1, 0), (1, 99), (2, 2), (4, 7)):
         other = [w.copy() for w in weights]
         other[i].flat[0] = wrong
         with pytest.raises(ValueError, match=r"is (below|not below)"):

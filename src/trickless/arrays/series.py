@@ -20,6 +20,8 @@ HEAVY = np.array(list(combinations(range(TAPS), 3)))
 LEAST = 1e-5
 #: The largest scaled values: the sums of squares of even larger ones would overflow.
 _LARGEST, _LARGEST_OF_SUMS = 1e9, 1e15
+#: The farthest that the mean of a series is from the usual level, in scales.
+MOST_LEVEL = 2.0
 #: Rows are padded to a multiple of this number, since NumPy adds up single columns in another order
 #: than several columns. Positions are padded to a multiple of the other, which are summed together.
 ROWS_TOGETHER, STEPS_TOGETHER = 8, 8
@@ -44,12 +46,16 @@ class View(NamedTuple):
 
 
 def views(
-    X: np.ndarray, n_channels: int, scale: np.ndarray | None = None
+    X: np.ndarray,
+    n_channels: int,
+    scale: np.ndarray | None = None,
+    level: np.ndarray | None = None,
 ) -> tuple[tuple[View, View], np.ndarray]:
     """Make series and their first differences from flat rows, and compute their mean squares.
 
     Each channel of a row is centred, and divided by its ``scale``. Gaps are interpolated, so that
-    kernels can reach across them.
+    kernels can reach across them. With a ``level``, as many channels more hold how far the mean of
+    a channel is from it, at most ``MOST_LEVEL`` scales, at all times of the series.
 
     Parameters
     ----------
@@ -59,6 +65,8 @@ def views(
         Number of channels.
     scale : float array of shape (2, n_channels), optional
         Scales of the series and of the differences. Default: 1.
+    level : float array of shape (n_channels,), optional
+        Usual mean of each channel.
 
     Returns
     -------
@@ -76,7 +84,8 @@ def views(
         if some_missing := bool(missing.any()):
             values[missing] = 0
         count = np.maximum(length - missing.sum(axis=2), 1)
-        values -= (values.sum(axis=2) / count)[:, :, None]
+        mean = values.sum(axis=2) / count
+        values -= mean[:, :, None]
         values = np.clip(values, -_LARGEST, _LARGEST)
         if some_missing:
             values[missing] = 0
@@ -88,8 +97,13 @@ def views(
         if some_missing:
             inside = _inside(missing)
             change[~(inside[:, :, 1:] & inside[:, :, :-1])] = 0
-        both = _view(values, missing, X.dtype), _view(change, gone, X.dtype)
         squares = np.stack([_mean_square(values, missing), _mean_square(change, gone)])
+        if level is not None:
+            away = np.clip(mean - level / scale[0], -MOST_LEVEL, MOST_LEVEL)[:, :, None]
+            away = np.where(inside, away, 0) if some_missing else np.repeat(away, length, axis=2)
+            values = np.concatenate([values, away], axis=1)
+            change = np.concatenate([change, np.zeros_like(change)], axis=1)
+        both = _view(values, missing, X.dtype), _view(change, gone, X.dtype)
     return both, squares
 
 

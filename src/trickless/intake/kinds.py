@@ -12,7 +12,7 @@ from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import Stated, check_is
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons import Neurons
-from trickless.neurons.layouts import Layout
+from trickless.neurons.layouts import Grids, Layout
 from trickless.tables.refusals import Refusal, why_no_numbers, why_no_table
 
 _FINITE = "rows must be finite numbers", "encode it, or fill it in (sklearn.impute), in a pipeline"
@@ -53,6 +53,9 @@ class Matrix(Stated):
     layout: Layout = Layout()  # of tables; in files of older versions
     #: Whether finite numbers need no more checks, and are not converted.
     plain = True
+
+    def __init__(self) -> None:
+        self.layout = Grids()
 
     def check_state(self) -> None:
         for name in ("tables", "devices", "apart", "any_code", "skips_missing", "by_order"):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.places import HOST, Place, dispatches, place_of, to_host
 from trickless.arrays.stated import Stated, check_array, check_is, check_same
-from trickless.errors import InvalidValueError
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.device_checks import check_double, check_place, check_readable, check_together
 from trickless.intake.given import as_targets, of_arrays
 from trickless.intake.kinds import Matrix
@@ -336,6 +336,13 @@ class Rows(Stated):
                 "neurons=Convolutions(), in a learner of neurons, if they are time series; or rows "
                 "of one length, which may be filled with NaN for neurons='tabular'",
             )
+        if isinstance(X, list | tuple) and any(map(scipy.sparse.issparse, X)):
+            raise InvalidTypeError(
+                f"{self.owner}: X is a list of sparse matrices, which cannot be read directly",
+                "[row.toarray() for row in X]"
+                if self.kind.layout.reads_arrays
+                else "scipy.sparse.vstack([row.reshape(1, -1) for row in X])",
+            )
         shape = shape_of(X) if isinstance(X, list | tuple) else getattr(X, "shape", None)
         if not isinstance(shape, tuple):
             return
@@ -346,7 +353,7 @@ class Rows(Stated):
             raise InvalidValueError(
                 f"{self.owner}: X has {shape[1]} features, but {self.owner} is expecting "
                 f"{n_features} features as input",
-                self.kind.layout.remedy,
+                self.kind.layout.remedy(X),
             )
 
     def _as_numbers(self, X: Any) -> Any:

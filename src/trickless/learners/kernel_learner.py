@@ -18,6 +18,7 @@ from trickless.functions.exact_kernel import ExactKernel, row_numbers
 from trickless.intake.kinds import Matrix
 from trickless.learners.base import Learner
 from trickless.neurons.histograms import check_non_negative
+from trickless.neurons.layouts import Grids, Layout
 from trickless.rules import NONE, anything, check_value, either, positive
 
 #: Names of scikit-learn's kernels.
@@ -63,6 +64,7 @@ class RowsOfKernel(Matrix):
     def __init__(self, kernel: Any, params: dict[str, Any] | None) -> None:
         self.kernel = kernel
         self.params = params
+        self.layout = Layout() if self._are_values else Grids()
 
     def check_state(self) -> None:
         super().check_state()
@@ -177,8 +179,9 @@ class KernelLearner(Learner):
     ----------
     kernel : str or callable, default="rbf"
         The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
-        values with the training rows: it is square in ``fit``.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. Rows of more dimensions, such as
+        images, are flattened for it. With "precomputed", X holds kernel values with the training
+        rows: it is square in ``fit``.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     random_state : int, Generator, RandomState or None, default=None
@@ -232,6 +235,7 @@ class KernelLearner(Learner):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = callable(self.kernel) or self.kernel in _OF_SPARSE
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
+        tags.input_tags.three_d_array = not tags.input_tags.pairwise
         return tags
 
 

@@ -37,9 +37,9 @@ class _NoisyKernel(SupportLearner):
     ----------
     estimate : callable
         The noisy kernel. ``estimate(X, Y, rng)`` returns an array of shape (len(X), len(Y)). It
-        holds independent unbiased estimates of k(x, x') for every row x of X and x' of Y. Take all
-        randomness from ``rng``, a numpy.random.Generator. Rows of Y may repeat, and their estimates
-        must be independent, too.
+        holds independent unbiased estimates of k(x, x') for every row x of X and x' of Y. Rows of
+        more dimensions, such as images, are flattened for it. Take all randomness from ``rng``, a
+        numpy.random.Generator. Rows of Y may repeat, and their estimates must be independent, too.
     n_samples : int, default=512
         Each learned row uses at most this many estimates of the kernel, one for each support point.
         If there are more support points, some are sampled.
@@ -188,6 +188,7 @@ class _NoisyKernel(SupportLearner):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True  # rows go to the user's function as they come
+        tags.input_tags.three_d_array = True  # which become flat rows
         tags.non_deterministic = True  # the noise at a row depends on the rows beside it
         return tags
 

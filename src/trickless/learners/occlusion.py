@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from trickless.errors import InvalidValueError
 from trickless.neurons import Convolutions
 from trickless.neurons.checks import shape_of
-from trickless.neurons.layouts import Series
+from trickless.neurons.layouts import Layout, Series
 from trickless.neurons.unequal import is_unequal
 from trickless.rules import anything, check_value, either, integer, is_none, with_remedies
 
@@ -44,7 +44,8 @@ def occlusion_importance(
     estimator : fitted classifier or regressor
         Answers are values of ``decision_function``, or else of ``predict_proba`` or ``predict``.
     X : array of shape (n_rows, n_channels, length) or (n_rows, n_features), or list of series
-        Series as the model takes them, or as flat rows, one channel after the other.
+        Series as the model takes them, or as flat rows, one channel after the other. Arrays and
+        lists may hold longer series than the fit if the model predicts such series.
     shape : int, tuple of int or None, default=None
         Length of the series, or (channels, length). None means the shape of the estimator's
         neurons, if they have one, and otherwise one channel.
@@ -92,15 +93,21 @@ def occlusion_importance(
     check_value(_OWNER, "shape", shape, Convolutions._rules["shape"])
     check_value(_OWNER, "window", window, _WINDOW)
     check_is_fitted(estimator)
+    given, layout = X, Layout()
     if (rows := getattr(estimator, "rows_", None)) is not None:
-        X = rows.kind.layout.flat(_OWNER, X)
+        layout = rows.kind.layout
+        X = layout.flat(_OWNER, X, longer=True)
     elif is_unequal(X) or len(shape_of(X) or ()) > 2:  # of a pipeline, which reads flat rows too
         layout, X = Series().learned(_OWNER, X)
         shape = shape or layout.shape  # type: ignore[assignment]
+    are_flat = X is given
     with with_remedies(_OWNER):
         X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+    are_flat |= X.shape[1] == getattr(estimator, "n_features_in_", X.shape[1])
+    if layout.shape and not are_flat:  # series of another length than in the fit
+        shape = layout.shape[0], X.shape[1] // layout.shape[0]
     n_channels, length = _shape_of(estimator, X, shape)
-    answer = _answers(estimator)
+    answer = _answers(estimator, (-1,) if are_flat else (n_channels, length))
     before, width = answer(X), min(window or -(-length // _SHARE), length)
     starts = np.minimum(np.arange(0, length, max(1, width // 2)), length - width)
     importances, n_windows = np.zeros((n_channels, length)), np.zeros(length)
@@ -126,12 +133,13 @@ def _without(answer: Any, X: np.ndarray, start: int, width: int) -> np.ndarray:
         ) from error
 
 
-def _answers(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the most graded answers that an estimator has."""
+def _answers(estimator: Any, of_row: tuple[int, ...]) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the most graded answers that an estimator has for rows that it reads in a shape."""
     for name in ("decision_function", "predict_proba", "predict"):
         if hasattr(estimator, name):
             break
-    return lambda X: np.asarray(getattr(estimator, name)(X), dtype=np.float64)
+    predict = getattr(estimator, name)
+    return lambda X: np.asarray(predict(X.reshape(len(X), *of_row)), dtype=np.float64)
 
 
 def _shape_of(estimator: Any, X: np.ndarray, shape: Any) -> tuple[int, int]:

@@ -30,6 +30,8 @@ from trickless.rules import anything, either, integer, is_count, is_none
 _ROWS, _VALUES = 1024, 2**18
 #: Bytes of series at a time, so that they stay in the processor's cache; and the most rows.
 _BYTES, _MOST_ROWS = 2**19, 64
+#: The kind of neurons that see the level of a series. The others see it centred, or differences.
+_OF_LEVELS = 2
 #: The most channels that a neuron sums.
 _MOST_CHANNELS = 9
 #: The largest norm of shares of positions, relative to that of shares of responses.
@@ -68,9 +70,12 @@ class Convolutions(Neurons):
     longest kernel is as long as the series. The threshold is the response of the same kernel at a
     random time of a random training series.
 
-    A series is centred first, so that its level does not matter, whereas its amplitude does. With
-    several channels, each is divided by its standard deviation over the training rows, and a neuron
-    sees the sum of up to nine random channels with random signs.
+    A series is centred first, so that its amplitude matters, but not its level. A quarter of the
+    neurons see the level again: how far the mean of the series is from the mean over the training
+    rows, at most two standard deviations. Kernels sum to zero, so they respond to it where they
+    reach beyond the ends of the series. With several channels, each is divided by its standard
+    deviation over the training rows, and a neuron sees the sum of up to nine random channels with
+    random signs.
 
     Parameters
     ----------
@@ -90,7 +95,9 @@ class Convolutions(Neurons):
     shape_ : tuple of int
         Numbers of channels and of times, given or learned.
     scale_ : array of shape (2, n_channels)
-        Standard deviations of the channels, and of their differences.
+        Standard deviations of the channels within series, and of their differences.
+    level_ : array of shape (n_channels,)
+        Means of the channels over the training rows.
     rows_ : array of shape (n_rows, n_features)
         Up to 1,024 training rows and 262,144 values, from which thresholds are drawn.
 
@@ -140,6 +147,7 @@ class Convolutions(Neurons):
 
     accepts_tables = True
     skips_missing = True
+    level_: np.ndarray | None = None  # in files of older versions
 
     _rules = {
         "shape": either(
@@ -194,9 +202,15 @@ class Convolutions(Neurons):
                 f"{type(self).__name__}: all values of the training series are missing",
                 "pass series with some values",
             )
-        _, squares = views(rows, self._n_channels)
-        scale = np.sqrt(np.average(squares, axis=1, weights=weight))
+        series = rows.reshape(len(rows), self._n_channels, -1)
+        largest = np.nanmax(np.abs(series), axis=(0, 2), initial=0)
+        unit = np.ldexp(1.0, np.frexp(largest)[1] - 1)  # a power of two, which rounds nothing
+        _, squares = views(rows, self._n_channels, np.stack([unit, unit]))
+        scale = np.sqrt(np.average(squares, axis=1, weights=weight)) * unit
         self.scale_ = np.where((scale > 0) & np.isfinite(scale), scale, 1.0)
+        of_values = weight[:, None, None] * ~np.isnan(series)
+        total = np.nansum(of_values * (series / unit[:, None]), axis=(0, 2))
+        self.level_ = total / np.maximum(of_values.sum(axis=(0, 2)), 1e-300) * unit
         self.rows_, self._weight = rows, weight
         return self
 
@@ -208,6 +222,8 @@ class Convolutions(Neurons):
         check_array("scale_", self.scale_, "f8", (2, self._n_channels))
         if not (self.scale_ > 0).all():
             raise ValueError("scale_: a scale is not positive")
+        if self.level_ is not None:
+            check_array("level_", self.level_, "f8", (self._n_channels,))
         check_array("rows_", self.rows_, "f8", (None, self.n_features_in_))
         check_array("_weight", self._weight, "f8", (len(self.rows_),), 0)
         check_same("whether there are rows_", len(self.rows_) > 0, True)
@@ -220,7 +236,9 @@ class Convolutions(Neurons):
         parts = np.split(rng.random((n, sum(sizes))), np.cumsum(sizes)[:-1], axis=1)
         kind, size, step, order, side, which, sign, row, time = parts
         of_differences = ((kind[:, 0] < 0.5) & (self._length > TAPS)).astype(np.int8)
-        longest = np.log2((self._length - 1.0 - of_differences) / (TAPS - 1))
+        if self.level_ is not None:
+            of_differences[kind[:, 0] >= 0.75] = _OF_LEVELS
+        longest = np.log2((self._length - 1.0 - (of_differences == 1)) / (TAPS - 1))
         dilation = (2 ** (step[:, 0] * np.maximum(longest, 0))).astype(np.int64)
         n_seen = (2 ** (size * np.log2(few + 1))).astype(int)
         seen = np.argsort(np.argsort(order, axis=1), axis=1) < n_seen
@@ -243,7 +261,8 @@ class Convolutions(Neurons):
         time: np.ndarray,
     ) -> np.ndarray:
         """Compute the response of each kernel at a time of a training row, (n, n_kernels)."""
-        both, _ = views(self.rows_, self._n_channels, self.scale_)
+        both, _ = views(self.rows_, self._n_channels, self.scale_, self.level_)
+        of_differences, mix = self._seen(of_differences, mix)
         responses = np.empty(numbers.shape)
         for kind, view in enumerate(both):
             some = np.flatnonzero(of_differences == kind)
@@ -274,8 +293,9 @@ class Convolutions(Neurons):
         return Z if place is HOST else place.put(Z)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
-        both, _ = views(X, self._n_channels, self.scale_)
+        both, _ = views(X, self._n_channels, self.scale_, self.level_)
         of_differences, dilation, mix, numbers, signs, thresholds = weights
+        of_differences, mix = self._seen(of_differences, mix)
         n, heavy = len(X), HEAVY[numbers]
         sums = respond_pairs(*both, of_differences, dilation, mix, heavy, signs, thresholds)
         counts = np.stack([view.there[:, :n].sum(axis=0) for view in both])
@@ -284,7 +304,8 @@ class Convolutions(Neurons):
 
     def _pooled(self, X: np.ndarray, weights: Weights) -> np.ndarray:
         of_differences, dilation, mix, numbers, signs, thresholds = weights
-        both, _ = views(X, self._n_channels, self.scale_)
+        both, _ = views(X, self._n_channels, self.scale_, self.level_)
+        of_differences, mix = self._seen(of_differences, mix)
         n, n_kernels = numbers.shape
         loops = series_loops(float(n * n_kernels * self._length * len(X)))
         heavy = HEAVY[numbers]
@@ -292,6 +313,14 @@ class Convolutions(Neurons):
         counts = np.stack([view.there[:, : len(X)].sum(axis=0) for view in both])
         values = self._values(sums[..., : len(X)], counts[of_differences])
         return values.transpose(3, 2, 1, 0).reshape(len(X), self.width * n)
+
+    def _seen(self, kind: np.ndarray, mix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which neurons see differences, and the factors of channels and their levels."""
+        if self.level_ is None:
+            return kind, mix
+        levels = np.where(kind[:, None] == _OF_LEVELS, mix, np.int8(0))
+        kind = np.where(kind == _OF_LEVELS, np.int8(0), kind)
+        return kind, np.concatenate([mix, levels], axis=1)
 
     def _values(self, sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Make values of neurons of sums, (n, n_kernels, 3, n_rows), and numbers of times."""
@@ -324,7 +353,8 @@ class Convolutions(Neurons):
         if self._length < TAPS:
             raise InvalidValueError(
                 f"{name}: series have {self._length} times, but a kernel has {TAPS} taps",
-                "longer series, or another family for so few columns, such as 'gaussian'",
+                "longer series, or flat rows, X.reshape(len(X), -1), and another family, such as "
+                "'gaussian'",
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from itertools import permutations
 from math import isqrt, prod
 from typing import Any, Self
 
@@ -34,8 +35,6 @@ class Layout(Stated):
     """
 
     reads_arrays = False
-    #: Remedy for another number of columns than in the fit.
-    remedy = "pass the columns that the model was fitted to, in the same order"
 
     def __init__(self, shape: tuple[int, ...] | None = None, any_length: bool = False) -> None:
         self.shape = shape
@@ -58,6 +57,10 @@ class Layout(Stated):
         """
         return X
 
+    def remedy(self, X: Any) -> str:
+        """Return the remedy for rows of another shape than in the fit."""
+        return "pass the columns that the model was fitted to, in the same order"
+
     def of_same_kind(self, other: Layout) -> bool:
         """Return whether another layout reads the axes of arrays in the same way."""
         return type(self) is type(other)
@@ -75,7 +78,7 @@ class Layout(Stated):
 
 
 class Grids(Layout):
-    """Rows of a shape that the family passes on, such as the input of a network."""
+    """Rows of any shape, such as the input of a network."""
 
     reads_arrays = True
 
@@ -95,14 +98,26 @@ class Grids(Layout):
         order = self._order(shape)
         if order is None:
             raise InvalidValueError(
-                f"{owner}: X has the shape {shape}, but the neurons read rows of the shape "
-                f"{self.shape}",
-                f"an array of the shape {(shape[0], *(self.shape or ()))}; or fit neurons to "
-                "arrays of the new shape, with their parameter for the shape left out",
+                f"{owner}: X has the shape {shape}, but rows must have the shape {self.shape}",
+                self.remedy(X),
             )
         if order != tuple(range(len(shape))):
             array = xp.permute_dims(array, order)
         return xp.reshape(array, (shape[0], prod(shape[1:])))
+
+    def remedy(self, X: Any) -> str:
+        shape = shape_of(X) or ()
+        if self._order((1, *shape)) is not None:
+            return f"{_array(X)}[None] for one row"
+        for axes in permutations(range(1, len(shape))):
+            if self._order((0, *(shape[axis] for axis in axes))) is not None:
+                return _permuted(X, (0, *axes))
+        if len(shape) < 3:
+            return super().remedy(X)
+        return (
+            f"an array of the shape {(shape[0], *(self.shape or ()))}; or fit to arrays of the "
+            "new shape, with the parameter of neurons for the shape left out"
+        )
 
     def _shape_of_rows(self, owner: str, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Return the shape of rows of an array of this shape, as the family reads it."""
@@ -167,10 +182,6 @@ class Series(Layout):
     """
 
     reads_arrays = True
-    remedy = (
-        "an array of shape (n_rows, channels, length), or a list of arrays, for series of another "
-        "length; or flat rows with the columns that the model was fitted to"
-    )
 
     def __init__(self, shape: tuple[int, ...] | None = None, any_length: bool = True) -> None:
         super().__init__(shape, any_length)
@@ -187,6 +198,14 @@ class Series(Layout):
 
     def flat(self, owner: str, X: Any, longer: bool = False) -> Any:
         return self._rows(owner, X, self._lengths(owner, X), longer and self.any_length)
+
+    def remedy(self, X: Any) -> str:
+        n_channels = 1 if self.shape is None else self.shape[0]
+        one = f"{_array(X)}[None] for one series; " if len(X) == n_channels > 1 else ""
+        return (
+            f"{one}an array of shape (n_rows, channels, length), or a list of arrays, for series "
+            "of another length; or flat rows with the columns that the model was fitted to"
+        )
 
     def _lengths(self, owner: str, X: Any) -> Lengths | None:
         return read_lengths(owner, X, None if self.shape is None else self.shape[0])
@@ -232,7 +251,17 @@ def _check_order(owner: str, X: Any, lengths: Lengths) -> None:
 
 
 def _transposed(X: Any) -> str:
-    return "X.transpose(0, 2, 1)" if hasattr(X, "transpose") else "[series.T for series in X]"
+    is_array = len(getattr(X, "shape", ())) > 1
+    return _permuted(X, (0, 2, 1)) if is_array else "[series.T for series in X]"
+
+
+def _permuted(X: Any, axes: tuple[int, ...]) -> str:
+    method = "permute" if hasattr(X, "permute") else "transpose"  # of torch, and of others
+    return f"{_array(X)}.{method}{axes}"
+
+
+def _array(X: Any) -> str:
+    return "X" if len(getattr(X, "shape", ())) > 1 else "numpy.stack(X)"
 
 
 def square(n_columns: int) -> tuple[int, int] | None:
@@ -245,8 +274,9 @@ def _deep(owner: str, X: Any) -> Any:
     """Return an array, or a list of arrays, of more than two dimensions; None for anything else."""
     if is_unequal(X):
         raise InvalidValueError(
-            f"{owner}: the rows of X have unequal shapes, but the neurons read rows of one shape",
-            "images of one size, cropped, padded or scaled",
+            f"{owner}: the rows of X have unequal shapes, but rows must have one shape",
+            "images of one size, cropped, padded or scaled; neurons=Convolutions(), in a learner "
+            "of neurons, for series of unequal length",
         )
     X = list(X) if is_of_objects(X) else X
     shape = shape_of(X)

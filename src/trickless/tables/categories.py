@@ -139,7 +139,9 @@ def naming(where: str, column: Column) -> Iterator[None]:
         raise InvalidValueError(
             f"{where} has the type {column.dtype}, and holds objects that cannot be categories: "
             f"{error}",
-            "put one number, Boolean, time or string in each cell; or leave the column out",
+            "put one number, Boolean, time or string in each cell; leave the column out; or pass "
+            "[numpy.stack(row) for row in X.to_numpy()] and neurons=Convolutions() if each cell "
+            "holds a series",
         ) from error
 
 

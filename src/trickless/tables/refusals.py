@@ -75,9 +75,10 @@ def why_no_frame(X: Any, name: str = "X") -> Refusal | None:
         return f"{name} is {what}, but it must be a table of rows and columns", remedy
     for method in ("collect", "to_frame", "to_pandas"):  # lazy frames; series; Arrow and others
         if callable(getattr(X, method, None)):
+            of_arrays = method == "to_frame" and np.ndim(next(iter(X), 0)) > 0
             return (
                 f"{name} is a {type(X).__name__}, which cannot be read directly",
-                f"{name}.{method}()",
+                f"list({name})" if of_arrays else f"{name}.{method}()",
             )
     if (fields := getattr(getattr(X, "dtype", None), "names", None)) is not None:
         return (
