@@ -48,7 +48,7 @@ def documented(cls: C, below: type = object) -> C:
     return cls
 
 
-def completed_by(*texts: str) -> Callable[[F], F]:
+def completed_by(*shared: str) -> Callable[[F], F]:
     """Complete the docstring of a function by sections of texts that several functions share.
 
     Parameters are in the order of the signature, which picks those that the texts describe. What
@@ -59,10 +59,10 @@ def completed_by(*texts: str) -> Callable[[F], F]:
         if function.__doc__ is None:  # python -OO
             return function
         summary, own = _read(function.__doc__)
-        shared = [_read(text)[1] for text in reversed(texts)]
+        given = [_read(text)[1] for text in reversed(shared)]
         sections: dict[str, str] = {}
         parameters: dict[str, str] = {}
-        for theirs in (*shared, own):
+        for theirs in (*given, own):
             parameters |= _entries(theirs.get("Parameters", ""))
             sections |= theirs
         known = [parameters[name] for name in signature(function).parameters if name in parameters]
