@@ -26,10 +26,10 @@ from trickless.functions.network import check_finite
 from trickless.functions.sparse_activations import bytes_of_row, sparse_panels
 from trickless.functions.stream import BLOCK, Purpose, generator
 from trickless.rules import warn
-from trickless.solvers.least_squares.conjugate_gradients import Grid, Pilot, solve_in_passes
 from trickless.solvers.least_squares.evidence import solve_by_evidence
 from trickless.solvers.least_squares.following import Following
 from trickless.solvers.least_squares.gaussian_answers import GaussianAnswers
+from trickless.solvers.least_squares.passes import Grid, Pilot, solve_in_passes
 from trickless.solvers.least_squares.problem import Problem, check_alpha
 from trickless.solvers.least_squares.reweighted import minimise_reweighted
 from trickless.solvers.least_squares.ridge import (
