@@ -49,10 +49,10 @@ def documented(cls: C, below: type = object) -> C:
 
 
 def completed_by(*shared: str) -> Callable[[F], F]:
-    """Complete the docstring of a function by sections of texts that several functions share.
+    """Complete the docstring of a function by sections that several functions share.
 
-    Parameters are in the order of the signature, which picks those that the texts describe. What
-    the function describes itself comes first, then the texts in their order.
+    Parameters are in the order of the signature, which picks those that are needed. What
+    the function describes itself goes before what is shared, in the order given.
     """
 
     def complete(function: F) -> F:
