@@ -61,17 +61,17 @@ class CandidatesDisplay:
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import HistGradientBoostingRegressor
     >>> from trickless import CandidatesDisplay, DoublyStochasticRegressor
-    >>> X, y = make_friedman1(200, random_state=0)
+    >>> X, y = make_friedman1(100, random_state=0)
     >>> display = CandidatesDisplay.from_estimator(
-    ...     DoublyStochasticRegressor("trees", 50, random_state=0),
+    ...     DoublyStochasticRegressor("trees", 20, random_state=0),
     ...     X,
     ...     y,
     ...     n_candidates=(1, 3, 10),
-    ...     cv=3,
+    ...     cv=2,
     ...     reference=HistGradientBoostingRegressor(max_iter=20),
     ... )
     >>> display.scores.shape
-    (3, 3)
+    (3, 2)
     """
 
     def __init__(

@@ -80,15 +80,15 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
     >>> model = DoublyStochasticRegressor(random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.4)
     True
-    >>> model.set_params(neurons="trees", loss="quantile", quantile=[0.05, 0.5, 0.95]).fit(X, y)
-    DoublyStochasticRegressor(loss='quantile', neurons='trees',
-                              quantile=[0.05, 0.5, 0.95], random_state=0)
-    >>> model.predict(X).shape
+    >>> model = DoublyStochasticRegressor(
+    ...     "trees", 100, loss="quantile", quantile=[0.05, 0.5, 0.95], random_state=0
+    ... )
+    >>> model.fit(X, y).predict(X).shape
     (442, 3)
 
     Counts, and the share of their deviance that is explained:
 
-    >>> counts = DoublyStochasticRegressor("trees", loss="poisson", random_state=0).fit(X, y)
+    >>> counts = DoublyStochasticRegressor("trees", 100, loss="poisson", random_state=0).fit(X, y)
     >>> bool(counts.score(X, y) > 0.4)
     True
     """
