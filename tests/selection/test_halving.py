@@ -22,7 +22,8 @@ from trickless.neurons import (
 from trickless.selection import halving, relevance
 from trickless.selection.relevance import _Descent, slopes_of_score
 from trickless.selection.scores import Comparison
-from trickless.solvers.least_squares.ridge import Path, at_rounding_of_single
+from trickless.solvers.least_squares.paths import Path
+from trickless.solvers.least_squares.ridge import at_rounding_of_single
 
 
 def wiggly(scale, n=600):

@@ -23,8 +23,8 @@ from trickless.rules import check_parameters
 from trickless.solvers.calibration import Temperatures
 from trickless.solvers.clock import Clock
 from trickless.solvers.experts.experts import Experts, Predicted
+from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.problem import Problem
-from trickless.solvers.least_squares.ridge import Solution
 from trickless.solvers.least_squares.statistics import Statistics
 from trickless.solvers.least_squares.sums import Sums
 

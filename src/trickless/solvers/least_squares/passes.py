@@ -29,11 +29,10 @@ from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.network import check_finite
 from trickless.rules import warn
 from trickless.solvers.least_squares.conjugate_gradients import conjugate_gradients
+from trickless.solvers.least_squares.paths import Solution, least
 from trickless.solvers.least_squares.preconditioner import ChosenRows, preconditioner
 from trickless.solvers.least_squares.ridge import (
-    Solution,
     at_rounding_of_single,
-    least,
     solve_by_cross_validation,
     wants_less,
     warn_of_end,

@@ -30,10 +30,10 @@ from trickless.solvers.least_squares.evidence import solve_by_evidence
 from trickless.solvers.least_squares.following import Following
 from trickless.solvers.least_squares.gaussian_answers import GaussianAnswers
 from trickless.solvers.least_squares.passes import Grid, Pilot, solve_in_passes
+from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.problem import Problem, check_alpha
 from trickless.solvers.least_squares.reweighted import minimise_reweighted
 from trickless.solvers.least_squares.ridge import (
-    Solution,
     solve,
     solve_by_gcv,
     solve_by_loo,
