@@ -20,7 +20,9 @@ import numpy as np
 from trickless.arrays.branch_loops import branch_loops
 from trickless.neurons.base import Weights
 from trickless.neurons.trees import Trees
-from trickless.solvers.descent.cuts import PENALTY, POWER, noise_gain, ratio, sampled
+from trickless.solvers.descent.cut_rows import ratio, sampled
+from trickless.solvers.descent.cuts import PENALTY, POWER
+from trickless.solvers.descent.noise_gains import noise_gain
 
 #: The most rows of a sample, on which a tree is chosen, and the bits of sums over them.
 SAMPLE, _BITS = 2**16, 52

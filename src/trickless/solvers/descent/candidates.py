@@ -29,7 +29,8 @@ from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, 
 from trickless.neurons import Neurons, Trees, Weights
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.branches import choose_branches
-from trickless.solvers.descent.cuts import choose_cuts, resolved
+from trickless.solvers.descent.cut_rows import resolved
+from trickless.solvers.descent.cuts import choose_cuts
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.options import DescentOptions
 from trickless.solvers.descent.slopes import limited
