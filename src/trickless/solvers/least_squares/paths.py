@@ -81,7 +81,7 @@ def path_scores(path: Path | Tridiagonal) -> np.ndarray:
 class Ridges(ABC):
     """Solutions at all ridges of a grid, from one decomposition of the moments.
 
-    ``eigenvalues`` are those of the system that was decomposed.
+    ``eigenvalues`` has the eigenvalues of the system that was decomposed.
     """
 
     moments: Moments
