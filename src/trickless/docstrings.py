@@ -21,7 +21,8 @@ _SECTIONS = (
     "Examples",
 )  # fmt: skip
 _HEADING = re.compile(r"^(\w[\w ]*)\n-+\n", flags=re.MULTILINE)
-_ENTRY = re.compile(r"^(?=\w+ : )", flags=re.MULTILINE)
+_ENTRY = re.compile(r"^(?=\S)", flags=re.MULTILINE)
+_NAME = re.compile(r"\**(\w+)")
 
 
 def documented(cls: C, below: type = object) -> C:
@@ -88,6 +89,6 @@ def _read(doc: str) -> tuple[str, dict[str, str]]:
 
 
 def _entries(section: str) -> dict[str, str]:
-    """Split the text of a section into its entries, by name."""
+    """Split the text of a section into its entries, by name, or by the first of several names."""
     entries = (entry.rstrip() for entry in _ENTRY.split(section) if entry)
-    return {entry.partition(" : ")[0]: entry for entry in entries}
+    return {match[1]: entry for entry in entries if (match := _NAME.match(entry))}
