@@ -48,6 +48,7 @@ from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.options import NEURONS, may_be_newton
 from trickless.solvers.descent.passes import FitRows, learn_all
 from trickless.solvers.descent.race import some_of
+from trickless.solvers.state import Run
 
 
 class DescentLearner(NeuronLearner):
@@ -331,7 +332,7 @@ class DescentLearner(NeuronLearner):
                 watch_held_out(new, X, y, sample_weight, rows, options)
             n_left = options.step.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
-                learn_all(descent, rows, options, file.keep, file.resume(), bar.update)
+                learn_all(descent, rows, options, Run(file.keep, file.resume(), bar.update))
             if not warm:
                 race_to_the_end(
                     new,

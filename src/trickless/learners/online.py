@@ -39,6 +39,7 @@ from trickless.solvers.rounds.compression import Projection, Unbiased
 from trickless.solvers.rounds.regret import regret_bound, regret_curve
 from trickless.solvers.rounds.rounds import Recipe, Rounds
 from trickless.solvers.rounds.schedules import Schedule
+from trickless.solvers.state import Run
 
 #: Rule of the range of targets, which regressors take.
 Y_RANGE = anything(
@@ -163,7 +164,8 @@ class OnlineLearner(Learner):
     def _learn(self, X: Any, targets: np.ndarray, file: Checkpoint = NOWHERE) -> None:
         """Take a round for each row."""
         with self._progress(len(targets), "row") as bar:
-            self.rounds_.learn(X, targets, recipe_of(self), file.keep, file.resume(), bar.update)
+            run = Run(file.keep, file.resume(), bar.update)
+            self.rounds_.learn(X, targets, recipe_of(self), run)
 
     def _function(self, X: Any) -> Any:
         return self.estimates_.function(self.rounds_, self.average)(X)

@@ -42,6 +42,7 @@ from trickless.selection.grid import families_of_grid
 from trickless.solvers.clock import HALF_LIVES, are_several
 from trickless.solvers.experts.experts import MOST_LAGS
 from trickless.solvers.least_squares.sums import Sums
+from trickless.solvers.state import Run
 
 
 class SumsLearner(ExpertWeights, SolvedLearner):
@@ -262,12 +263,12 @@ class SumsLearner(ExpertWeights, SolvedLearner):
             sums, problem = new.sums_, new._problem()
             if sums.goes_in_passes(X, problem, self.solver, self.loss, self.error_bars):
                 with new._progress(self.max_iter, "pass", "solving") as bar:
-                    keep, state = file.keep, file.resume()
-                    sums.solve_in_passes(X, targets, weight, problem, keep, state, bar.update)
+                    run = Run(file.keep, file.resume(), bar.update)
+                    sums.solve_in_passes(X, targets, weight, problem, run)
             else:
                 with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
-                    how = file.keep, file.resume(), bar.update, aged.arrived
-                    sums.learn(*batch, problem, *how)
+                    run = Run(file.keep, file.resume(), bar.update)
+                    sums.learn(*batch, problem, run, aged.arrived)
             with new._progress(1, "solution", "solving") as bar:
                 if self.alpha == "loo":
                     sums.leave_one_out(*batch, problem)

@@ -31,6 +31,7 @@ from trickless.rules import warn
 from trickless.solvers.least_squares.conjugate_gradients import conjugate_gradients
 from trickless.solvers.least_squares.paths import Solution, least
 from trickless.solvers.least_squares.preconditioner import ChosenRows, preconditioner
+from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.ridge import (
     at_rounding_of_single,
     solve_by_cross_validation,
@@ -39,7 +40,7 @@ from trickless.solvers.least_squares.ridge import (
 )
 from trickless.solvers.least_squares.risk import Blocks
 from trickless.solvers.least_squares.statistics import Statistics, least_ridge
-from trickless.solvers.state import Keep, State, counted, forget
+from trickless.solvers.state import UNSEEN, Run, counted
 
 #: Rows that a thread multiplies at a time. They stay in the cache between their two products.
 _ROWS = 64
@@ -121,33 +122,27 @@ def solve_in_passes(
     ridge: float | Pilot | Grid,
     chosen: np.ndarray,
     rng: np.random.Generator,
-    max_iter: int,
-    tol: float,
-    n_jobs: int | None,
-    owner: str,
-    keep: Keep = forget,
-    state: State | None = None,
-    fit_intercept: bool = True,
-    count_freedom: bool = False,
+    problem: Problem,
+    run: Run = UNSEEN,
 ) -> Solution:
     """Minimise mean (y − b − ⟨z, β⟩)² + ρ · |β|² without the matrix of the normal equations.
 
     Without ``fit_intercept``, b = 0.
 
     The ridge ρ is given, or found for each output with a pilot or in a grid. Activations are
-    dense or sparse. The covariance of the ``chosen``
-    rows, in ascending order, gives the preconditioner. Iterations stop when each output's risk is
-    at most ``tol`` above its minimum, relative to how much the solution decreases the risk. The
-    preconditioner estimates this. If it is not reached after ``max_iter`` iterations, and a better
-    estimate is above ``tol`` too, there is a warning. The solution has the mean leverage if the
-    ridge is found, or with ``count_freedom``. ``keep`` receives the state after each iteration, and
-    ``state`` is one from which to resume.
+    dense or sparse. The covariance of the ``chosen`` rows, in ascending order, gives the
+    preconditioner. Iterations stop when each output's risk is at most ``tol`` above its minimum,
+    relative to how much the solution decreases the risk. The preconditioner estimates this. If it
+    is not reached after ``max_iter`` iterations, and a better estimate is above ``tol`` too, there
+    is a warning. The solution has the mean leverage if the ridge is found, or for classes.
 
     Raises
     ------
     scipy.linalg.LinAlgError
         If the preconditioner is not positive definite to working precision.
     """
+    owner, max_iter, tol, n_jobs = problem.owner, problem.max_iter, problem.tol, problem.n_jobs
+    fit_intercept, count_freedom = problem.fit_intercept, problem.classifies
     count = np.ones(len(targets)) if weight is None else weight
     share = count / count.sum()
     n_outputs = targets.shape[1]
@@ -191,13 +186,13 @@ def solve_in_passes(
     precondition = preconditioner(sums.chosen, share[chosen], ridges, fit_intercept)
     wanted, n_compare = sums.cross[:, which], 0
     coef, grid, scores, leverage = np.zeros_like(wanted), None, None, None
-    kept = state or {}
+    kept = run.state or {}
     if pilot is not None or count_freedom:
         if "compared" not in kept:
             tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)
             tols *= 1.0 if pilot is None else pilot.accuracy
             coef, n_compare, *_ = conjugate_gradients(
-                normal, precondition, wanted, coef, ridges, max_iter, tols, keep, kept
+                normal, precondition, wanted, coef, ridges, max_iter, tols, run.keep, kept
             )
             kept = {"compared": coef, "n_compare": n_compare}
         coef, n_compare = kept["compared"], counted(kept["n_compare"], max_iter)
@@ -210,14 +205,15 @@ def solve_in_passes(
                 warn_of_end(owner, "solver='iterative'", "solver='direct' and dtype='float64'")
         coef, wanted, ridges = coef[:, best], wanted[:, best], ridges[best]
         leverage = found.of_all[np.searchsorted(found.grid, ridges)] * (share**2).sum()
-    run = conjugate_gradients(
-        normal, precondition, wanted, coef, ridges, max_iter, np.full(n_outputs, tol), keep, kept
+    tols = np.full(n_outputs, tol)
+    ended = conjugate_gradients(
+        normal, precondition, wanted, coef, ridges, max_iter, tols, run.keep, kept
     )
-    coef, n_iter, left = run.solution, run.n_iter, run.left
+    coef, n_iter, left = ended.solution, ended.n_iter, ended.left
     size, gain = (coef * normal(coef, ridges)).sum(axis=0), (coef * wanted).sum(axis=0)
     risk = np.maximum(sums.y_variance[:n_outputs] - 2 * gain + size, 0)
     for output in np.flatnonzero((left > tol) & (gain > 0)).tolist():
-        left[output] = min(run.above_minimum(output), risk[output]) / gain[output]
+        left[output] = min(ended.above_minimum(output), risk[output]) / gain[output]
     excess = _least_excess(size, gain)
     left = np.maximum(left, np.where(excess > _ROUNDING, excess, 0))
     if (left > tol).any():
