@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from trickless.errors import InvalidValueError
 from trickless.tables.table_column import TableColumn, new_categories, read_codes, read_numbers
 
-if TYPE_CHECKING:
-    from trickless.learners.table_model import TableModel
 
-
-def known_targets(model: TableModel, frame: Any) -> tuple[np.ndarray, np.ndarray]:
+def known_targets(model: Any, frame: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the targets of the rows that have one, as labels or numbers, and where these are."""
     about = TableColumn(model.target, "number", spelling=model.spelling)
     if model.classes is not None and model.classes.dtype.kind == "U":
@@ -32,7 +29,7 @@ def known_targets(model: TableModel, frame: Any) -> tuple[np.ndarray, np.ndarray
     return (labels if (labels == numbers).all() else numbers), there  # some are not labels
 
 
-def with_target(model: TableModel, frame: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+def with_target(model: Any, frame: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return the rows with y among their columns, the known targets, and where they are."""
     if y is not None:
         y = y.to_pandas() if hasattr(y, "to_pandas") else y
@@ -46,7 +43,7 @@ def with_target(model: TableModel, frame: Any, y: Any) -> tuple[Any, np.ndarray,
 
 
 def weights_of(
-    model: TableModel, learn: Callable[..., Any], frame: Any, there: np.ndarray, given: Any
+    model: Any, learn: Callable[..., Any], frame: Any, there: np.ndarray, given: Any
 ) -> dict[str, Any]:
     """Return the weights of the rows that are there, as an option of the learner."""
     if given is None and model.weight is None:
