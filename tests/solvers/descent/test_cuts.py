@@ -10,6 +10,7 @@ from trickless.arrays import leaves
 from trickless.arrays.loops import Loops
 from trickless.neurons import Inputs, Trees
 from trickless.solvers.descent import cut_rows, cuts
+from trickless.solvers.descent.cut_rows import NextTree
 from trickless.solvers.descent.cuts import choose_cuts
 from trickless.solvers.descent.noise_gains import noise_gain, order_gain
 
@@ -39,7 +40,7 @@ def chosen(
     rng = np.random.default_rng(seed)
     bins = family.read(X).T
     rows = family, bins, g, h, weight, ridge, len(X)
-    return choose_cuts(*rows, candidates, prior, unexplained, rng, number)
+    return choose_cuts(NextTree(*rows, candidates, prior, unexplained, rng, number))
 
 
 def sides(family, X, tree, level):
@@ -384,7 +385,7 @@ def test_one_compiled_call_chooses_as_the_loop_over_the_levels_does(monkeypatch,
         rng = np.random.default_rng(seed)
         for number in range(3):
             n_candidates = [1, 8, 20][number]
-            tree = choose_cuts(*rows, n_candidates, prior, 0.5, rng, number)
+            tree = choose_cuts(NextTree(*rows, n_candidates, prior, 0.5, rng, number))
             found.append((*tree, rng.random()))
     for tree, same in zip(found[:3], found[3:], strict=True):
         for one, other in zip(tree, same, strict=True):

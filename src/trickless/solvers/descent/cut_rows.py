@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trickless.arrays.leaves import SUM_BITS
+from trickless.neurons.trees import Trees
 
 #: The most rows of a sample, on which a tree is chosen.
 SAMPLE = 2**14
@@ -37,6 +38,57 @@ class CutRows(NamedTuple):
     unit_g: float
     unit_h: float
     noise: float
+
+
+class NextTree(NamedTuple):
+    """What the next tree is chosen by.
+
+    Attributes
+    ----------
+    family : Trees
+    bins : uint8 array of shape (n_features, n)
+        Rows to choose by.
+    g, h : arrays of shape (n,)
+        Their slopes and curvatures, times their weights.
+    weight : array of shape (n,) or None
+        The weights.
+    ridge : float
+        λ of the step on ``n_rows`` rows, in units of h. It is the same if the sample has fewer
+        rows, which makes cuts of leaves with few rows less likely.
+    n_rows : int
+        How many rows the coefficients of the leaves will be computed from.
+    n_candidates : int
+        How many columns are drawn for each cut. Each is tried at as many thresholds, up to eight.
+    prior : array of shape (n_features,)
+        How often each column is drawn, relative to each other.
+    unexplained : float
+        Mean square of the slopes, relative to that at the start: the share of the squared loss that
+        is not explained yet.
+    rng : numpy.random.Generator
+    number : int
+        Number of the tree.
+    """
+
+    family: Trees
+    bins: np.ndarray
+    g: np.ndarray
+    h: np.ndarray
+    weight: np.ndarray | None
+    ridge: float
+    n_rows: int
+    n_candidates: int
+    prior: np.ndarray
+    unexplained: float
+    rng: np.random.Generator
+    number: int
+
+    def sampled(
+        self, size: int | None = None, bits: int = SUM_BITS
+    ) -> tuple[CutRows, float, float]:
+        """Return a sample of the rows, the noise of all rows, and the step's rows for each."""
+        square = self.g * self.g if self.weight is None else self.g * self.g / self.weight
+        sample = sampled(self.g, self.h, square, self.rng, size, bits)
+        return sample, ratio(square, self.h), self.n_rows / max(len(sample.rows), 1)
 
 
 def resolved(n_rows: int) -> float:

@@ -32,8 +32,7 @@ from trickless.arrays.loops import Loops, loops
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 from trickless.neurons.levels import MISSING
-from trickless.neurons.trees import Trees
-from trickless.solvers.descent.cut_rows import SAMPLE, CutRows, ratio, sampled
+from trickless.solvers.descent.cut_rows import SAMPLE, CutRows, NextTree
 from trickless.solvers.descent.noise_gains import largest_normals, noise_gain, order_gain
 
 #: Thresholds that are tried for each column that is drawn.
@@ -75,58 +74,17 @@ class Order(NamedTuple):
     from_noise: float
 
 
-def choose_cuts(
-    family: Trees,
-    bins: np.ndarray,
-    g: np.ndarray,
-    h: np.ndarray,
-    weight: np.ndarray | None,
-    ridge: float,
-    n_rows: int,
-    n_candidates: int,
-    prior: np.ndarray,
-    unexplained: float,
-    rng: np.random.Generator,
-    number: int,
-) -> Chosen:
-    """Choose the cuts of a tree.
-
-    Parameters
-    ----------
-    family : Trees
-    bins : uint8 array of shape (n_features, n)
-        Rows to choose by.
-    g, h : arrays of shape (n,)
-        Their slopes and curvatures, times their weights.
-    weight : array of shape (n,) or None
-        The weights.
-    ridge : float
-        λ of the step on ``n_rows`` rows, in units of h. It is the same if the sample has fewer
-        rows, which makes cuts of leaves with few rows less likely.
-    n_rows : int
-        How many rows the coefficients of the leaves will be computed from.
-    n_candidates : int
-        How many columns are drawn for each cut. Each is tried at as many thresholds, up to eight.
-    prior : array of shape (n_features,)
-        How often each column is drawn, relative to each other.
-    unexplained : float
-        Mean square of the slopes, relative to that at the start: the share of the squared loss that
-        is not explained yet.
-    rng : numpy.random.Generator
-    number : int
-        Number of the tree.
-    """
-    square = g * g if weight is None else g * g / weight
-    sample = sampled(g, h, square, rng)
-    noise = ratio(square, h)
-    chance = np.cumsum(prior)
-    search = _Search(family.bins_, bins, sample, ridge, number)
+def choose_cuts(tree: NextTree) -> Chosen:
+    """Choose the cuts of a tree."""
+    family, rng, n_candidates = tree.family, tree.rng, tree.n_candidates
+    sample, noise, scale = tree.sampled()
+    chance = np.cumsum(tree.prior)
+    search = _Search(family.bins_, tree.bins, sample, tree.ridge, tree.number)
     columns = np.zeros(family.depth_, dtype=np.int64)
     tables = np.zeros((family.depth_, 256), dtype=np.uint8)
-    scale = n_rows / max(len(sample.rows), 1)
     best, n_levels = -np.inf, 1
     df = from_noise = 1.0  # of the root
-    share = unexplained**POWER
+    share = tree.unexplained**POWER
     if (compiled := loops()).grows_trees and search.has_numbers_only:
         values = scale, share, sample.noise, noise
         return search.compiled(compiled, family.depth_, n_candidates, chance, values, rng)
