@@ -23,8 +23,7 @@ from trickless.rules import MOST_THINGS, Rule, check_parameters, is_real, plain
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
 
-#: The families that ``a + b``, ``a * b`` and ``2 * a`` make. The modules of these families, which
-#: import this one, fill it in.
+#: The families that ``a + b``, ``a * b`` and ``2 * a`` make. Their modules fill it in.
 OPERATORS: dict[str, Callable[[Any, Any], Neurons]] = {}
 
 _PAIRS_AT_ONCE = 8
