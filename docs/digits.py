@@ -2,19 +2,26 @@
 
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
 
 import trickless
+from trickless.conformal import SplitConformal
 from trickless.neurons import Gaussian
 
 
 def write(path):
     """Fit a model to scikit-learn's digits, and write it.
 
-    Each image is learned unchanged, and moved by a pixel to either side, up and down.
+    Each image is learned unchanged, and moved by a pixel to either side, up and down. 500 images
+    are not learned, and tell how many digits a set needs.
     """
     images, y = load_digits(return_X_y=True)
-    images = images.reshape(-1, 8, 8)
+    images, others, y, y_others = train_test_split(
+        images.reshape(-1, 8, 8), y, test_size=500, random_state=0
+    )
     moved = [np.roll(images, shift, axis) for axis in (1, 2) for shift in (-1, 1)]
     X = np.concatenate([images, *moved]).reshape(-1, 64)
     model = trickless.KitchenSinksClassifier(Gaussian(), n_neurons=400, random_state=0)
-    trickless.to_js(model.fit(X, np.tile(y, 5)), path)
+    model.fit(X, np.tile(y, 5))
+    conformal = SplitConformal(model).calibrate(others.reshape(-1, 64), y_others)
+    trickless.to_js(conformal, path, interval=0.99)

@@ -64,6 +64,7 @@ async function begin(canvas) {
   const model = await import("./digits.js");
   const pen = canvas.getContext("2d");
   const label = document.getElementById("digit-label");
+  const set = document.getElementById("digit-set");
   const bars = document.getElementById("digit-bars");
   const seen = document.getElementById("digit-seen").getContext("2d");
   let strokes = [];
@@ -86,6 +87,7 @@ async function begin(canvas) {
     });
     const chances = strokes.length ? model.predictProba(counts) : [];
     label.textContent = strokes.length ? String(model.predict(counts)) : "–";
+    set.textContent = strokes.length ? model.predictSet(counts).join(" or ") : "–";
     bars.replaceChildren(...model.classes.map((digit, k) => bar(digit, chances[k] ?? 0)));
   }
 

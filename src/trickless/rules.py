@@ -32,7 +32,9 @@ _REMEDIES = {
     "features, but|feature names|Feature names|column names": (
         "pass the columns that the model was fitted to, in the same order and with the same names"
     ),
-    "contains infinity": "replace it by a finite number, or leave these rows out",
+    "contains infinity|too large to convert": (
+        "replace it by a finite number, or leave these rows out"
+    ),
     "contains NaN": "leave these rows out, or fill them in (sklearn.impute)",
     "^Sparse data": "dense rows, X.toarray()",
     "inconsistent numbers": "one target and one weight for each row of X",
@@ -293,13 +295,13 @@ def with_remedies(owner: str) -> Iterator[None]:
     """Name the learner and a remedy in scikit-learn and NumPy errors that lack them."""
     try:
         yield
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, RemedyError | NotFittedError):
             raise
         said = str(error)
         shown = _SHOWS_DATA.match(said)
         message = (shown[0] if shown else said).rstrip(".\n ")
-        kind = InvalidValueError if isinstance(error, ValueError) else InvalidTypeError
+        kind = InvalidTypeError if isinstance(error, TypeError) else InvalidValueError
         raise kind(f"{owner}: {message}", _remedy(message)) from error
 
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import trickless
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless import DoublyStochasticRegressor, KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.cli.app import app
 from trickless.neurons import Gaussian, Stumps
 
@@ -19,10 +19,11 @@ def folder(tmp_path):
     models = {
         "model": KitchenSinksRegressor(Gaussian(1.0), 5, random_state=0).fit(X, X[:, 0]),
         "stumps": KitchenSinksRegressor(Stumps(), 5, random_state=0).fit(X, X[:, 0]),
+        "unfitted": KitchenSinksRegressor(Gaussian(1.0), 5),
         "labels": KitchenSinksClassifier(Gaussian(1.0), 5, random_state=0).fit(X, X[:, 0] > 0),
     }
     for name, model in models.items():
-        trickless.save(model, tmp_path / f"{name}.trk", for_prediction=True)
+        trickless.save(model, tmp_path / f"{name}.trk")
     return tmp_path
 
 
@@ -40,6 +41,18 @@ def test_a_model_is_written_in_c(options, folder):
     assert ("model_std" in header) == ("--std" in options)
 
 
+def test_intervals_are_written(folder):
+    model = DoublyStochasticRegressor("trees", 5, early_stopping=True, random_state=0)
+    trickless.save(model.fit(X, X[:, 0]), folder / "trees.trk")
+    for name, said in (("model.c", "model_interval(const"), ("model.js", "predictInterval(row)")):
+        done = run(folder / "trees.trk", "--out", folder / name, "--interval", 0.5)
+        assert done.exit_code == 0, done.output
+        assert said in (folder / name).read_text()
+    done = run(folder / "model.trk", "--out", folder / "refused.js", "--interval", 0.5)
+    assert done.exit_code == 2
+    assert "leave out each row" in " ".join(done.stderr.split())
+
+
 def test_a_model_is_written_in_javascript(folder):
     done = run(folder / "labels.trk", "--out", folder / "model.mjs", "--json")
     assert done.exit_code == 0, done.output
@@ -55,6 +68,8 @@ def test_a_model_is_written_in_javascript(folder):
         ("model.trk", "model.txt", (), "does not name a format of models"),
         ("model.trk", "model.c", ("--format", "js"), "a file of the format js ends in .js or .mjs"),
         ("model.trk", "model.c", ("--format", "fortran"), "there is no such format"),
+        ("unfitted.trk", "model.c", (), "the model in this file is not fitted"),
+        ("unfitted.trk", "model.js", (), "the model in this file is not fitted"),
         ("nothing.trk", "model.c", (), "there is no such file"),
         ("model.trk", "nowhere/model.c", (), "there is no folder"),
         ("model.trk", "model.trk/model.c", (), "there is no folder"),

@@ -1,5 +1,7 @@
 """Models in C answer as in Python, in programs that the compiler and its sanitizers check."""
 
+import errno
+import os
 import re
 import shutil
 import subprocess
@@ -41,15 +43,17 @@ static void run_@(FILE *rows, FILE *out) {
 CALLS = {
     "predict": ("@_predict(x, values)", "$_N_OUTPUTS"),
     "std": ("@_std(x, values)", "$_N_OUTPUTS"),
+    "interval": ("@_interval(x, values)", "$_N_ENDS"),
     "decide": ("@_decide(x, values)", "$_N_OUTPUTS"),
     "proba": ("@_proba(x, values)", "$_N_LABELS"),
+    "set": ("call_sets_@(x, values)", "$_N_LABELS"),
     "label": ("(values[0] = @_predict(x), values[0] < 0.0)", "1"),
     "labels": ("call_sets_@(x, values)", "$_N_LABELS"),
 }
 SETS = """
 static int call_sets_@(const double *x, double *values) {
   int y[$_N_LABELS];
-  int status = @_predict(x, y);
+  int status = @_FUNCTION(x, y);
   for (int i = 0; i < $_N_LABELS; i++) values[i] = y[i];
   return status;
 }
@@ -79,12 +83,13 @@ def driver(cases, answers):
     """A program that answers all rows of all cases, and prints tables of text."""
     text = ["#include <stdio.h>", '#include "towns.h"', *(f'#include "{name}.h"' for name in cases)]
     calls = []
-    for name, case in cases.items():
+    for name in cases:
         for what in answers[name]:
             key = what
-            if what == "predict" and hasattr(case.model, "classes_"):
+            if what == "predict" and not {"decide", "proba"}.isdisjoint(answers[name]):
                 key = "labels" if answers[name]["predict"].shape[1] > 1 else "label"
-                text += [named(SETS, name)] if key == "labels" else []
+            if key in ("labels", "set"):
+                text.append(named(SETS.replace("FUNCTION", what), name))
             call, size = CALLS[key]
             body = RUN.replace("run_@", f"run_@_{what}").replace("CALL", call)
             text.append(named(body.replace("SIZE", size), name))
@@ -103,7 +108,7 @@ def folder(cases, tmp_path_factory):
     folder = tmp_path_factory.mktemp("c")
     answers = {name: expected(case) for name, case in cases.items()}
     for name, case in cases.items():
-        to_c(case.model, folder / f"{name}.c", error_bars=case.deviates)
+        to_c(case.model, folder / f"{name}.c", **case.options)
         np.ascontiguousarray(case.numbers, dtype=float).tofile(folder / f"{name}.rows")
     towns = ["".join(f"\\{byte:03o}" for byte in town.encode()) for town in sorted(ODD.tolist())]
     literals = ", ".join(f'"{town}"' for town in towns)
@@ -156,22 +161,23 @@ def test_rows_that_python_refuses_have_a_status(tmp_path):
     for name, each in (("model", model), ("trees", trees)):
         to_c(each, tmp_path / f"{name}.c")
     rows = ["{NAN, 0}", "{INFINITY, 0}", "{-INFINITY, 0}", "{1e39, 0}", "{1e38, 0}"]
+    rows += ["{0, 3.4028235e38}"]  # which single precision rounds to its largest number
     text = (
         '#include <math.h>\n#include <stdio.h>\n#include "model.h"\n#include "trees.h"\n'
-        f"int main(void) {{ double rows[5][2] = {{{', '.join(rows)}}}, y[1];\n"
-        'for (int i = 0; i < 5; i++) printf("%d%d ", model_predict(rows[i], y), '
+        f"int main(void) {{ double rows[6][2] = {{{', '.join(rows)}}}, y[1];\n"
+        'for (int i = 0; i < 6; i++) printf("%d%d ", model_predict(rows[i], y), '
         "trees_predict(rows[i], y)); }"
     )
     (tmp_path / "main.c").write_text(text)
     command = [CC, *STRICT, *CHECKED, "main.c", "model.c", "trees.c", "-o", "main", "-lm"]
     subprocess.run(command, cwd=tmp_path, check=True)
     done = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == "10 11 11 11 00 "
+    assert done.stdout == "10 11 11 11 00 00 "
     for row in ([np.nan, 0], [np.inf, 0], [1e39, 0]):
         with pytest.raises(ValueError):
             model.predict([row])
     model.predict([[1e38, 0]])
-    trees.predict([[np.nan, 0]])
+    trees.predict([[np.nan, 0], [0, 3.4028235e38]])
 
 
 def fitted(learner, y=None):
@@ -212,7 +218,7 @@ def test_what_cannot_be_written_is_refused_and_leaves_no_file(model, said, tmp_p
     assert not list(tmp_path.iterdir())
 
 
-def test_standard_deviations_that_cannot_be_written_are_refused(cases, tmp_path):
+def test_error_bars_that_cannot_be_written_are_refused(cases, tmp_path):
     for name, said in (
         ("oblivious", "a DoublyStochasticRegressor has no standard deviations"),
         ("softmax", "has no standard deviations"),
@@ -221,6 +227,23 @@ def test_standard_deviations_that_cannot_be_written_are_refused(cases, tmp_path)
     ):
         with pytest.raises(ValueError, match=f"{said}.*Remedy"):
             to_c(cases[name].model, tmp_path / "model.c", error_bars=True)
+    for name, interval, said in (
+        ("gaussian", 0.9, "intervals of a KitchenSinksRegressor leave out each row"),
+        ("oblivious", 0.9, "kept no rows that it has not learned from"),
+        ("softmax", 0.9, "kept no rows that it has not learned from"),
+        ("hinge", 0.9, "sets of classes need probabilities"),
+        ("sets", 0.9, "predict_set is for one label for each row"),
+        ("interval", 0.999, "needs the errors of at least 999"),
+        ("interval", 1, "interval=1"),
+        ("interval", "0.9", "interval='0.9'"),
+    ):
+        for write in (to_c, to_js):
+            with pytest.raises(
+                (ValueError, TypeError), match=f"^{write.__name__}: .*{said}.*Remedy"
+            ):
+                write(
+                    cases[name].model, tmp_path / f"model.{write.__name__[3:]}", interval=interval
+                )
     unequal = KitchenSinksRegressor(Gaussian(1.0), 10, noise="heteroscedastic", random_state=0)
     with pytest.raises(ValueError, match=r"to_c: .*noise='heteroscedastic'.*Remedy"):
         to_c(fitted(unequal), tmp_path / "model.c", error_bars=True)
@@ -242,10 +265,31 @@ def test_places_that_cannot_be_written_are_refused(cases, tmp_path):
     for write in (to_c, to_js):
         with pytest.raises(TypeError, match=rf"{write.__name__}: path=3, but .*Remedy"):
             write(model, 3)
+        with pytest.raises(ValueError, match=rf"{write.__name__}: .*null character.*Remedy"):
+            write(model, str(tmp_path / "a\0b.js"))
+        with pytest.raises(TypeError, match=r"a type has no finite network.*Remedy"):
+            write(KitchenSinksRegressor, tmp_path / f"model.{write.__name__[3:]}")
     (tmp_path / "model.h").mkdir()  # the header, and not the source
     with pytest.raises(ValueError, match=r"is a folder.*Remedy"):
         to_c(model, tmp_path / "model.c")
     assert [path.name for path in tmp_path.iterdir()] == ["model.h"]
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_a_full_disk_leaves_neither_the_source_nor_the_header(
+    failing, cases, tmp_path, monkeypatch
+):
+    calls = []
+
+    def fsync(number):
+        calls.append(number)
+        if len(calls) == failing:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError, match=r"to_c: .*model.*No space left.*Remedy"):
+        to_c(cases["tanh"].model, tmp_path / "model.c")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

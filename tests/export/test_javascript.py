@@ -25,7 +25,8 @@ for (const name of Object.keys(rows)) {
   const model = await import(`./${name}.mjs`);
   const of = (answer) => answer && rows[name].map((row) => answer(row));
   found[name] = {predict: of(model.predict), decide: of(model.decide),
-    proba: of(model.predictProba), std: of(model.predictStd), classes: model.classes};
+    proba: of(model.predictProba), std: of(model.predictStd), classes: model.classes,
+    interval: of(model.predictInterval), set: of(model.predictSet)};
 }
 const { predict } = await import("./frame.mjs"), row = rows.frame[0];
 function said(row) {
@@ -52,7 +53,7 @@ def found(cases, tmp_path_factory):
     """What all models answer in one process."""
     folder, rows = tmp_path_factory.mktemp("javascript"), {}
     for name, case in cases.items():
-        to_js(case.model, folder / f"{name}.mjs", error_bars=case.deviates)
+        to_js(case.model, folder / f"{name}.mjs", **case.options)
         rows[name] = [[None if v != v else v for v in row] for row in case.numbers.tolist()]
         if "town" in getattr(case.rows, "columns", ()):  # categories are strings
             for row, town in zip(rows[name], case.rows["town"], strict=True):
@@ -70,8 +71,11 @@ def test_a_model_in_javascript_answers_as_in_python(name, cases, found):
     for what, wanted in expected(case).items():
         values = answers[what]
         if what == "predict" and "classes" in answers and wanted.shape[1] == 1:
-            assert answers["classes"] == case.model.classes_.tolist()
+            model = getattr(case.model, "model", case.model)
+            assert answers["classes"] == model.classes_.tolist()
             values = [answers["classes"].index(label) for label in values]
+        if what == "set":
+            values = [[label in some for label in answers["classes"]] for some in values]
         values = np.reshape(values, wanted.shape)
         spread = np.ptp(wanted, axis=0) + 1e-3
         assert (np.abs(values - wanted) <= tolerance(case) * spread).all(), what

@@ -136,3 +136,16 @@ def test_columns_of_tables_are_read_exactly_for_families_of_tables():
     frame = pd.DataFrame({"id": 2**60 + np.arange(100)})
     model = KitchenSinksRegressor("tabular", n_neurons=200, random_state=0).fit(frame, y)
     assert model.score(frame, y) > 0.99
+
+
+@pytest.mark.parametrize("size", [400, 5000])
+def test_integers_beyond_all_floats_are_refused_with_a_remedy(size):
+    huge = 10**size
+    model = KitchenSinksRegressor(Gaussian(1.0), 5, random_state=0)
+    for rows in ([[huge, 1, 2.0]] * 60, [[1.0, 2, huge], *X[1:].tolist()]):
+        with pytest.raises(ValueError, match=r"KitchenSinksRegressor: .*too large.*Remedy"):
+            clone(model).fit(rows, X[:, 0])
+    model.fit(X, X[:, 0])
+    for predict in (lambda row: model.predict([row]), model.compiled()):
+        with pytest.raises(ValueError, match=r"too large.*Remedy"):
+            predict([huge, 1, 2])

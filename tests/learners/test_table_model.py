@@ -452,3 +452,18 @@ def test_categories_of_a_later_batch_are_learned():
         model.partial_fit(later)
         assert model.unknown_categories(later).get("town", {}).get("C", 0) == n_new
         np.testing.assert_allclose(model.predict(later)[:2], [1.0, 9.0], atol=0.3)
+
+
+@pytest.mark.parametrize(
+    ("columns", "classes", "said"),
+    [
+        ([TableColumn("town", "category", categories=[1, 2])], None, "categories: a int"),
+        ([TableColumn("age", "number", mean=10**400)], None, "mean: 1000"),
+        (COLUMNS, ["no", "yes"], "classes: a list"),
+        (COLUMNS, np.array(["no", 1], dtype=object), "classes: the type is object"),
+    ],
+)
+def test_descriptions_that_describe_nothing_are_refused(columns, classes, said):
+    model = TableModel(KitchenSinksClassifier(n_neurons=5), columns, "label", classes)
+    with pytest.raises(ValueError, match=f"TableModel: {said}.*Remedy"):
+        model.fit(pd.DataFrame({"town": [1, 2], "age": [1.0, 2.0], "label": ["no", "yes"]}))

@@ -158,6 +158,8 @@ def test_a_digit_that_is_drawn_is_recognised(digit, address, tmp_path):
     text, console = browse(f"{address}/guides/draw-a-digit.html?digit={digit}", tmp_path)
     assert not console
     assert re.findall(r'<output id="digit-label">(.*?)</output>', text) == [str(digit)]
+    of_set = re.findall(r'<output id="digit-set">(.*?)</output>', text)[0]
+    assert str(digit) in of_set.split(" or ")
     bars = re.findall(r'<span>(\d)</span><meter value="([\d.e-]+)"', text)
     assert [int(name) for name, _ in bars] == list(range(10))
     chances = [float(chance) for _, chance in bars]
@@ -168,8 +170,11 @@ def test_a_digit_that_is_drawn_is_recognised(digit, address, tmp_path):
 #: Predicts the ten examples of the page, and an empty drawing, in Node.js.
 DIGITS = """
 import { countsOf, EXAMPLES } from "./page.mjs";
-import { predict } from "./digits.mjs";
+import { predict, predictSet } from "./digits.mjs";
 console.log(JSON.stringify(Object.values(EXAMPLES).map((strokes) => predict(countsOf(strokes)))));
+const between = [[[0.7, 0.05], [0.3, 0.1], [0.25, 0.5], [0.6, 0.5], [0.7, 0.75], [0.5, 0.95],
+  [0.3, 0.8], [0.25, 0.5]]];
+console.log(JSON.stringify(predictSet(countsOf(between))));
 console.log(Math.max(...countsOf([])), Math.max(...countsOf([[[0.5, 0.5]]])));
 """
 
@@ -181,7 +186,8 @@ def test_digits_as_people_draw_them_are_recognised(tmp_path):
     (tmp_path / "run.mjs").write_text(DIGITS)
     command = ["node", "run.mjs"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    found, dots = done.stdout.splitlines()
+    found, between, dots = done.stdout.splitlines()
+    assert json.loads(between) == [5, 6]
     assert json.loads(found) == list(range(10))
     assert dots == "0 3"  # of nothing, and of a dot in the middle
 

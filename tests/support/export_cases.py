@@ -17,6 +17,7 @@ from trickless import (
     TableColumn,
     TableModel,
 )
+from trickless.conformal import SplitConformal
 from trickless.neurons import Cauchy, Dense, Gaussian, Laplace, Matern, Periodic, Trees
 
 #: Labels that must be escaped in C or JavaScript: quotes, trigraphs, tags, digits after codes.
@@ -25,12 +26,17 @@ _EXACT = {"random_state": 0, "dtype": "float64"}
 
 
 class Case(NamedTuple):
-    """A model, its rows as Python takes them and as numbers, and whether it has deviations."""
+    """A model, its rows as Python takes them and as numbers, and which error bars it has."""
 
     model: object
     rows: object
     numbers: np.ndarray
     deviates: bool = False
+    interval: float | None = None
+
+    @property
+    def options(self):
+        return {"error_bars": self.deviates, "interval": self.interval}
 
 
 def _problem(n=80, d=4):
@@ -39,11 +45,11 @@ def _problem(n=80, d=4):
     return X, np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(n)
 
 
-def _of_numbers(model, y=None, X=None, deviates=False):
+def _of_numbers(model, y=None, X=None, deviates=False, interval=None):
     rows, target = _problem()
     X = rows if X is None else X
     model.fit(X, target if y is None else y(X, target))
-    return Case(model, X, np.asarray(X), deviates)
+    return Case(model, X, np.asarray(X), deviates, interval)
 
 
 def _with_gaps():
@@ -77,15 +83,17 @@ def _of_frame(model):
     return Case(model, frame, _coded(frame))
 
 
-def _of_table(learner, deviates=False):
+def _of_table(learner, deviates=False, classes=None):
     frame, frame["y"] = _frame()
+    if classes is not None:
+        frame["y"] = classes[(frame["y"] > 3).astype(int)]
     columns = [
         TableColumn("length", "number", 0.1, 1.2, has_missing=True, median=0.05),
         TableColumn('wid"th', "number", -0.1, 0.9),
         TableColumn("town", "category", categories=sorted(ODD.tolist()), has_missing=True),
         TableColumn("day", "date", 19800.0, 15.0, median=19801.0),
     ]
-    model = TableModel(learner, columns, "y").fit(frame)
+    model = TableModel(learner, columns, "y", classes).fit(frame)
     frame.loc[3, "town"] = "new"
     return Case(model, frame, _coded(frame), deviates)
 
@@ -129,6 +137,18 @@ def _trees(learner, **options):
     return learner(Trees(**options), 12, random_state=0, n_candidates=4, early_stopping=False)
 
 
+def _held_out(**loss):
+    return DoublyStochasticRegressor("trees", 12, early_stopping=True, random_state=0, **loss)
+
+
+def _split(model, y):
+    """A model with the errors at rows that it has not learned from."""
+    X, target = _problem(160)
+    y = y(X, target)
+    conformal = SplitConformal(model.fit(X[:80], y[:80])).calibrate(X[80:], y[80:])
+    return Case(conformal, X[:80], X[:80], interval=0.8)
+
+
 #: Makes each case, by name.
 CASES = {
     "gaussian": lambda: _of_numbers(
@@ -160,8 +180,29 @@ CASES = {
         X=3 + 20 * _problem()[0],
         deviates=True,
     ),
+    "scaled_only": lambda: _of_numbers(
+        make_pipeline(
+            StandardScaler(with_mean=False), KitchenSinksRegressor("gaussian", 40, **_EXACT)
+        ),
+        X=3 + 20 * _problem()[0],
+    ),
+    "centred": lambda: _of_numbers(
+        make_pipeline(
+            StandardScaler(with_std=False), KitchenSinksRegressor("gaussian", 40, **_EXACT)
+        ),
+        X=3 + 20 * _problem()[0],
+    ),
     "leaves": lambda: _of_numbers(KitchenSinksRegressor(Trees(depth=3), 30, **_EXACT)),
     "oblivious": lambda: _of_numbers(_trees(DoublyStochasticRegressor), X=_with_gaps()),
+    "interval": lambda: _of_numbers(_held_out(), interval=0.8),
+    "intervals": lambda: _of_numbers(_held_out(), _several, interval=0.8),
+    "interval_of_counts": lambda: _of_numbers(_held_out(loss="poisson"), _counts, interval=0.5),
+    "interval_of_quantiles": lambda: _of_numbers(
+        _held_out(loss="quantile", quantile=[0.3, 0.5, 0.7]), interval=0.2
+    ),
+    "interval_of_passes": lambda: _of_numbers(
+        KitchenSinksRegressor("gaussian", 40, solver="iterative", **_EXACT), interval=0.8
+    ),
     "linear": lambda: _of_numbers(
         _trees(DoublyStochasticRegressor, leaves="linear"), X=_with_gaps()
     ),
@@ -178,7 +219,23 @@ CASES = {
     "frame": lambda: _of_frame(_trees(DoublyStochasticRegressor)),
     "binary_frame": lambda: _of_frame(_trees(DoublyStochasticRegressor, shape="binary")),
     "table_of_trees": lambda: _of_table(_trees(DoublyStochasticRegressor)),
+    "table_of_classes": lambda: _of_table(
+        _trees(DoublyStochasticClassifier), classes=np.sort(ODD[:2])
+    ),
     "table": lambda: _of_table(KitchenSinksRegressor("gaussian", 40, **_EXACT), deviates=True),
+    "intervals_of_others": lambda: _split(
+        KitchenSinksRegressor("gaussian", 40, **_EXACT), _several
+    ),
+    "counts_of_others": lambda: _split(
+        KitchenSinksRegressor("gaussian", 40, loss="poisson", **_EXACT), _counts
+    ),
+    "classes_of_others": lambda: _split(
+        make_pipeline(StandardScaler(), DoublyStochasticClassifier("gaussian", 64, **_EXACT)),
+        _classes(3),
+    ),
+    "set": lambda: _of_numbers(
+        KitchenSinksClassifier("gaussian", 40, **_EXACT), _classes(5), interval=0.9
+    ),
     "two_temperatures": lambda: _of_numbers(
         KitchenSinksClassifier("gaussian", 40, **_EXACT), _classes(2)
     ),
@@ -213,8 +270,11 @@ CASES = {
 def expected(case):
     """The answers of a model in Python, by name: arrays of shape (n_rows, n)."""
     model, n = case.model, len(case.rows)
+    conformal, model = model, getattr(model, "model", model)
     if not hasattr(model, "classes_"):
         answers = {"predict": model.predict(case.rows)}
+        if case.interval is not None:
+            answers["interval"] = conformal.predict_interval(case.rows, case.interval)
         if case.deviates:
             rows = case.rows
             if isinstance(model[0] if hasattr(model, "steps") else None, StandardScaler):
@@ -224,7 +284,11 @@ def expected(case):
         labels = model.predict(case.rows)
         if labels.ndim == 1:
             labels = np.array([model.classes_.tolist().index(label) for label in labels.tolist()])
-        answers = {"predict": labels, "decide": model.decision_function(case.rows)}
+        answers = {"predict": labels}
+        if hasattr(model, "decision_function"):
+            answers["decide"] = model.decision_function(case.rows)
+        if case.interval is not None:
+            answers["set"] = conformal.predict_set(case.rows, case.interval)
         if hasattr(model, "predict_proba"):
             answers["proba"] = model.predict_proba(case.rows)
     return {name: np.reshape(values, (n, -1)).astype(float) for name, values in answers.items()}
@@ -232,7 +296,8 @@ def expected(case):
 
 def tolerance(case):
     """How far an answer may be off, as a share of the spread of all."""
-    learner = getattr(case.model, "learner", case.model)
+    model = getattr(case.model, "model", case.model)
+    learner = getattr(model, "learner", model)
     learner = learner[-1] if hasattr(learner, "steps") else learner
     exact = learner.dtype == "float64" or getattr(learner.neurons_, "one_hot", False)
     return 1e-9 if exact else 1e-6

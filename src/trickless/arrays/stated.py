@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import math
+import sys
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -114,7 +115,7 @@ def check_number(name: str, value: Any, least: float = -math.inf) -> None:
     """Check that this is a finite number, and not below another."""
     if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
         raise ValueError(f"{name}: a {type(value).__name__} is where a number should be")
-    if not (math.isfinite(value) and value >= least):
+    if not max(least, -sys.float_info.max) <= value <= sys.float_info.max:
         raise ValueError(f"{name}: {value} is not a finite number from {least} on")
 
 

@@ -24,10 +24,10 @@ R = TypeVar("R")
 def snapshot(model: M) -> M:
     """Return a model that keeps the present state, while the original may continue learning.
 
-    It takes no memory, and must not learn itself. An object without attributes is returned
-    unchanged.
+    It takes no memory, and must not learn itself. A class, or an object without attributes, is
+    returned unchanged.
     """
-    if not hasattr(model, "__dict__"):
+    if isinstance(model, type) or not hasattr(model, "__dict__"):
         return model
     state = object.__new__(type(model))
     state.__dict__ = model.__dict__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -15,17 +16,27 @@ from trickless.readers.errors import CommandError
 
 
 class Format(NamedTuple):
-    """A format of models: its function, endings of its files, and options for deviations."""
+    """A format of models: its function, endings of its files, and options for error bars."""
 
     function: str
     endings: tuple[str, ...]
-    std: dict[str, Any]
+    options: Callable[[bool, float | None], dict[str, Any]]
+
+
+def _of_source(std: bool, interval: float | None) -> dict[str, Any]:
+    return {"error_bars": std, "interval": interval}
+
+
+def _of_graph(std: bool, interval: float | None) -> dict[str, Any]:
+    more = ["std"][: int(std)] + ["interval"][: int(interval is not None)]
+    options = {"outputs": ("prediction", *more)} if more else {}
+    return options if interval is None else options | {"confidence": interval}
 
 
 FORMATS = {
-    "c": Format("to_c", (".c",), {"error_bars": True}),
-    "js": Format("to_js", (".js", ".mjs"), {"error_bars": True}),
-    "onnx": Format("to_onnx", (".onnx",), {"outputs": ("prediction", "std")}),
+    "c": Format("to_c", (".c",), _of_source),
+    "js": Format("to_js", (".js", ".mjs"), _of_source),
+    "onnx": Format("to_onnx", (".onnx",), _of_graph),
 }
 
 
@@ -49,6 +60,13 @@ def export(
             "kitchen-sinks.",
         ),
     ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            help="Write intervals as well, which hold a new target with this probability, such as "
+            "0.9. Needs a regression fitted with rows that were held out.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a model as source code or as a graph, which predicts without this package."""
@@ -59,7 +77,7 @@ def export(
     found = any_model(model)
     with used(model):
         write = getattr(trickless, FORMATS[name].function)
-        write(found, out, **(FORMATS[name].std if std else {}))
+        write(found, out, **FORMATS[name].options(std, interval))
     values = {"format": name, "out": str(out), "bytes": out.stat().st_size}
     result(values, as_json, lambda: line(f"{out}: {values['bytes']:,} bytes of {name}"))
 

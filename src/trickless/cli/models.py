@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
 
 from trickless import load
 from trickless.cli.exit_codes import report, short
@@ -59,6 +60,10 @@ def used(path: Path) -> Iterator[None]:
     """Turn an error without a remedy into one that names the file of the model in use."""
     try:
         yield
+    except NotFittedError as error:
+        raise CommandError(
+            f"{path}: the model in this file is not fitted", "fit it, and save it again"
+        ) from error
     except Exception as error:
         if remedy_in(error) or isinstance(error, OSError | MemoryError):
             raise

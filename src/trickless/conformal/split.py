@@ -191,6 +191,17 @@ class SplitConformal(BaseEstimator):
         far = self._bounds(self.scores_, len(scores), confidence, sample_weight, groups)
         return scores <= far
 
+    def _fixed_bounds(self, confidence: float) -> np.ndarray:
+        """Return the bounds of scores that all rows share, (n_outputs,), for other languages."""
+        check_has(self, "scores_", "calibrate(X, y)")
+        if self.scale is not None or self.ends_ is not None:
+            raise InvalidValueError(
+                "SplitConformal: intervals whose width depends on the row, by scale='std' or by "
+                "quantiles, are not written in other languages",
+                "scale=None, and a model that predicts one number",
+            )
+        return self._bounds(self.scores_, 1, confidence, None, None)[0]
+
     def _check_kind(self, of_classes: bool) -> None:
         """Raise an error for sets of numbers, and for intervals of classes."""
         if hasattr(self.model, "classes_") != of_classes:

@@ -15,7 +15,8 @@ for (int o = 0; o < $outputs; o++) {
 }
 return 0;
 """
-_BEGIN = """
+#: Computes the decision values ``f``.
+BEGIN = """
 double f[$outputs];
 if (decide(x, f)) return 1;
 """
@@ -99,7 +100,7 @@ def add_decision(program: Program, found: Described, neurons: str, width: int) -
 def add_answers(program: Program, found: Described) -> None:
     """Add ``answer``, which predicts, and ``chances`` if there are probabilities."""
     numbers = {"outputs": found.n_outputs}
-    begin, end = code(_BEGIN, **numbers), "return 0;"
+    begin, end = code(BEGIN, **numbers), "return 0;"
     if found.labels is None:
         program.add("answer", ("x", "y"), f"{begin}\n{code(_LINKS[found.link], **numbers)}\n{end}")
         return

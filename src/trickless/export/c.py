@@ -39,6 +39,7 @@ def to_c(
     *,
     name: str | None = None,
     error_bars: bool = False,
+    interval: float | None = None,
 ) -> None:
     """Write a fitted model as a file of C99 and its header, which need only the C library.
 
@@ -50,14 +51,17 @@ def to_c(
     - ``model_decide(x, f)`` of a classifier: decision values,
     - ``model_proba(x, p)``: probabilities, where the model has them,
     - ``model_std(x, s)``: standard deviations of new targets, with ``error_bars``,
+    - ``model_interval(x, ends)`` of a regressor: the ends of prediction intervals, with
+      ``interval``, or ``model_set(x, has)`` of a classifier: which labels are in a prediction set,
     - ``model_category(column, text)``: the code of a category, if there are columns of categories.
 
     Parameters
     ----------
     model : estimator
         A model of Kitchen Sinks, Doubly Stochastic or Shrinking Gradient, with Fourier neurons,
-        dense units or trees. It may be in a :class:`TableModel`, or in a pipeline after a
-        ``StandardScaler``.
+        dense units or trees. It may be in a :class:`TableModel`, in a pipeline after a
+        ``StandardScaler``, or with one of these in a
+        :class:`~trickless.conformal.SplitConformal`.
     path : str or path
         The file to write, such as "model.c". Its header is beside it, such as "model.h".
     name : str or None, default=None
@@ -65,6 +69,12 @@ def to_c(
     error_bars : bool, default=False
         Whether to write standard deviations, for :class:`KitchenSinksRegressor`. They take a number
         for each pair of columns of activations, so that files are large.
+    interval : float or None, default=None
+        The probability that intervals hold a new target, such as 0.9, or sets of classes the true
+        one. Sets are as in ``predict_set``. Intervals exist for regressors whose
+        ``predict_interval`` uses errors at rows that were held out, such as
+        :class:`DoublyStochasticRegressor` with ``early_stopping=True``, and for
+        :class:`~trickless.conformal.SplitConformal`.
 
     Raises
     ------
@@ -105,12 +115,14 @@ def to_c(
             f"to_c: path={str(path)!r} has a name that C cannot include", "such as 'model.c'"
         )
     name, header = _checked_name(name, path), path.with_suffix(".h")
-    program = describe("to_c", model, error_bars)
+    program = describe("to_c", model, error_bars, interval)
     source, declared = _source(program, name, header.name), _header(program, name)
     for each in (path, header):
         check_writable("to_c", each)
     with written_whole("to_c", header) as first, written_whole("to_c", path) as second:
         first.write(declared.encode("ascii"))
+        first.flush()
+        os.fsync(first.fileno())  # if the disk is full, it shows before either file is in its place
         second.write(source.encode())
 
 
@@ -133,6 +145,7 @@ def _header(program: Program, name: str) -> str:
     guard, n_labels = f"{upper}_H", 0 if program.labels is None else len(program.labels)
     counts = {"N_FEATURES": len(program.columns), "N_OUTPUTS": program.n_outputs}
     counts |= {"N_LABELS": n_labels} if n_labels else {}
+    counts |= {"N_ENDS": program.n_ends} if program.n_ends and not n_labels else {}
     lines = [
         f"/* {_comment(program)}",
         " *",
@@ -198,8 +211,8 @@ def _declarations(program: Program, name: str) -> list[tuple[str, str]]:
         about = f"Fill f with {upper}_N_OUTPUTS decision values."
         found.append((about, f"int {name}_decide(const double *x, double *f)"))
         if program.has_sets:
-            about = f"Fill y with 1 for each of {upper}_N_LABELS labels that the row has, else 0."
-            found.append((about, f"int {name}_predict(const double *x, int *y)"))
+            about = f"Fill has with 1 for each of {upper}_N_LABELS labels of the row, else 0."
+            found.append((about, f"int {name}_predict(const double *x, int *has)"))
         else:
             about = "Predict the number of a label, or -1 for a row that cannot be used."
             found.append((about, f"int {name}_predict(const double *x)"))
@@ -209,6 +222,12 @@ def _declarations(program: Program, name: str) -> list[tuple[str, str]]:
     if program.has("deviate"):
         about = f"Fill s with {upper}_N_OUTPUTS standard deviations of new targets."
         found.append((about, f"int {name}_std(const double *x, double *s)"))
+    if program.has("surround") and program.labels is not None:
+        about = f"Fill has with 1 for each of {upper}_N_LABELS labels in the set of a row, else 0."
+        found.append((about, f"int {name}_set(const double *x, int *has)"))
+    elif program.has("surround"):
+        about = f"Fill ends with the lower and the upper end of each interval, {upper}_N_ENDS."
+        found.append((about, f"int {name}_interval(const double *x, double *ends)"))
     return found
 
 
@@ -246,21 +265,32 @@ def _answers(program: Program, name: str) -> str:
         parts.append(_strings(f"{name}_labels", f"{upper}_N_LABELS", labels))
         parts.append(wrap.format(name, "_decide", row.format("f"), "decide", "f"))
         if program.has_sets:
-            parts.append(
-                f"int {name}_predict(const double *x, int *y) {{\n"
-                f"  double has[{upper}_N_LABELS];\n  if (answer(x, has)) return 1;\n"
-                f"  for (int o = 0; o < {upper}_N_LABELS; o++) y[o] = has[o] > 0.0;\n"
-                "  return 0;\n}\n"
-            )
+            parts.append(_flags(name, "predict", "answer"))
         else:
             parts.append(
                 f"int {name}_predict(const double *x) {{\n  double y[1];\n"
                 "  return answer(x, y) ? -1 : (int)y[0];\n}\n"
             )
-    for function, public, filled in (("chances", "_proba", "p"), ("deviate", "_std", "s")):
-        if program.has(function):
+    for function, public, filled in (
+        ("chances", "_proba", "p"),
+        ("deviate", "_std", "s"),
+        ("surround", "_interval", "ends"),
+    ):
+        if program.has(function) and (program.labels is None or public != "_interval"):
             parts.append(wrap.format(name, public, row.format(filled), function, filled))
+    if program.has("surround") and program.labels is not None:
+        parts.append(_flags(name, "set", "surround"))
     return "\n".join(parts)
+
+
+def _flags(name: str, public: str, function: str) -> str:
+    """Return a public function that fills 1 or 0 for each label."""
+    n = f"{name.upper()}_N_LABELS"
+    return (
+        f"int {name}_{public}(const double *x, int *has) {{\n"
+        f"  double y[{n}];\n  if ({function}(x, y)) return 1;\n"
+        f"  for (int o = 0; o < {n}; o++) has[o] = y[o] > 0.0;\n  return 0;\n}}\n"
+    )
 
 
 def _function(function: Function) -> str:

@@ -12,16 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless import neurons
 from trickless.arrays.states import snapshot
+from trickless.conformal.levels import CONFIDENCE
+from trickless.conformal.split import SplitConformal
 from trickless.errors import InvalidValueError, RemedyError
 from trickless.export.answers import add_answers, add_decision
 from trickless.export.deviations import add_deviations
 from trickless.export.fourier import dense, fourier
+from trickless.export.intervals import add_intervals
 from trickless.export.program import Program
 from trickless.export.rows import read_frame, read_numbers, read_table
 from trickless.export.trees import trees
 from trickless.learners.described import Described, described
 from trickless.learners.gaussian_process import GaussianProcess
 from trickless.learners.table_model import TableModel
+from trickless.rules import NONE, check_value, either
 
 #: Returns the code of a family's neurons, which adds to ``f`` or fills ``z``.
 _Neurons = Callable[[Program, Described, int, str], str]
@@ -41,8 +45,13 @@ _FAMILIES: dict[type, _Neurons] = {
 _WIDEST = 2**16
 
 
-def describe(owner: str, model: Any, error_bars: bool = False) -> Program:
+def describe(
+    owner: str, model: Any, error_bars: bool = False, interval: float | None = None
+) -> Program:
     """Describe a fitted model as a program. ``owner`` begins error messages."""
+    check_value(owner, "interval", interval, either(CONFIDENCE, NONE))
+    conformal = model if isinstance(model, SplitConformal) else None
+    model = model if conformal is None else conformal.model
     learner, scaler = _parts(owner, model)
     learner = snapshot(learner)  # which another thread may train meanwhile
     found = described(owner, learner)
@@ -77,6 +86,8 @@ def describe(owner: str, model: Any, error_bars: bool = False) -> Program:
         code = write(program, found, width, "decide") if len(found.coef) else ""
         add_decision(program, found, code, width)
         add_answers(program, found)
+        if interval is not None:
+            add_intervals(program, found, conformal or learner, interval)
         if error_bars:
             if not isinstance(learner, GaussianProcess):
                 raise InvalidValueError(

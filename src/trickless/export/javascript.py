@@ -14,7 +14,7 @@ from trickless import __version__
 from trickless.errors import InvalidValueError
 from trickless.export.describe import describe
 from trickless.export.labels import js_value
-from trickless.export.program import Function, Program
+from trickless.export.program import Function, Program, code
 from trickless.files.whole import as_path, written_whole
 
 _TYPES = {"f4": "Float32Array", "f8": "Float64Array", "u1": "Uint8Array", "i1": "Int8Array"}
@@ -100,16 +100,36 @@ export function predictStd(row) {
   return $y;
 }
 """
+_SURROUND = """
+export function predictInterval(row) {
+  const ends = filled(surround, row, $n);
+  return $ends;
+}
+"""
+_IN_SET = """
+export function predictSet(row) {
+  const has = filled(surround, row, classes.length);
+  return classes.filter((_, k) => has[k] === 1);
+}
+"""
+_PAIRS = "Array.from({ length: N_OUTPUTS }, (_, o) => ends.slice(2 * o, 2 * o + 2))"
 
 
-def to_js(model: Any, path: str | os.PathLike[str], *, error_bars: bool = False) -> None:
+def to_js(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    error_bars: bool = False,
+    interval: float | None = None,
+) -> None:
     """Write a fitted model as a module of JavaScript, for browsers and Node.js.
 
     The module needs nothing else. It exports ``predict(row)``, and for a classifier
     ``decide(row)`` and ``classes``, as well as ``predictProba(row)`` where the model has
-    probabilities and ``predictStd(row)`` with ``error_bars``. A row is an array, or an object by
-    the names of the columns. Missing values are ``null`` or NaN, categories are strings
-    or numbers, and dates are days since 1970.
+    probabilities, ``predictStd(row)`` with ``error_bars``, and with ``interval``
+    ``predictInterval(row)``, a pair of ends, or ``predictSet(row)``, a list of labels. A row is an
+    array, or an object by the names of the columns. Missing values are ``null`` or NaN, categories
+    are strings or numbers, and dates are days since 1970.
 
     Parameters
     ----------
@@ -119,6 +139,8 @@ def to_js(model: Any, path: str | os.PathLike[str], *, error_bars: bool = False)
         The file to write, such as "model.js" or "model.mjs".
     error_bars : bool, default=False
         Whether to write standard deviations, as for :func:`to_c`.
+    interval : float or None, default=None
+        The probability that intervals hold a new target, as for :func:`to_c`.
 
     Raises
     ------
@@ -149,7 +171,7 @@ def to_js(model: Any, path: str | os.PathLike[str], *, error_bars: bool = False)
         raise InvalidValueError(
             f"to_js: path={str(path)!r} does not end in .js or .mjs", "such as 'model.js'"
         )
-    text = _module(describe("to_js", model, error_bars))
+    text = _module(describe("to_js", model, error_bars, interval))
     with written_whole("to_js", path) as file:
         file.write(text.encode("ascii"))
 
@@ -196,6 +218,12 @@ def _module(program: Program) -> str:
         lines += [f"export const classes = [{labels}];", _SETS if program.has_sets else _CLASSIFIER]
     lines += [_CHANCES] if program.has("chances") else []
     lines += [_DEVIATE.replace("$y", y.replace("y", "s"))] if program.has("deviate") else []
+    if program.has("surround") and program.labels is not None:
+        lines.append(_IN_SET)
+    elif program.has("surround"):
+        is_pair = program.is_vector or program.n_ends < 2 * program.n_outputs
+        pairs = "ends" if is_pair else _PAIRS
+        lines.append(code(_SURROUND, n=program.n_ends, ends=pairs))
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trickless.errors import InvalidValueError
+from trickless.files.text import utf8
 
 #: The largest integers that a number of JavaScript has exactly.
 _EXACT = 2**53
@@ -25,7 +26,7 @@ def c_string(owner: str, text: str) -> str:
             "labels without it",
         )
     shown = []
-    for byte in _utf8(owner, text):
+    for byte in utf8(owner, text):
         plain = 0x20 <= byte < 0x7F and chr(byte) not in '"\\?'
         shown.append(chr(byte) if plain else f"\\{byte:03o}")
     return f'"{"".join(shown)}"'
@@ -35,7 +36,7 @@ def js_value(owner: str, label: Any) -> str:
     """Return a label as a literal of JavaScript: a string, a number or a Boolean."""
     value = label.item() if isinstance(label, np.generic) else label
     if isinstance(value, str):
-        _utf8(owner, value)
+        utf8(owner, value)
         # A script in a page ends at its closing tag, wherever that is.
         return json.dumps(value).replace("<", "\\u003c")
     if isinstance(value, bool):
@@ -48,14 +49,3 @@ def js_value(owner: str, label: Any) -> str:
         f"{owner}: the label {value!r} is no string, Boolean or number that JavaScript has exactly",
         "labels as text, such as y.astype(str)",
     )
-
-
-def _utf8(owner: str, text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidValueError(
-            f"{owner}: the label or name {text!r} holds half of a pair of surrogates, which UTF-8 "
-            "cannot hold",
-            "labels of whole characters",
-        ) from error

@@ -28,13 +28,14 @@ def to_onnx(
     - Numbers and Booleans are numbers, and NaN where they are missing.
     - Dates are numbers of days since 1970, in UTC if they have a time zone. Durations and times of
       day are days.
-    - Categories are strings, spelled as in training. "", "NA" and the like are missing values.
-      Others are new categories.
+    - Categories are strings, spelled as in training. Others are missing values if they are "", "NA"
+      and the like, and new categories else.
 
     Parameters
     ----------
     model : estimator
-        A fitted learner, a :class:`RandomFeatures` or a :class:`TableModel`. After ``import
+        A fitted learner, a :class:`RandomFeatures` or a :class:`TableModel`, or
+        :class:`~trickless.conformal.SplitConformal` with one of them. After ``import
         trickless.onnx``, ``skl2onnx.to_onnx`` writes scikit-learn's pipelines that hold them.
     path : str or path, optional
         Where to write the graph as well. The file is written whole or not at all.
@@ -43,15 +44,16 @@ def to_onnx(
 
         - Regressors have "prediction", the default, "std" where ``predict`` has ``return_std``, and
           "interval", as from ``predict_interval``.
-        - Classifiers have "label", "probabilities" and "decision". Default: labels and
-          probabilities, or decision values where the loss does not determine probabilities.
+        - Classifiers have "label", "probabilities", "decision" and "set", as from ``predict_set``.
+          Default: labels and probabilities, or decision values where the loss does not determine
+          probabilities.
         - :class:`RandomFeatures` has "features".
     dtype : {"float32", "float64"}, optional
         Precision of the inputs that are numbers. Default: that in which the model reads them, which
         is double for tables. The graph computes in the precision of the model in any case. Answers
         are in double precision.
     confidence : float, default=0.9
-        The probability that a target is in its interval.
+        The probability that a target is in its interval, or a class in its set.
 
     Returns
     -------

@@ -68,6 +68,10 @@ class Program:
         The classes of a classifier.
     has_sets : bool
         Whether a row may have several labels.
+    is_vector : bool
+        Whether a regressor predicts a number for each row, and not several.
+    n_ends : int
+        Number of ends of intervals.
     arrays : dict of arrays
         Constants by name.
     functions : list of Function
@@ -81,6 +85,7 @@ class Program:
     labels: np.ndarray | None = None
     has_sets: bool = False
     is_vector: bool = False
+    n_ends: int = 0
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     functions: list[Function] = field(default_factory=list)
 

@@ -81,8 +81,8 @@ _SINCE = "days since 1970-01-01"
 
 
 def _largest(program: Program) -> str:
-    """Return the largest number of the precision of rows."""
-    return repr(SINGLE if program.single else DOUBLE)
+    """Return the largest number that the precision of rows does not round to infinity."""
+    return repr(float(np.nextafter(2.0**128 - 2.0**103, 0)) if program.single else DOUBLE)
 
 
 def read_numbers(program: Program, learner: Any, scaler: Any = None) -> int:
@@ -91,10 +91,11 @@ def read_numbers(program: Program, learner: Any, scaler: Any = None) -> int:
     n = learner.n_features_in_
     program.columns = [Column(None if names is None else str(names[j])) for j in range(n)]
     if scaler is not None:
-        mean, scale = (getattr(scaler, name) for name in ("mean_", "scale_"))
+        mean = scaler.mean_ if scaler.with_mean else np.zeros(n)  # known even if it is not used
+        scale = scaler.scale_ if scaler.with_std else np.ones(n)
         program.keep(
-            input_mean=np.zeros(n) if mean is None else np.asarray(mean, dtype=np.float64),
-            input_scale=np.ones(n) if scale is None else np.asarray(scale, dtype=np.float64),
+            input_mean=np.asarray(mean, dtype=np.float64),
+            input_scale=np.asarray(scale, dtype=np.float64),
         )
     body = code(
         _PLAIN,

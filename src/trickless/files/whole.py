@@ -60,11 +60,17 @@ def written_whole(
 def as_path(owner: str, path: str | os.PathLike[str]) -> Path:
     """Return a path. ``owner`` begins the error for what is none."""
     try:
-        return Path(os.fsdecode(path))
+        text = os.fsdecode(path)
     except TypeError as error:
         raise InvalidTypeError(
             f"{owner}: path={shown(path)}, but it must be a path", "a name of a file, as text"
         ) from error
+    if "\0" in text:
+        raise InvalidValueError(
+            f"{owner}: path={shown(text)} holds a null character, but names of files have none",
+            "a path without it",
+        )
+    return Path(text)
 
 
 def check_writable(owner: str, path: str | os.PathLike[str]) -> None:

@@ -22,8 +22,8 @@ _DISTINCT = 0.9
 #: Differences below this share of the spread of a column, or of a value, are rounding noise of
 #: earlier computations: of sines of large angles, and of sums.
 _NOISE_OF_SPREAD, _NOISE_OF_VALUE = 2**-33, 2**-43
-#: Float64 is exact for integers up to here.
-_WHOLE = 2**53
+#: Float64 is exact for integers up to the first number, and has none from the second on.
+_WHOLE, _LARGEST = 2**53, 2**1023
 
 
 def warn_of_resolution(
@@ -107,11 +107,11 @@ def _columns(values: Any) -> list[tuple[str, np.ndarray]]:
 
 
 def _beyond_float64(column: np.ndarray) -> bool:
-    """Return whether a column holds integers some of which float64 does not hold."""
+    """Return whether a column holds integers some of which float64 rounds."""
     if column.dtype.kind == "O" and not all(type(value) is int for value in column):
         return False
     whole = column.dtype.kind in "iuO" and len(column) > 0
-    return whole and max(int(column.max()), -int(column.min())) > _WHOLE
+    return whole and _WHOLE < max(int(column.max()), -int(column.min())) < _LARGEST
 
 
 def merged(X: np.ndarray, dtype: Any) -> np.ndarray:

@@ -103,6 +103,13 @@ def choices_of(learner: Any) -> int:
 
 def sets_of_classes(learner: Any, X: Any, confidence: float) -> Any:
     """Return which classes are in the sets of rows, (n_rows, n_classes)."""
+    far, decisions = how_unlikely(learner, confidence), learner._decide(X)
+    of_new = scores_of_classes(learner._likely(to_host(decisions)))
+    return to_device_of(decisions, of_new <= far)
+
+
+def how_unlikely(learner: Any, confidence: float) -> float:
+    """Return the probability that classes above one in a set may have, by rows not learned."""
     if isinstance(learner.targets_, LabelSets):
         raise InvalidValueError(
             f"{type(learner).__name__}: predict_set is for one label for each row, but the model "
@@ -113,11 +120,8 @@ def sets_of_classes(learner: Any, X: Any, confidence: float) -> Any:
     if scores is None:
         raise _nothing_unseen(learner, "sets of classes")
     _warn_of_given(learner)
-    decisions = learner._decide(X)
     _check_enough(learner, scores.weight, confidence)
-    far = upper_quantiles(scores.values, confidence, relative(scores.weight))
-    of_new = scores_of_classes(learner._likely(to_host(decisions)))
-    return to_device_of(decisions, of_new <= far)
+    return float(upper_quantiles(scores.values, confidence, relative(scores.weight)))
 
 
 def _warn_of_given(learner: Any) -> None:

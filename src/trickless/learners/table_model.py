@@ -193,7 +193,7 @@ class TableModel(Stated, BaseEstimator):
     @completed_by(_TARGET, _LEARNING)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableModel:
         """Fit the learner to all rows. The description of the columns stays unchanged."""
-        frame, targets, there = with_target(self, self._frame(X), y)
+        frame, targets, there = self._with_target(X, y)
         options = weights_of(self, self.learner.fit, frame, there, sample_weight)
         rows = self._rows.of_frame(_with_rows(frame[there]), declare=True)
         self.learner.fit(rows, targets, **options)
@@ -218,7 +218,7 @@ class TableModel(Stated, BaseEstimator):
     @completed_by(_TARGET, _LEARNING)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableModel:
         """Learn from a batch of rows."""
-        frame, targets, there = with_target(self, self._frame(X), y)
+        frame, targets, there = self._with_target(X, y)
         options = weights_of(self, self.learner.partial_fit, frame, there, sample_weight)
         if self.classes is not None:
             options["classes"] = self.classes
@@ -359,7 +359,7 @@ class TableModel(Stated, BaseEstimator):
         -------
         float
         """
-        frame, targets, there = with_target(self, self._frame(X), y)
+        frame, targets, there = self._with_target(X, y)
         weight = None if sample_weight is None else one_each(sample_weight, there)
         predicted = self.predict(frame[there])
         if is_classifier(self.learner):
@@ -416,6 +416,18 @@ class TableModel(Stated, BaseEstimator):
         if isinstance(parts[0], tuple):
             return tuple(map(np.concatenate, zip(*parts, strict=True)))
         return np.concatenate(parts)
+
+    def _with_target(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Return the rows with y among their columns, the known targets, and where they are."""
+        try:
+            self.check_state()
+        except ValueError as error:  # of a part that a caller has made
+            raise InvalidValueError(
+                f"TableModel: {error}",
+                "columns=[TableColumn('age', 'number')], with categories as a list of text, and "
+                "classes=numpy.array(['no', 'yes'])",
+            ) from error
+        return with_target(self, self._frame(X), y)
 
     def prepared(self, X: Any) -> Any:
         """Return rows as the learner takes them, to predict them."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
 
 import trickless.onnx.namespace as xp
+from trickless.conformal.split import SplitConformal
 from trickless.errors import InvalidValueError
+from trickless.files.text import utf8
 from trickless.intake.labels import LabelSets
 from trickless.learners.classifier import Classifier
+from trickless.learners.intervals import how_unlikely
 from trickless.learners.random_features import RandomFeatures
 from trickless.learners.regressor import Regressor
-from trickless.onnx.certainty import deviations, interval
+from trickless.onnx.certainty import around, deviations, interval
 from trickless.onnx.decisions import decisions, features
 from trickless.onnx.tensors import Tensor
 
@@ -41,7 +44,7 @@ def _(model: Regressor) -> Any:
 
 @answers_of.register
 def _(model: Classifier) -> Any:
-    known = {"label": _label, "probabilities": _probabilities, "decision": _decision}
+    known = {"label": _label, "probabilities": _probabilities, "decision": _decision, "set": _set}
     usual = "probabilities" if hasattr(model, "predict_proba") else "decision"
     if usual == "decision":
         del known["probabilities"]
@@ -53,9 +56,18 @@ def _(model: RandomFeatures) -> Any:
     return {"features": lambda model, X, f, confidence: features(model, X)}, ("features",)
 
 
-def written(model: Any, X: Tensor, names: tuple[str, ...], confidence: float) -> dict[str, Tensor]:
-    """Return some answers of a model by their names."""
+def written(
+    model: Any,
+    X: Tensor,
+    names: tuple[str, ...],
+    confidence: float,
+    conformal: SplitConformal | None = None,
+) -> dict[str, Tensor]:
+    """Return some answers of a model by their names, with the errors of others if there are any."""
     known = answers_of(model)[0]
+    if conformal is not None:
+        far: Any = conformal._fixed_bounds(confidence)
+        known |= {"set": partial(_set, far=far), "interval": partial(around, far=far)}
     f: Any = None
     if not isinstance(model, RandomFeatures):
         f = model.targets_.shown(decisions(model, X))
@@ -82,13 +94,15 @@ def _label(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
 def _as_written(classes: np.ndarray) -> np.ndarray:
     """Return labels in a type that ONNX has."""
     kind, values = classes.dtype.kind, classes.tolist()
-    if kind in "iu" and max(map(abs, values), default=0) < 2**63:
+    if kind in "iu" and max(values, default=0) < 2**63:
         return classes.astype(np.int64)
-    if kind == "b" or kind == "U":
+    if kind == "b":
         return classes
     if kind == "f":
         return classes.astype(np.float64)
-    if kind in "OT" and all(isinstance(value, str) for value in values):
+    if kind in "OTU" and all(isinstance(value, str) for value in values):
+        for value in values:
+            utf8("to_onnx", value)
         return classes.astype(str)
     raise InvalidValueError(
         f"to_onnx: the labels {values[:3]} have the type {classes.dtype}, which ONNX does not have",
@@ -112,6 +126,19 @@ def _probabilities(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tenso
         return xp.concat([1.0 - positive, positive], axis=1)
     total = xp.sum(positive, axis=1, keepdims=True)
     return xp.where(total > 0, positive / total, 1 / f.shape[1])
+
+
+def _set(model: Any, X: Tensor, f: Tensor, confidence: float, far: Any = None) -> Tensor:
+    """Return which classes are in prediction sets, as ``predict_set``."""
+    far = how_unlikely(model, confidence) if far is None else far
+    if hasattr(model, "predict_proba"):
+        p = _probabilities(model, X, f, confidence)
+    else:
+        p = softmax(xp.concat([xp.zeros_like(f), f], axis=1) if f.shape[1] == 1 else f)
+    before = np.tri(p.shape[1], k=-1, dtype=bool)  # among equally likely classes
+    mine, other = p[:, :, None], p[:, None, :]
+    above = xp.where((other > mine) | ((other == mine) & before), other, 0.0)
+    return xp.sum(above, axis=2) <= far
 
 
 def softmax(f: Tensor) -> Tensor:

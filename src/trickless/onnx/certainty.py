@@ -70,6 +70,12 @@ def _(model: Regressor, X: Tensor, f: Tensor, confidence: float) -> Tensor:
     return model.targets_.shaped(_ends(model.targets_, f, far))
 
 
+def around(model: Regressor, X: Tensor, f: Tensor, confidence: float, far: np.ndarray) -> Tensor:
+    """Return intervals within a distance of predictions, in the units of the targets."""
+    mean = model.targets_.values(f)
+    return model.targets_.shaped(xp.stack([mean - far, mean + far], axis=-1))
+
+
 @interval.register
 def _(model: LeftOutIntervals, X: Tensor, f: Tensor, confidence: float) -> Tensor:
     """Write jackknife+: quantiles of predictions without each row, plus and minus its error."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import trickless.onnx.convolutions
 import trickless.onnx.namespace as xp
 import trickless.onnx.trees  # noqa: F401  registers how trees are written
 from trickless.errors import InvalidValueError

@@ -201,6 +201,7 @@ less, greater = _binary("Less", "less", bool), _binary("Greater", "greater", boo
 less_equal = _binary("LessOrEqual", "less_equal", bool)
 greater_equal = _binary("GreaterOrEqual", "greater_equal", bool)
 equal = _binary("Equal", "equal", bool)
+bitwise_xor = _binary("BitwiseXor", "bitwise_xor")
 _and, _or = _binary("And", "logical_and", bool), _binary("Or", "logical_or", bool)
 
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.states import snapshot
 from trickless.conformal.levels import check_confidence
+from trickless.conformal.split import SplitConformal
 from trickless.errors import InvalidValueError
 from trickless.files.format import library_version
 from trickless.files.whole import written_whole
@@ -35,6 +36,8 @@ def model_of(
     library("to_onnx", "onnx", "onnx")
     check_value("to_onnx", "dtype", dtype, either(DTYPE, NONE))
     check_confidence("to_onnx", confidence)
+    conformal = model if isinstance(model, SplitConformal) else None
+    model = model if conformal is None else conformal.model
     is_table = isinstance(model, TableModel)
     learner = snapshot(model.learner if is_table else model)
     known, usual = answers_of(learner)
@@ -46,7 +49,7 @@ def model_of(
         dtype = np.float64 if reads_double else learner.rows_.dtype
     rows_of = rows_of_table if is_table else rows_of_learner
     X = rows_of(graph, model if is_table else learner, np.dtype(dtype))
-    for name, tensor in written(learner, X, names, confidence).items():
+    for name, tensor in written(learner, X, names, confidence, conformal).items():
         graph.output(name, tensor.name_in(graph), tensor.dtype, *tensor.shape[1:])
     _check_size(graph)
     proto = graph.model(f"{type(learner).__name__} of trickless {library_version()}")

@@ -15,11 +15,22 @@ import numpy as np
 
 import trickless.onnx.namespace as xp
 from trickless.arrays.places import to_host
-from trickless.neurons import Chi2, Intersection, Landmarks, Laplace1, Neurons, On, Patches, Tabular
+from trickless.neurons import (
+    Chi2,
+    Intersection,
+    Landmarks,
+    Laplace1,
+    Neurons,
+    On,
+    Patches,
+    Tabular,
+    Tanimoto,
+)
 from trickless.neurons.base import Weights
 from trickless.neurons.isotropic import Isotropic
 from trickless.neurons.patches import _FLOOR, _affine, _unit_range
 from trickless.neurons.tabular import TOP
+from trickless.neurons.tanimoto import _FACTORS
 from trickless.onnx.tensors import Tensor
 
 #: The classes that write graphs, by the class of the family.
@@ -71,6 +82,25 @@ class _Intersection(Intersection):
 
     def prepare(self, X: Any) -> Any:
         return X
+
+
+@writes(Tanimoto)
+class _Tanimoto(Tanimoto):
+    """It samples from all features of a row, of which those that are 0 are never chosen."""
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        r, log_c, beta, seed = map(to_host, weights)
+        t = xp.floor(xp.log(X)[:, None, :] / r + beta)
+        value = log_c - r * (t - beta + 1)
+        feature = xp.argmin_last(value)
+        level = xp.taken_along(t, feature[:, :, None], axis=2)[:, :, 0]
+        empty = xp.all(X == 0, axis=1, keepdims=True)
+        feature, level = (xp.where(empty, -1, xp.astype(i, xp.int64)) for i in (feature, level))
+        bits: Any = seed.astype(np.int64)
+        for number, factor in zip((feature, level, level), _FACTORS, strict=True):
+            bits = xp.bitwise_xor(bits, number) * np.uint64(factor).astype(np.int64)
+            bits = xp.bitwise_xor(bits, xp.bitwise_right_shift(bits, 31))
+        return xp.astype(xp.where(bits < 0, -1, 1), X.dtype)
 
 
 @writes(Tabular)

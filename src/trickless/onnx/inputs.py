@@ -13,6 +13,7 @@ import numpy as np
 
 import trickless.onnx.namespace as xp
 from trickless.errors import InvalidValueError
+from trickless.files.text import utf8
 from trickless.learners.table_model import TableModel
 from trickless.learners.table_rows import LARGEST_SINGLE
 from trickless.neurons import make_neurons
@@ -134,6 +135,11 @@ def _dtype_of(about: TableColumn, dtype: np.dtype) -> Any:
 
 def declared(graph: Graph, name: str, dtype: Any, width: int) -> Tensor:
     """Declare an input of a graph, and return it."""
+    if not utf8("to_onnx", name):
+        raise InvalidValueError(
+            "to_onnx: the name of a column is '', which no input of a graph can have",
+            "rename it before you fit the model",
+        )
     graph.input(name, dtype, width)
     return Tensor((Rows(1), width), dtype, graph, name)
 
@@ -145,6 +151,8 @@ def coded(x: Tensor, codes: dict[str, int], of_others: int) -> Tensor:
     """
     forms = {normalize(form, text): code for text, code in codes.items() for form in ("NFC", "NFD")}
     forms |= codes
+    for text in forms:
+        utf8("to_onnx", text)
     code = xp.emit(
         "LabelEncoder",
         [x],

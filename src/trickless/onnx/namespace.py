@@ -22,6 +22,7 @@ from trickless.onnx.elements import (  # noqa: F401  many are of the array API
     asarray,
     astype,
     bitwise_right_shift,
+    bitwise_xor,
     bool,
     broadcast,
     ceil,
@@ -130,6 +131,12 @@ def argmax(x: Tensor, /, *, axis: int) -> Tensor:
     (axis,) = _axes(x, axis)
     shape = [n for i, n in enumerate(x.shape) if i != axis]
     return emit("ArgMax", [x], shape, int64, axis=axis, keepdims=0)
+
+
+def argmin_last(x: Tensor) -> Tensor:
+    """Return where the smallest numbers along the last axis are, the last ones of equal numbers."""
+    axis = x.ndim - 1
+    return emit("ArgMin", [x], x.shape[:-1], int64, axis=axis, keepdims=0, select_last_index=1)
 
 
 @of_tensors
@@ -307,9 +314,9 @@ def take(x: Any, indices: Any, /, *, axis: Any = None) -> Tensor:
     return emit("Gather", [x, indices], shape, x.dtype, axis=axis)
 
 
-def taken_along(x: Tensor, columns: Tensor) -> Tensor:
-    """Return the values of each row at columns of its own, (n_rows, n_picked)."""
-    return emit("GatherElements", [x, columns], columns.shape, x.dtype, axis=1)
+def taken_along(x: Tensor, columns: Tensor, axis: int = 1) -> Tensor:
+    """Return the values of each row at columns of its own, in the shape of the columns."""
+    return emit("GatherElements", [x, columns], columns.shape, x.dtype, axis=axis)
 
 
 def picked(x: Tensor, key: Any) -> Tensor:
