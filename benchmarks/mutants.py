@@ -55,7 +55,7 @@ TESTS = {
     ),
     **dict.fromkeys(
         ("learners/kitchen_sinks.py", "learners/sums_learner.py"),
-        "learners/test_kitchen_sinks.py solvers/least_squares/test_conjugate_gradients.py "
+        "learners/test_kitchen_sinks.py solvers/least_squares/test_passes.py "
         f"selection/test_halving.py {COMMON}",
     ),
     "learners/doubly_stochastic.py": f"learners/test_doubly_stochastic.py {COMMON}",

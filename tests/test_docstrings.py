@@ -9,7 +9,7 @@ import pytest
 
 import trickless
 import trickless.baselines
-from trickless.docstrings import documented
+from trickless.docstrings import completed_by, documented
 from trickless.neurons import Neurons
 
 LEARNERS = [
@@ -124,3 +124,71 @@ def test_python_without_docstrings_imports_learners():
         [sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=True
     )
     assert run.stdout.strip() == "None"
+
+
+def test_a_function_adds_what_texts_describe():
+    shared = """
+Parameters
+----------
+X : array
+    Rows.
+y : array
+    Targets.
+other : str
+    A parameter of another function.
+
+Returns
+-------
+self
+"""
+
+    @completed_by("Parameters\n---\ny : int\n    Labels.", shared)
+    def fit(X, y, weight=None):
+        """Fit.
+
+        Parameters
+        ----------
+        weight : array, optional
+            Weights.
+
+        Raises
+        ------
+        ValueError
+            Never.
+        """
+
+    assert inspect.getdoc(fit) == inspect.cleandoc("""
+        Fit.
+
+        Parameters
+        ----------
+        X : array
+            Rows.
+        y : int
+            Labels.
+        weight : array, optional
+            Weights.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            Never.
+        """)
+
+
+@pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("name", ["fit", "partial_fit", "predict", "score", "predict_then_learn"])
+def test_methods_describe_what_they_take(cls, name):
+    method = getattr(cls, name, None)
+    if method is None or not method.__module__.startswith("trickless."):
+        return
+    doc = inspect.getdoc(method)
+    section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\w[\w ]*\n--|\Z)", doc, flags=re.S)
+    names = re.findall(r"^(\w+) : ", section[1], flags=re.M)
+    assert names == list(inspect.signature(method).parameters)[1:]
+    if "fit" in name:
+        assert "\nReturns\n-------\nself" in doc

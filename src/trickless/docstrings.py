@@ -1,23 +1,28 @@
-"""Docstrings of classes: what several of them share is described once, at their base.
+"""Docstrings: what several classes or functions share is described once.
 
 The docstring of a class has what is its own. ``documented`` adds the parameters, attributes and
-other sections that the docstrings of its base classes have.
+other sections that the docstrings of its base classes have. ``completed_by`` adds to the docstring
+of a function what a text describes for several functions, such as the rows that they take.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from inspect import cleandoc, signature
 from typing import Any, TypeVar
 
 C = TypeVar("C", bound=type[Any])
+F = TypeVar("F", bound=Callable[..., Any])
 
-#: The sections of a class, in numpydoc's order.
+#: The sections in numpydoc's order.
 _SECTIONS = (
-    "Parameters", "Attributes", "Raises", "Warns", "See Also", "Notes", "References", "Examples",
+    "Parameters", "Attributes", "Returns", "Raises", "Warns", "See Also", "Notes", "References",
+    "Examples",
 )  # fmt: skip
 _HEADING = re.compile(r"^(\w[\w ]*)\n-+\n", flags=re.MULTILINE)
-_ENTRY = re.compile(r"^(?=\w+ : )", flags=re.MULTILINE)
+_ENTRY = re.compile(r"^(?=\S)", flags=re.MULTILINE)
+_NAME = re.compile(r"\**(\w+)")
 
 
 def documented(cls: C, below: type = object) -> C:
@@ -40,12 +45,41 @@ def documented(cls: C, below: type = object) -> C:
     known = [parameters[name] for name in signature(cls).parameters if name in parameters]
     sections["Parameters"] = "\n".join(known or parameters.values())  # a base may take none itself
     sections["Attributes"] = "\n".join(attributes.values())
-    parts = [_read(cls.__doc__)[0]]
+    cls.__doc__ = _joined(_read(cls.__doc__)[0], sections)
+    return cls
+
+
+def completed_by(*shared: str) -> Callable[[F], F]:
+    """Complete the docstring of a function by sections that several functions share.
+
+    Parameters are in the order of the signature, which picks those that are needed. What
+    the function describes itself goes before what is shared, in the order given.
+    """
+
+    def complete(function: F) -> F:
+        if function.__doc__ is None:  # python -OO
+            return function
+        summary, own = _read(function.__doc__)
+        given = [_read(text)[1] for text in reversed(shared)]
+        sections: dict[str, str] = {}
+        parameters: dict[str, str] = {}
+        for theirs in (*given, own):
+            parameters |= _entries(theirs.get("Parameters", ""))
+            sections |= theirs
+        known = [parameters[name] for name in signature(function).parameters if name in parameters]
+        function.__doc__ = _joined(summary, sections | {"Parameters": "\n".join(known)})
+        return function
+
+    return complete
+
+
+def _joined(summary: str, sections: dict[str, str]) -> str:
+    """Write a docstring of a summary and sections."""
+    parts = [summary]
     for name in _SECTIONS:
         if sections.get(name):
             parts.append(f"{name}\n{'-' * len(name)}\n{sections[name]}")
-    cls.__doc__ = "\n\n".join(parts)
-    return cls
+    return "\n\n".join(parts)
 
 
 def _read(doc: str) -> tuple[str, dict[str, str]]:
@@ -55,6 +89,6 @@ def _read(doc: str) -> tuple[str, dict[str, str]]:
 
 
 def _entries(section: str) -> dict[str, str]:
-    """Split the text of a section into its entries, by name."""
+    """Split the text of a section into its entries, by name, or by the first of several names."""
     entries = (entry.rstrip() for entry in _ENTRY.split(section) if entry)
-    return {entry.partition(" : ")[0]: entry for entry in entries}
+    return {match[1]: entry for entry in entries if (match := _NAME.match(entry))}

@@ -8,6 +8,22 @@ from typing import Any
 
 #: A style file of matplotlib, beside this module.
 STYLE = "trickless.style"
+#: What the methods of displays take and return, for ``completed_by``.
+PLOTTING = """
+Parameters
+----------
+ax : matplotlib Axes, optional
+    The axes to plot on. Default: a new figure, in the style ``trickless.style``.
+name : str, optional
+    The curve's name in the legend.
+**kwargs
+    Passed to matplotlib's ``plot``.
+
+Returns
+-------
+display
+    The display, which has the axes as ``ax_``.
+"""
 
 
 def styled() -> AbstractContextManager[None]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trickless.arrays.weighted import at_shares, cap, median
-from trickless.neurons.base import sample_numbers
+from trickless.neurons.samples import sample_numbers
 
 
 @pytest.mark.parametrize("factor", [1.0, 0.1, 1 / 3, 1e80])

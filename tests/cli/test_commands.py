@@ -225,7 +225,7 @@ def test_other_families_get_standardised_numbers_and_ones_for_categories(table, 
     data = write(table, tmp_path / "data.csv")
     model, _ = fit(data, tmp_path, "--neurons", "gaussian", "--drop", "price", n_neurons=500)
     assert model.score(table) > 0.9
-    rows = model._prepared(table)
+    rows = model._rows.of_frame(table)
     assert rows.shape == (600, 1 + 2 + 4 + 1 + 1)
     np.testing.assert_allclose(rows[:, 0].mean(), 0, atol=1e-12)
     np.testing.assert_allclose(rows[:, 0].std(), 1, atol=1e-12)
@@ -491,7 +491,7 @@ def test_a_value_that_stands_for_no_data_leaves_the_others_apart(table, tmp_path
     data = write(table, tmp_path / "data.parquet")
     model, _ = fit(data, tmp_path, "--drop", "price")
     assert model.score(table) > 0.9
-    assert table.day.nunique() == model._prepared(table).day.astype(np.float32).nunique()
+    assert table.day.nunique() == model._rows.of_frame(table).day.astype(np.float32).nunique()
 
 
 def test_histograms_are_not_standardised(tmp_path):
@@ -499,7 +499,7 @@ def test_histograms_are_not_standardised(tmp_path):
     counts = rng.poisson(rng.gamma(2, 3, (600, 1)) * [1, 2, 3, 4])
     table = pd.DataFrame(counts, columns=list("abcd")).assign(label=counts[:, 3] > counts[:, 0] * 4)
     model, _ = fit(write(table, tmp_path / "data.parquet"), tmp_path, "--neurons", "chi2")
-    np.testing.assert_array_equal(model._prepared(table), counts)
+    np.testing.assert_array_equal(model._rows.of_frame(table), counts)
     assert model.score(table) > 0.8
 
 
@@ -509,10 +509,10 @@ def test_rows_of_many_categories_are_sparse(tmp_path, small_batches, monkeypatch
     table.loc[::5, "town"] = None
     data = write(table, tmp_path / "data.parquet")
     model, _ = fit(data, tmp_path, "--neurons", "gaussian", n_neurons=50)
-    assert scipy.sparse.issparse(model._prepared(table))
+    assert scipy.sparse.issparse(model._rows.of_frame(table))
     sparse = model.predict_proba(table)
-    monkeypatch.setattr("trickless.learners.table_model._SPARSE", 0)
-    assert not scipy.sparse.issparse(model._prepared(table))
+    monkeypatch.setattr("trickless.learners.table_rows._SPARSE", 0)
+    assert not scipy.sparse.issparse(model._rows.of_frame(table))
     np.testing.assert_allclose(model.predict_proba(table), sparse, atol=1e-5)
     dense, _ = fit(data, tmp_path, "--neurons", "gaussian", n_neurons=50)
     np.testing.assert_allclose(dense.predict_proba(table), sparse, atol=1e-3)

@@ -62,9 +62,9 @@ def test_other_families_get_scaled_numbers_and_indicators_of_a_table():
         [1, 0, 1, 0, 0, 0, 1, (1 - 20_000) / 150],
         [0, 1, 0, 0, 0, 1, 0, 0],
     ]
-    np.testing.assert_allclose(classifier("gaussian")._prepared(rows), expected)
+    np.testing.assert_allclose(classifier("gaussian")._rows.of_frame(rows), expected)
     rows["town"] = "Paris"
-    np.testing.assert_array_equal(classifier("gaussian")._prepared(rows)[:, 3:7], 0)
+    np.testing.assert_array_equal(classifier("gaussian")._rows.of_frame(rows)[:, 3:7], 0)
 
 
 def test_unknown_categories_are_counted_and_are_not_missing_ones():
@@ -115,7 +115,7 @@ def test_numbers_that_are_categories_have_one_spelling():
     learner = KitchenSinksRegressor("gaussian", n_neurons=10, random_state=0)
     model = TableModel(learner, [column], "price")
     for values in ([7, 12], [7.0, 12.0], ["7", "12"], pd.Categorical([7, 12])):
-        rows = model._prepared(pd.DataFrame({"zip": values}))
+        rows = model._rows.of_frame(pd.DataFrame({"zip": values}))
         np.testing.assert_array_equal(rows, [[1, 0], [0, 1]])
 
 
@@ -184,7 +184,7 @@ def prepared(values, kind="category", categories=()):
     """What a family of numbers sees of a column."""
     column = TableColumn("c", kind, categories=list(categories))
     learner = KitchenSinksRegressor("gaussian", n_neurons=10, random_state=0)
-    return TableModel(learner, [column], "y")._prepared(pd.DataFrame({"c": values}))
+    return TableModel(learner, [column], "y")._rows.of_frame(pd.DataFrame({"c": values}))
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def test_predictions_have_the_deviations_and_errors_of_the_learner(monkeypatch):
     model = regressor(KitchenSinksRegressor("tabular", n_neurons=50, random_state=0))
     mean, std = model.predict(table, return_std=True)
     np.testing.assert_array_equal(mean, model.predict(table))
-    expected = model.learner.predict(model._prepared(table), return_std=True)
+    expected = model.learner.predict(model._rows.of_frame(table), return_std=True)
     np.testing.assert_array_equal(std, expected[1])
     monkeypatch.setattr(trickless.learners.table_model, "_CELLS", 100)  # by parts
     np.testing.assert_allclose(model.predict(table, return_std=True), (mean, std))

@@ -114,7 +114,7 @@ def check(asked, model, folder, expected=None):
 
 
 def fitted(learned, folder, *options):
-    options = [*options, "--target", "label", "--n-neurons", 20, "--out", folder / "model"]
+    options = [*options, "--target", "label", "--n-neurons", 8, "--out", folder / "model"]
     shell("fit", learned, *options)
     return trickless.load(folder / "model")
 

@@ -15,9 +15,10 @@ from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
-from trickless.docstrings import documented
+from trickless.docstrings import completed_by, documented
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, generator
+from trickless.learners.arguments import LEARNING
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.kernel_learner import KernelLearner
@@ -120,20 +121,9 @@ class _NORMA(KernelLearner):
         "shuffle": boolean("shuffle=True lets fit visit the rows in a random order"),
     }
 
+    @completed_by(LEARNING)
     def fit(self, X: Any, y: Any) -> Any:
-        """Learn in one online pass over the rows.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Training data.
-        y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
-            Target values or class labels.
-
-        Returns
-        -------
-        self
-        """
+        """Learn in one online pass over the rows."""
         check_parameters(self, self._rules)
         with training_copy(self, is_model) as new, linear_algebra(self.n_jobs):
             X, targets, _ = new._receive_first(X, y)

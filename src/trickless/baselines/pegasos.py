@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.threads import linear_algebra
-from trickless.docstrings import documented
+from trickless.docstrings import completed_by, documented
 from trickless.functions.exact_kernel import KernelRows
 from trickless.functions.stream import Purpose, generator
+from trickless.learners.arguments import LABELS, LEARNING
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
@@ -106,21 +107,14 @@ class PegasosClassifier(Classifier, KernelLearner):
     ) -> None:
         store(self, locals())
 
+    @completed_by(LABELS, LEARNING)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosClassifier:
         """Take steps on rows drawn at random.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Training data.
-        y : array of shape (n_rows,)
-            Class labels.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows. Rows are drawn in proportion to their weights.
-
-        Returns
-        -------
-        self
         """
         check_parameters(self, self._rules)
         with training_copy(self, is_solved) as new, linear_algebra(self.n_jobs):

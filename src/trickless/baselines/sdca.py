@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.threads import linear_algebra
-from trickless.docstrings import documented
+from trickless.docstrings import completed_by, documented
+from trickless.learners.arguments import LEARNING
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
@@ -82,21 +83,14 @@ class _SDCA(KernelLearner):
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of kernel values"),
     }
 
+    @completed_by(LEARNING)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Visit all rows again and again, until the duality gap is small.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Training data.
-        y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
-            Target values or class labels.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows in the mean loss.
-
-        Returns
-        -------
-        self
         """
         check_parameters(self, self._rules)
         with training_copy(self, is_solved) as new, linear_algebra(self.n_jobs):

@@ -46,7 +46,7 @@ from trickless.learners.doubly_stochastic import (
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
 from trickless.learners.training import training_copy
 from trickless.neurons import Trees, Weights, make_neurons
-from trickless.neurons.base import sample_numbers
+from trickless.neurons.samples import sample_numbers
 from trickless.neurons.trees import most_rows
 from trickless.neurons.turns import takes_turns
 from trickless.solvers.descent.batches import MiniBatch

@@ -74,7 +74,7 @@ _NAMES = {
     "solvers.descent.slopes": "Units",
     "solvers.exact.norma": "NORMA",
     "solvers.least_squares.left_out": "LeftOut",
-    "solvers.least_squares.ridge": "Solution",
+    "solvers.least_squares.paths": "Solution",
     "solvers.rounds.rounds": "Rounds",
     "solvers.least_squares.row_sample": "RowSample",
     "solvers.least_squares.statistics": "KeptRows Statistics",

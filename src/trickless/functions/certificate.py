@@ -9,7 +9,7 @@ import numpy as np
 
 from trickless.errors import InvalidValueError
 from trickless.functions.network import Network
-from trickless.rules import anything, check_value, is_real
+from trickless.rules import anything, check_value, is_real, positive
 from trickless.theory import empirical_bernstein_radius, hoeffding_radius
 
 #: Neurons of the first stage, and the factor by which each stage is larger than the one before.
@@ -103,3 +103,21 @@ def check_tolerance(owner: str, tolerance: Any, alpha: np.ndarray, dtype: Any) -
             "dtype='float64', or a larger tolerance",
         )
     return wanted
+
+
+def check_certificate(
+    owner: str, return_standard_error: Any, tolerance: Any, confidence: Any
+) -> None:
+    """Raise an error if both a tolerance and a standard error are asked for."""
+    check_probability(owner, "confidence", confidence)
+    if tolerance is not None and return_standard_error:
+        raise InvalidValueError(
+            f"{owner}: predict with tolerance={tolerance!r} and return_standard_error="
+            f"{return_standard_error!r}, but predictions within a tolerance have a certificate "
+            "instead of a standard error",
+            "ask for one of them",
+        )
+    if tolerance is not None:
+        check_value(
+            owner, "tolerance", tolerance, positive("it is in the units of y or of decision values")
+        )

@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_array
 
 from trickless.arrays.missing import unmasked
 from trickless.arrays.threads import row_blocks
+from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
 from trickless.functions.exact_kernel import check_kernel_values
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, draw, generator
 from trickless.neurons import Inputs, Neurons, Weights, make_neurons
 from trickless.neurons.checks import check_family, check_shape, shape_of
-from trickless.pictures import axes_for, ink
+from trickless.pictures import PLOTTING, axes_for, ink
 from trickless.rules import Rule, check_value, count, integer, is_integer, with_remedies
 from trickless.tables.refusals import why_no_frame, why_no_numbers
 
@@ -181,6 +182,7 @@ class KernelDisplay:
         self.exact = exact
 
     @classmethod
+    @completed_by(PLOTTING)
     def from_neurons(
         cls,
         neurons: Neurons | str,
@@ -212,16 +214,8 @@ class KernelDisplay:
             How many neurons to draw.
         random_state : int, Generator, RandomState or None, default=None
             Seed of the neurons.
-        ax : matplotlib Axes, optional
-            Default: a new figure, in the style ``trickless.style``.
         name : str, optional
             The curve's name in the legend. Default: the name of the class.
-        **kwargs
-            Passed to matplotlib's ``plot``.
-
-        Returns
-        -------
-        KernelDisplay
         """
         X = _rows("KernelDisplay", "X", X)
         for label, value, end in (("feature", feature, X.shape[1]), ("row", row, len(X))):
@@ -248,22 +242,9 @@ class KernelDisplay:
         display = cls(values=slice_[:, feature], mean=mean[0], standard_error=error[0], exact=exact)
         return display.plot(ax, name=name or type(family).__name__, **kwargs)
 
+    @completed_by(PLOTTING)
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> KernelDisplay:
-        """Plot the curve.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Default: a new figure, in the style ``trickless.style``.
-        name : str, optional
-            The curve's name in the legend.
-        **kwargs
-            Passed to matplotlib's ``plot``.
-
-        Returns
-        -------
-        KernelDisplay
-        """
+        """Plot the curve."""
         with axes_for(ax) as ax:
             (self.line_,) = ax.plot(self.values, self.mean, **{"label": name} | kwargs)
             low, high = (self.mean + sign * 2 * self.standard_error for sign in (-1, 1))

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 
+from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
-from trickless.pictures import axes_for, ink
+from trickless.pictures import PLOTTING, axes_for, ink
 from trickless.rules import Rule, check_value, is_count
 
 _OWNER, _PARAMETER = "CandidatesDisplay", "n_candidates"
@@ -61,17 +62,17 @@ class CandidatesDisplay:
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import HistGradientBoostingRegressor
     >>> from trickless import CandidatesDisplay, DoublyStochasticRegressor
-    >>> X, y = make_friedman1(200, random_state=0)
+    >>> X, y = make_friedman1(100, random_state=0)
     >>> display = CandidatesDisplay.from_estimator(
-    ...     DoublyStochasticRegressor("trees", 50, random_state=0),
+    ...     DoublyStochasticRegressor("trees", 20, random_state=0),
     ...     X,
     ...     y,
     ...     n_candidates=(1, 3, 10),
-    ...     cv=3,
+    ...     cv=2,
     ...     reference=HistGradientBoostingRegressor(max_iter=20),
     ... )
     >>> display.scores.shape
-    (3, 3)
+    (3, 2)
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class CandidatesDisplay:
         self.score_name = score_name
 
     @classmethod
+    @completed_by(PLOTTING)
     def from_estimator(
         cls,
         estimator: Any,
@@ -124,16 +126,8 @@ class CandidatesDisplay:
             Number of splits to fit at the same time.
         reference : estimator, optional
             Another model, scored on the same splits. A dashed line shows its mean score.
-        ax : matplotlib Axes, optional
-            The axes to plot on. Default: a new figure, in the style ``trickless.style``.
         name : str, optional
             The curve's name in the legend. Default: the name of the class.
-        **kwargs
-            Options for matplotlib's ``plot``.
-
-        Returns
-        -------
-        CandidatesDisplay
 
         Raises
         ------
@@ -163,6 +157,7 @@ class CandidatesDisplay:
             names["reference_name"] = _name(reference)
         return display.plot(ax, **names, **kwargs)
 
+    @completed_by(PLOTTING)
     def plot(
         self,
         ax: Any = None,
@@ -175,18 +170,8 @@ class CandidatesDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            The axes to plot on. Default: a new figure, in the style ``trickless.style``.
-        name : str, optional
-            The curve's name in the legend.
         reference_name : str, default="reference"
             The name of the reference in the legend.
-        **kwargs
-            Options for matplotlib's ``plot``.
-
-        Returns
-        -------
-        CandidatesDisplay
         """
         mean, deviation = self.scores.mean(axis=1), self.scores.std(axis=1)
         with axes_for(ax) as ax:

@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.places import to_device_of, to_host
 from trickless.arrays.states import in_one_state
 from trickless.conformal.levels import check_confidence
+from trickless.docstrings import completed_by
 from trickless.errors import MissingAttributeError
 from trickless.intake.growing_labels import GrowingLabels, may_grow
 from trickless.intake.labels import Labels, LabelSets, spelled_as_classes
 from trickless.intake.one_row import ReadRow
+from trickless.learners.arguments import GROWING, LABELS, LEARNING, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import sets_of_classes
 from trickless.learners.one_row import OneRow, chances, decisions, labels
@@ -92,13 +94,9 @@ class Classifier(ClassifierMixin, Learner):
         return self.targets_.classes
 
     @in_one_state
+    @completed_by(PREDICTING)
     def decision_function(self, X: Any) -> Any:
         """Compute decision values. A larger value means more confidence in a class.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
 
         Returns
         -------
@@ -110,13 +108,9 @@ class Classifier(ClassifierMixin, Learner):
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
     @in_one_state
+    @completed_by(PREDICTING)
     def predict(self, X: Any) -> Any:
         """Predict labels.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
 
         Returns
         -------
@@ -175,22 +169,9 @@ class Classifier(ClassifierMixin, Learner):
         return partial(chances, self._link(), self.targets_)
 
     @in_one_state
+    @completed_by(LABELS, SCORING)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy: the share of rows whose label is predicted correctly.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Test data.
-        y : array of shape (n_rows,)
-            Class labels.
-        sample_weight : array of shape (n_rows,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-        """
+        """Return the accuracy: the share of rows whose label is predicted correctly."""
         check_is_fitted(self)
         owner = type(self).__name__
         with with_remedies(owner):
@@ -201,6 +182,7 @@ class Classifier(ClassifierMixin, Learner):
 
     @available_if(_has_link)
     @in_one_state
+    @completed_by(PREDICTING)
     def predict_proba(self, X: Any) -> Any:
         """Predict probabilities of the classes.
 
@@ -212,11 +194,6 @@ class Classifier(ClassifierMixin, Learner):
         probabilities average to the rate of the class. The most probable class is always the
         predicted class. For other learners, the logistic, softmax and exponential losses determine
         probabilities, and other losses have no ``predict_proba``.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
 
         Returns
         -------
@@ -246,6 +223,7 @@ class Classifier(ClassifierMixin, Learner):
         return self._loss(n_classes if sets or n_classes > 2 else 1).probability
 
     @in_one_state
+    @completed_by(PREDICTING)
     def predict_set(self, X: Any, confidence: float = 0.9) -> Any:
         """Predict sets of classes that hold the true class with a probability of ``confidence``.
 
@@ -259,8 +237,6 @@ class Classifier(ClassifierMixin, Learner):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
         confidence : float, default=0.9
             The probability that the true class is in its set. It is an average over rows, which
             must come from the same source as the training rows. Sets are never empty, so they hold
@@ -292,27 +268,7 @@ class Classifier(ClassifierMixin, Learner):
         return probabilities(decisions, (1.0, 1.0))
 
 
+@completed_by(GROWING, LEARNING)
 def partial_fit_labels(self: Any, X: Any, y: Any, classes: Any = None) -> Any:
-    """Continue to learn from more rows, in the order given.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
-        Training data.
-    y : array of shape (n_rows,)
-        Class labels.
-    classes : array of shape (n_classes,) or "grow", optional
-        All labels that may occur, for the first call. With "grow", from the first call on, new
-        labels may appear in any batch, and the first one may hold a single label. There is then one
-        more output than labels, for a label that has not come yet, with targets −1. A new label
-        continues from this output. With losses that learn each class against the rest, it is thus
-        the output of a label that was declared from the beginning. The softmax function of
-        "log_loss" has counted one label that has not come, however many do. The output is the last
-        one in coefficients, and not in decision values and probabilities, whose columns follow
-        ``classes_``. Default: the labels of the first batch.
-
-    Returns
-    -------
-    self
-    """
+    """Continue to learn from more rows, in the order given."""
     return self._partial_fit(X, y, classes=classes)

@@ -17,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.stated import check_is
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
+from trickless.docstrings import completed_by
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions import alone
 from trickless.functions.network import Network, check_alike
+from trickless.learners.arguments import LEARNING
 from trickless.learners.callbacks import watch_rows
 from trickless.learners.descents import (
     RULES,
@@ -47,6 +49,7 @@ from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.options import NEURONS, may_be_newton
 from trickless.solvers.descent.passes import FitRows, learn_all
 from trickless.solvers.descent.race import some_of
+from trickless.solvers.state import Run
 
 
 class DescentLearner(NeuronLearner):
@@ -252,6 +255,7 @@ class DescentLearner(NeuronLearner):
 
     _rules = NeuronLearner._rules | RULES | {"half_life": HALF_LIFE}
 
+    @completed_by(LEARNING)
     def fit(
         self,
         X: Any,
@@ -274,10 +278,6 @@ class DescentLearner(NeuronLearner):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Training data.
-        y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
-            Target values or class labels.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, relative to their mean. If the weights of some batch sum to more
             than its number of rows, all steps are divided by that factor.
@@ -292,17 +292,6 @@ class DescentLearner(NeuronLearner):
             The group of each row, if rows of one group are alike, such as those of one patient.
             Whole groups are then held out for early stopping. Otherwise rows of one group would be
             on both sides, and the scores of the held-out rows would be too good.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, for a ``half_life`` in time instead of rows: numbers or datetimes
-            that never decrease.
-        checkpoint : str or path, optional
-            A file in which the state of the fit is saved about once a minute. If the process ends,
-            make the same call with the same data again. It resumes from the file and gives the
-            same model. The file is removed when the fit is done. Default: no file.
-
-        Returns
-        -------
-        self
         """
         check_parameters(self, self._rules)
         warm = self.warm_start and self.__sklearn_is_fitted__()
@@ -344,7 +333,7 @@ class DescentLearner(NeuronLearner):
                 watch_held_out(new, X, y, sample_weight, rows, options)
             n_left = options.step.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
-                learn_all(descent, rows, options, file.keep, file.resume(), bar.update)
+                learn_all(descent, rows, options, Run(file.keep, file.resume(), bar.update))
             if not warm:
                 race_to_the_end(
                     new,

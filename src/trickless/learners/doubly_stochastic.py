@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from trickless.docstrings import documented
+from trickless.docstrings import completed_by, documented
+from trickless.learners.arguments import GROWING, LEARNING, NUMBERS
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
 from trickless.learners.descent_learner import DescentLearner
@@ -79,15 +80,15 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
     >>> model = DoublyStochasticRegressor(random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.4)
     True
-    >>> model.set_params(neurons="trees", loss="quantile", quantile=[0.05, 0.5, 0.95]).fit(X, y)
-    DoublyStochasticRegressor(loss='quantile', neurons='trees',
-                              quantile=[0.05, 0.5, 0.95], random_state=0)
-    >>> model.predict(X).shape
+    >>> model = DoublyStochasticRegressor(
+    ...     "trees", 100, loss="quantile", quantile=[0.05, 0.5, 0.95], random_state=0
+    ... )
+    >>> model.fit(X, y).predict(X).shape
     (442, 3)
 
     Counts, and the share of their deviance that is explained:
 
-    >>> counts = DoublyStochasticRegressor("trees", loss="poisson", random_state=0).fit(X, y)
+    >>> counts = DoublyStochasticRegressor("trees", 100, loss="poisson", random_state=0).fit(X, y)
     >>> bool(counts.score(X, y) > 0.4)
     True
     """
@@ -136,6 +137,7 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
     ) -> None:
         store(self, locals())
 
+    @completed_by(NUMBERS, LEARNING)
     def partial_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None
     ) -> DoublyStochasticRegressor:
@@ -148,19 +150,10 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,) or (n_rows, n_outputs)
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, relative to their mean so far. If the weights of a batch sum to
             more than its number of rows, they are scaled down to that number. That keeps the step
             stable, so heavy rows count less than in ``fit``, especially in small batches.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, for a ``half_life`` in time instead of rows: numbers or datetimes
-            that never decrease.
-
-        Returns
-        -------
-        self
         """
         learn_rows(self, X, y, sample_weight, timestamps=timestamps)
         return self
@@ -239,6 +232,7 @@ class DoublyStochasticClassifier(Classifier, DescentLearner):
     ) -> None:
         store(self, locals())
 
+    @completed_by(GROWING, LEARNING)
     def partial_fit(
         self,
         X: Any,
@@ -254,28 +248,9 @@ class DoublyStochasticClassifier(Classifier, DescentLearner):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Training data.
-        y : array of shape (n_rows,)
-            Class labels.
-        classes : array of shape (n_classes,) or "grow", optional
-            All labels that may occur, for the first call. With "grow", from the first call on, new
-            labels may appear in any batch, and the first one may hold a single label. There is then
-            one more output than labels, for a label that has not come yet, with targets −1. A new
-            label continues from this output. With losses that learn each class against the rest, it
-            is thus the output of a label that was declared from the beginning. The softmax function
-            of "log_loss" has counted one label that has not come, however many do. The output is
-            the last one in coefficients, and not in decision values and probabilities, whose
-            columns follow ``classes_``. Default: the labels of the first batch.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, relative to their mean so far. If the weights of a batch sum to
             more than its number of rows, they are scaled down to that number.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, for a ``half_life`` in time.
-
-        Returns
-        -------
-        self
         """
         learn_rows(self, X, y, sample_weight, classes, timestamps)
         return self

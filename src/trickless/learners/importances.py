@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.pictures import axes_for
+from trickless.docstrings import completed_by
+from trickless.pictures import PLOTTING, axes_for
 from trickless.rules import check_value, integer
 
 
@@ -47,6 +48,7 @@ class FeatureImportancesDisplay:
         self.names = names
 
     @classmethod
+    @completed_by(PLOTTING)
     def from_estimator(
         cls, estimator: Any, *, n_features: int = 20, ax: Any = None, **kwargs: Any
     ) -> FeatureImportancesDisplay:
@@ -57,14 +59,8 @@ class FeatureImportancesDisplay:
         estimator : fitted estimator
         n_features : int, default=20
             The most features shown: those that matter most.
-        ax : matplotlib Axes, optional
-            Default: a new figure, in the style ``trickless.style``.
         **kwargs
             Passed to matplotlib's ``barh``.
-
-        Returns
-        -------
-        FeatureImportancesDisplay
 
         Raises
         ------
@@ -80,6 +76,7 @@ class FeatureImportancesDisplay:
         display = cls(importances=importances, names=[str(name) for name in names])
         return display.plot(ax, n_features=n_features, **kwargs)
 
+    @completed_by(PLOTTING)
     def plot(
         self, ax: Any = None, *, n_features: int = 20, **kwargs: Any
     ) -> FeatureImportancesDisplay:
@@ -87,16 +84,10 @@ class FeatureImportancesDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Default: a new figure, in the style ``trickless.style``.
         n_features : int, default=20
             The most features shown.
         **kwargs
             Passed to matplotlib's ``barh``.
-
-        Returns
-        -------
-        FeatureImportancesDisplay
         """
         first = np.argsort(-self.importances, kind="stable")[:n_features]
         is_new = ax is None

@@ -14,7 +14,8 @@ import numpy as np
 
 from trickless.arrays.places import to_device_of
 from trickless.arrays.states import in_one_state
-from trickless.docstrings import documented
+from trickless.docstrings import completed_by, documented
+from trickless.learners.arguments import LABELS, LEARNING, NUMBERS, PREDICTING
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
 from trickless.learners.ensembles import check_single
@@ -160,6 +161,7 @@ class KitchenSinksRegressor(
     ) -> None:
         store(self, locals())
 
+    @completed_by(LEARNING)
     def fit_stream(
         self,
         batches: Iterable[tuple[Any, ...]],
@@ -177,10 +179,6 @@ class KitchenSinksRegressor(
             with the same batches, from the first on. Batches that were learned before are read but
             not learned again. Default: no file.
 
-        Returns
-        -------
-        self
-
         Notes
         -----
         If the iterable or a batch raises an error, the model has learned from all earlier batches,
@@ -189,6 +187,7 @@ class KitchenSinksRegressor(
         learn_stream(self, batches, checkpoint=checkpoint)
         return self
 
+    @completed_by(NUMBERS, LEARNING)
     def partial_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None
     ) -> KitchenSinksRegressor:
@@ -199,20 +198,6 @@ class KitchenSinksRegressor(
         length scales and the cuts of stumps come from the first batch, so make it representative,
         or pass ``Gaussian(length_scale=...)``. The coefficients are solved for when they are first
         needed.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,) or (n_rows, n_outputs)
-            Target values.
-        sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, as for ``fit``.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, as for ``fit``. They continue those of the earlier batches.
-
-        Returns
-        -------
-        self
         """
         learn_batch(self, X, y, sample_weight, timestamps=timestamps)
         return self
@@ -292,13 +277,12 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
         return self.loss == "squared_error"
 
     @in_one_state
+    @completed_by(PREDICTING)
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Compute decision values. A larger value means more confidence in a class.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
         return_std : bool, default=False
             Whether to return standard deviations as well. They need the direct solver,
             ``loss="squared_error"`` and no ``weight_bound``. ``compact`` leaves them out.
@@ -327,6 +311,7 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
             deviations = to_device_of(X, np.sqrt(process.variances(X)))
         return values, deviations[:, 0] if deviations.shape[1] == 1 else deviations
 
+    @completed_by(LEARNING)
     def fit_stream(
         self,
         batches: Iterable[tuple[Any, ...]],
@@ -348,14 +333,11 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
         checkpoint : str or path, optional
             A file in which the state is saved. See :meth:`KitchenSinksRegressor.fit_stream`.
             Default: no file.
-
-        Returns
-        -------
-        self
         """
         learn_stream(self, batches, classes, checkpoint)
         return self
 
+    @completed_by(LABELS, LEARNING)
     def partial_fit(
         self,
         X: Any,
@@ -372,10 +354,6 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Training data.
-        y : array of shape (n_rows,)
-            Class labels.
         classes : array of shape (n_classes,) or "grow", optional
             All labels that may occur, for the first call. With "grow", new labels may appear in
             this batch and later ones. The model is then the same as if they had been declared from
@@ -383,14 +361,6 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
             batch may hold a single class, which is then predicted. With several half-lives, "grow"
             is for the first call as well, and only the weights of the experts were learned without
             the new classes. Default: the labels of the first batch.
-        sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, as for ``fit``.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, as for ``fit``. They continue those of the earlier batches.
-
-        Returns
-        -------
-        self
         """
         learn_batch(self, X, y, sample_weight, classes, timestamps)
         return self

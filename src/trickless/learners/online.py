@@ -13,9 +13,11 @@ from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
+from trickless.docstrings import completed_by
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.stream import Purpose, generator
 from trickless.intake.targets import Range
+from trickless.learners.arguments import LEARNING
 from trickless.learners.base import Learner
 from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.regressor import Regressor, partial_fit_numbers
@@ -37,6 +39,7 @@ from trickless.solvers.rounds.compression import Projection, Unbiased
 from trickless.solvers.rounds.regret import regret_bound, regret_curve
 from trickless.solvers.rounds.rounds import Recipe, Rounds
 from trickless.solvers.rounds.schedules import Schedule
+from trickless.solvers.state import Run
 
 #: Rule of the range of targets, which regressors take.
 Y_RANGE = anything(
@@ -124,24 +127,9 @@ class OnlineLearner(Learner):
             if len(self.rounds_.coefficients):
                 self._check_stored("support points", self.rounds_.rows)
 
+    @completed_by(LEARNING)
     def fit(self, X: Any, y: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Any:
-        """Learn in one online pass over the rows.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Training data.
-        y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
-            Target values or class labels.
-        checkpoint : str or path, optional
-            A file in which the state of the fit is saved about once a minute. If the process ends,
-            make the same call with the same data again. It resumes from the file and gives the
-            same model. The file is removed when the fit is done. Default: no file.
-
-        Returns
-        -------
-        self
-        """
+        """Learn in one online pass over the rows."""
         check_parameters(self, self._rules)
         with (
             Checkpoint(checkpoint, self) as file,
@@ -176,7 +164,8 @@ class OnlineLearner(Learner):
     def _learn(self, X: Any, targets: np.ndarray, file: Checkpoint = NOWHERE) -> None:
         """Take a round for each row."""
         with self._progress(len(targets), "row") as bar:
-            self.rounds_.learn(X, targets, recipe_of(self), file.keep, file.resume(), bar.update)
+            run = Run(file.keep, file.resume(), bar.update)
+            self.rounds_.learn(X, targets, recipe_of(self), run)
 
     def _function(self, X: Any) -> Any:
         return self.estimates_.function(self.rounds_, self.average)(X)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from trickless.docstrings import completed_by
+from trickless.learners.arguments import LABELS, LEARNING, NUMBERS
 from trickless.learners.streams import predict_and_learn
 
 
 class PredictThenLearnNumbers:
     """A regressor that can predict each row of a stream before it learns it."""
 
+    @completed_by(NUMBERS, LEARNING)
     def predict_then_learn(
         self: Any,
         X: Any,
@@ -27,13 +30,8 @@ class PredictThenLearnNumbers:
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,) or (n_rows, n_outputs)
-            Target values.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, all above 0.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, as for ``fit``.
         return_std : bool, default=False
             Whether to return standard deviations of the targets as well. They need a ``half_life``
             of "auto" or a list.
@@ -73,6 +71,7 @@ class PredictThenLearnNumbers:
 class PredictThenLearnLabels:
     """A classifier that can predict each row of a stream before it learns it."""
 
+    @completed_by(LABELS, LEARNING)
     def predict_then_learn(
         self: Any,
         X: Any,
@@ -90,15 +89,10 @@ class PredictThenLearnLabels:
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-            Class labels.
         classes : array of shape (n_classes,), optional
             All labels that may occur, for the first call. Default: the labels of the first batch.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, all above 0.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, as for ``fit``.
         return_proba : bool, default=False
             Whether to return probabilities of the classes as well.
 

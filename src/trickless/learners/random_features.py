@@ -19,7 +19,7 @@ from trickless.arrays.places import HOST, place_of, to_host
 from trickless.arrays.stated import check_count, check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
-from trickless.docstrings import documented
+from trickless.docstrings import completed_by, documented
 from trickless.errors import InvalidValueError
 from trickless.functions.network import check_source, map_rows_alike
 from trickless.functions.sparse_activations import sparse_activations
@@ -30,6 +30,7 @@ from trickless.intake.matrices import precision_of, that_count
 from trickless.intake.rows import Rows
 from trickless.intake.targets import Numbers
 from trickless.intake.weights import check_weights
+from trickless.learners.arguments import LEARNING
 from trickless.learners.base import store
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
@@ -181,28 +182,24 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     ) -> None:
         store(self, locals())
 
+    @completed_by(LEARNING)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RandomFeatures:
         """Fit the family to rows, and fix the seed of the neurons.
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            Training data.
         y : array of shape (n_rows,) or (n_rows, n_outputs), optional
             Targets, for families that need them. Numbers with fractions are targets of a
             regression, and other values are labels.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, for what the family takes from them, such as a length scale.
-
-        Returns
-        -------
-        self
         """
         check_parameters(self, self._rules)
         with training_copy(self, _is_fitted) as new, linear_algebra(self.n_jobs):
             new._begin(X, y, sample_weight)
         return self
 
+    @completed_by(LEARNING)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RandomFeatures:
         """Fit the family to the first batch, and check later batches.
 
@@ -211,16 +208,8 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            Training data.
         y : array of shape (n_rows,) or (n_rows, n_outputs), optional
             Targets, as for ``fit``.
-        sample_weight : array of shape (n_rows,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        self
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, sample_weight)

@@ -13,10 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.places import HOST, place_of
 from trickless.arrays.states import in_one_state
 from trickless.conformal.levels import check_confidence
+from trickless.docstrings import completed_by
 from trickless.intake.batches import numbers_for
 from trickless.intake.one_row import ReadRow
 from trickless.intake.survival import as_times
 from trickless.intake.targets import Numbers, Quantiles, check_scale
+from trickless.learners.arguments import LEARNING, NUMBERS, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import intervals_by_errors
 from trickless.learners.one_row import OneRow, numbers
@@ -50,13 +52,9 @@ class Regressor(RegressorMixin, Learner):
         return as_times(y) if self._of_loss("loss", "squared_error") == "cox" else y
 
     @in_one_state
+    @completed_by(PREDICTING)
     def predict(self, X: Any) -> Any:
         """Predict targets.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
 
         Returns
         -------
@@ -96,6 +94,7 @@ class Regressor(RegressorMixin, Learner):
         return OneRow(ReadRow(self), self._of_one_row(), partial(numbers, self.targets_))
 
     @in_one_state
+    @completed_by(PREDICTING)
     def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "auto") -> Any:
         """Predict intervals that hold new targets with a probability of ``confidence``.
 
@@ -105,11 +104,6 @@ class Regressor(RegressorMixin, Learner):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
-        confidence : float, default=0.9
-            The probability that a target is in its interval, for each output by itself. It is an
-            average over rows, which must come from the same source as the training rows.
         method : {"auto", "held-out"}, default="auto"
             There is one method, which "auto" uses.
 
@@ -132,6 +126,7 @@ class Regressor(RegressorMixin, Learner):
         return intervals_by_errors(self, X, confidence)
 
     @in_one_state
+    @completed_by(NUMBERS, SCORING)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination R²: 1 is perfect, the mean of y has 0.
 
@@ -141,19 +136,6 @@ class Regressor(RegressorMixin, Learner):
 
         For losses with a log link it is D², the share of the deviance that is explained, and for
         ``loss="cox"`` Harrell's concordance index, where 0.5 is chance.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Test data.
-        y : array of shape (n_rows,) or (n_rows, n_outputs)
-            Target values.
-        sample_weight : array of shape (n_rows,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
         """
         check_is_fitted(self)
         owner = type(self).__name__
@@ -175,18 +157,7 @@ class Regressor(RegressorMixin, Learner):
         return tags
 
 
+@completed_by(NUMBERS, LEARNING)
 def partial_fit_numbers(self: Any, X: Any, y: Any) -> Any:
-    """Continue to learn from more rows, in the order given.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
-        Training data.
-    y : array of shape (n_rows,) or (n_rows, n_outputs)
-        Target values.
-
-    Returns
-    -------
-    self
-    """
+    """Continue to learn from more rows, in the order given."""
     return self._partial_fit(X, y)

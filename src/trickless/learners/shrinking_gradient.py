@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
-from trickless.docstrings import documented
-from trickless.errors import InvalidValueError
-from trickless.functions.certificate import check_probability
+from trickless.docstrings import completed_by, documented
+from trickless.functions.certificate import check_certificate
 from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
+from trickless.learners.arguments import PREDICTING
 from trickless.learners.base import store
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, see_later_rows
 from trickless.learners.online import (
@@ -32,9 +32,25 @@ from trickless.learners.online import (
     schedule_of,
 )
 from trickless.neurons import Neurons
-from trickless.rules import anything, check_value, either, integer, is_none, positive
+from trickless.rules import anything, either, integer, is_none, positive
 from trickless.solvers.rounds.estimates import Drawn
 from trickless.solvers.rounds.schedules import LARGEST_STEP
+
+#: What ``predict`` and ``decision_function`` take.
+_ESTIMATING = """
+Parameters
+----------
+return_standard_error : bool, default=False
+    Whether to return Monte Carlo standard errors as well. Not together with ``tolerance``.
+confidence : float, default=0.95
+    The probability that a value is within the tolerance, for each value by itself.
+
+Raises
+------
+ValueError
+    If the model's precision is too low for the tolerance, or if a tolerance and a standard error
+    are asked for together.
+"""
 
 
 class _ShrinkingGradient(NeuronLearner, OnlineLearner):
@@ -239,24 +255,6 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         return self.targets_.network(self.estimates_.function(self.rounds_, self.average))
 
 
-def _check_certificate(
-    owner: str, return_standard_error: Any, tolerance: Any, confidence: Any
-) -> None:
-    """Raise an error if both a tolerance and a standard error are asked for."""
-    check_probability(owner, "confidence", confidence)
-    if tolerance is not None and return_standard_error:
-        raise InvalidValueError(
-            f"{owner}: predict with tolerance={tolerance!r} and return_standard_error="
-            f"{return_standard_error!r}, but predictions within a tolerance have a certificate "
-            "instead of a standard error",
-            "ask for one of them",
-        )
-    if tolerance is not None:
-        check_value(
-            owner, "tolerance", tolerance, positive("it is in the units of y or of decision values")
-        )
-
-
 @documented
 class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     r"""Online regression with Shrinking Gradient.
@@ -332,6 +330,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         store(self, locals())
 
     @in_one_state
+    @completed_by(_ESTIMATING, PREDICTING)
     def predict(
         self,
         X: Any,
@@ -351,16 +350,9 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
-        return_standard_error : bool, default=False
-            Whether to return standard errors as well. Not together with ``tolerance``.
         tolerance : float, optional
             The largest distance of a prediction from :math:`\langle f, \Phi(x) \rangle`, in the
             units of y. Default: no tolerance.
-        confidence : float, default=0.95
-            The probability that a prediction is within the tolerance, for each prediction by
-            itself.
 
         Returns
         -------
@@ -368,14 +360,8 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         standard_error : array of the same shape, if ``return_standard_error``
             Monte Carlo standard error of the prediction, in the units of y. It is the error of
             freezing the expansion into ``n_neurons`` neurons.
-
-        Raises
-        ------
-        ValueError
-            If the model's precision is too low for the tolerance, or if a tolerance and a standard
-            error are asked for together.
         """
-        _check_certificate(type(self).__name__, return_standard_error, tolerance, confidence)
+        check_certificate(type(self).__name__, return_standard_error, tolerance, confidence)
         if not return_standard_error and tolerance is None:
             return super().predict(X)
         check_is_fitted(self)
@@ -414,6 +400,7 @@ class ShrinkingGradientClassifier(OnlineClassifier, _ShrinkingGradient):
     """
 
     @in_one_state
+    @completed_by(_ESTIMATING, PREDICTING)
     def decision_function(
         self,
         X: Any,
@@ -429,15 +416,9 @@ class ShrinkingGradientClassifier(OnlineClassifier, _ShrinkingGradient):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Rows to predict.
-        return_standard_error : bool, default=False
-            Whether to return Monte Carlo standard errors as well. Not together with ``tolerance``.
         tolerance : float, optional
             The largest distance of a decision value from :math:`\langle f, \Phi(x) \rangle`. Labels
             are learned as -1 and 1. Default: no tolerance.
-        confidence : float, default=0.95
-            The probability that a value is within the tolerance, for each value by itself.
 
         Returns
         -------
@@ -445,14 +426,8 @@ class ShrinkingGradientClassifier(OnlineClassifier, _ShrinkingGradient):
             One value for each row if there are two classes, positive for the second class.
         standard_error : array of the same shape, if ``return_standard_error``
             Monte Carlo standard error of each value.
-
-        Raises
-        ------
-        ValueError
-            If the model's precision is too low for the tolerance, or if a tolerance and a standard
-            error are asked for together.
         """
-        _check_certificate(type(self).__name__, return_standard_error, tolerance, confidence)
+        check_certificate(type(self).__name__, return_standard_error, tolerance, confidence)
         if not return_standard_error and tolerance is None:
             return super().decision_function(X)
         check_is_fitted(self)

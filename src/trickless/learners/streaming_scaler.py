@@ -14,9 +14,10 @@ from trickless.arrays.missing import unmasked
 from trickless.arrays.places import to_host
 from trickless.arrays.stated import Stated, check_count, check_is, check_same
 from trickless.arrays.states import in_one_state
-from trickless.docstrings import documented
+from trickless.docstrings import completed_by, documented
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.weights import check_weights
+from trickless.learners.arguments import LEARNING
 from trickless.learners.forgetting import age, merge_clocks
 from trickless.learners.training import training_copy
 from trickless.rules import MOST_THINGS, Rule, boolean, check_parameters, with_remedies
@@ -126,6 +127,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
         self.with_mean = with_mean
         self.with_std = with_std
 
+    @completed_by(LEARNING)
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, timestamps: Any = None
     ) -> StreamingScaler:
@@ -139,18 +141,12 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
             Ignored. It is here for scikit-learn's interface.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, besides those of their age.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, for a ``half_life`` in time instead of rows: numbers or datetimes
-            that never decrease.
-
-        Returns
-        -------
-        self
         """
         with training_copy(self, _is_fitted) as new:
             new._learn(X, sample_weight, timestamps)
         return self
 
+    @completed_by(LEARNING)
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, timestamps: Any = None
     ) -> StreamingScaler:
@@ -164,12 +160,6 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
             Ignored. It is here for scikit-learn's interface.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, besides those of their age.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, as for ``fit``, none before those of earlier batches.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -181,6 +171,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
             new._learn(X, sample_weight, timestamps)
         return self
 
+    @completed_by(LEARNING)
     def merge(self, other: StreamingScaler) -> StreamingScaler:
         """Add the rows of another scaler, as if this one had learned them as well.
 
@@ -189,10 +180,6 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
         other : StreamingScaler
             A scaler of the same columns with the same ``half_life``. If it forgets, both need time
             stamps or as many rows.
-
-        Returns
-        -------
-        self
         """
         check_is_fitted(self)
         owner = type(self).__name__

@@ -14,8 +14,10 @@ from sklearn.base import clone
 
 from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.threads import linear_algebra
+from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
+from trickless.learners.arguments import LEARNING
 from trickless.learners.expert_weights import ExpertWeights
 from trickless.learners.forgetting import age
 from trickless.learners.hazards import keep_baseline
@@ -40,6 +42,7 @@ from trickless.selection.grid import families_of_grid
 from trickless.solvers.clock import HALF_LIVES, are_several
 from trickless.solvers.experts.experts import MOST_LAGS
 from trickless.solvers.least_squares.sums import Sums
+from trickless.solvers.state import Run
 
 
 class SumsLearner(ExpertWeights, SolvedLearner):
@@ -214,6 +217,7 @@ class SumsLearner(ExpertWeights, SolvedLearner):
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
     }
 
+    @completed_by(LEARNING)
     def fit(
         self,
         X: Any,
@@ -227,8 +231,6 @@ class SumsLearner(ExpertWeights, SolvedLearner):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Training data.
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
             Target values or class labels. A classifier with the squared loss also takes several
             labels for each row: (n_rows, n_labels), with 1 where a row has the label, else 0.
@@ -237,17 +239,6 @@ class SumsLearner(ExpertWeights, SolvedLearner):
             counts like two equal rows. For the choice of alpha it does not, since two equal rows
             are two observations. ``alpha="auto"`` and error bars use (Σ w)² / Σ w² as the number
             of rows. ``alpha="loo"`` leaves out a row with all its weight.
-        timestamps : array of shape (n_rows,), optional
-            Times of the rows, for a ``half_life`` in time instead of rows: numbers or datetimes
-            that never decrease.
-        checkpoint : str or path, optional
-            A file in which the state of the fit is saved about once a minute. If the process ends,
-            make the same call with the same data again. It resumes from the file and gives the
-            same model. The file is removed when the fit is done. Default: no file.
-
-        Returns
-        -------
-        self
         """
         check_parameters(self, self._rules)
         self._check_error_bars()
@@ -272,12 +263,12 @@ class SumsLearner(ExpertWeights, SolvedLearner):
             sums, problem = new.sums_, new._problem()
             if sums.goes_in_passes(X, problem, self.solver, self.loss, self.error_bars):
                 with new._progress(self.max_iter, "pass", "solving") as bar:
-                    keep, state = file.keep, file.resume()
-                    sums.solve_in_passes(X, targets, weight, problem, keep, state, bar.update)
+                    run = Run(file.keep, file.resume(), bar.update)
+                    sums.solve_in_passes(X, targets, weight, problem, run)
             else:
                 with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
-                    how = file.keep, file.resume(), bar.update, aged.arrived
-                    sums.learn(*batch, problem, *how)
+                    run = Run(file.keep, file.resume(), bar.update)
+                    sums.learn(*batch, problem, run, aged.arrived)
             with new._progress(1, "solution", "solving") as bar:
                 if self.alpha == "loo":
                     sums.leave_one_out(*batch, problem)
@@ -338,6 +329,7 @@ class SumsLearner(ExpertWeights, SolvedLearner):
     def _products(self) -> int:
         return self.n_neurons**2
 
+    @completed_by(LEARNING)
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None) -> Any:
         """Subtract rows that were learned, as if they had never been.
 
@@ -360,14 +352,11 @@ class SumsLearner(ExpertWeights, SolvedLearner):
             Weights with which they were learned.
         timestamps : array of shape (n_rows,), optional
             Their times. They are needed with a ``half_life``.
-
-        Returns
-        -------
-        self
         """
         forget_rows(self, X, y, sample_weight, timestamps)
         return self
 
+    @completed_by(LEARNING)
     def merge(self, other: Any) -> Any:
         """Add the rows of another model, as if this model had learned from them.
 
@@ -382,10 +371,6 @@ class SumsLearner(ExpertWeights, SolvedLearner):
             A model fitted with the same neurons, ``n_neurons``, ``dtype`` and integer
             ``random_state``. What the family estimates from the data, such as a length scale, must
             be equal in both models.
-
-        Returns
-        -------
-        self
         """
         merge_sums(self, other)
         return self

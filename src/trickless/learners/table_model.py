@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -21,25 +20,46 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
 from trickless.arrays.states import snapshot, training_lock
+from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
 from trickless.learners.quantiles import explained, levels_of
 from trickless.learners.table_row import OneRowOfTable, by_frame
-from trickless.neurons import Neurons, make_neurons
-from trickless.neurons.histograms import Histograms
+from trickless.learners.table_rows import TableRows
+from trickless.learners.table_targets import known_targets, one_each, weights_of, with_target
+from trickless.neurons import make_neurons
 from trickless.rules import check_value, choice
-from trickless.tables.categories import warn_of_names, warn_of_new, without_rare
 from trickless.tables.frames import frame_of
 from trickless.tables.spellings import Spelling, check_spelling
-from trickless.tables.table_column import TableColumn, new_categories, read_codes, read_numbers
+from trickless.tables.table_column import TableColumn, new_categories, read_codes
 
-#: Rows are sparse if at most this share of their numbers is not 0, as in scikit-learn.
-_SPARSE = 0.3
 #: Rows are predicted in parts with about this many numbers.
 _CELLS = 2**22
-#: The largest number of single precision.
-_LARGEST_SINGLE = float(np.finfo(np.float32).max)
 #: What a regressor that is compiled may answer.
 _OF_NUMBERS = choice("predict", remedy="method='predict', which answers with numbers")
+#: What methods take and return, where several share it.
+_TARGET = """
+Parameters
+----------
+X : data frame
+    With the target, unless ``y`` is given.
+y : array of shape (n_rows,), default=None
+    The target. It replaces the target in X. Rows without a target are left out.
+"""
+_LEARNING = """
+Parameters
+----------
+sample_weight : array of shape (n_rows,), default=None
+    Weights of the rows. They replace the column ``weight`` of X.
+
+Returns
+-------
+self
+
+Raises
+------
+ValueError
+    If a weight is missing, infinite or negative, or if the learner takes no weights.
+"""
 
 
 class TableModel(Stated, BaseEstimator):
@@ -143,22 +163,11 @@ class TableModel(Stated, BaseEstimator):
     @property
     def width(self) -> int:
         """The approximate number of values that the learner gets for a row."""
-        neurons, least = make_neurons(self.learner.neurons), len(self.columns)
-        return least if neurons.accepts_tables or self._is_sparse else self._n_columns
+        return self._rows.width
 
     @property
-    def _n_columns(self) -> int:
-        """The number of columns of the matrix that families get which do not take tables."""
-        return sum(
-            (len(about.categories) if about.kind == "category" else 1) + about.has_missing
-            for about in self.columns
-        )
-
-    @property
-    def _is_sparse(self) -> bool:
-        """Whether this matrix is sparse."""
-        sparse = make_neurons(self.learner.neurons).accepts_sparse
-        return sparse and len(self.columns) <= _SPARSE * self._n_columns
+    def _rows(self) -> TableRows:
+        return TableRows(self.columns, make_neurons(self.learner.neurons))
 
     @property
     def classes_(self) -> np.ndarray:
@@ -181,30 +190,12 @@ class TableModel(Stated, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return bool(self.learner.__sklearn_is_fitted__())
 
+    @completed_by(_TARGET, _LEARNING)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableModel:
-        """Fit the learner to all rows. The description of the columns stays unchanged.
-
-        Parameters
-        ----------
-        X : data frame
-            With the target, unless ``y`` is given.
-        y : array of shape (n_rows,), default=None
-            The target. It replaces the target in X. Rows without a target are left out.
-        sample_weight : array of shape (n_rows,), default=None
-            Weights of the rows. They replace the column ``weight`` of X.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If a weight is missing, infinite or negative, or if the learner takes no weights.
-        """
+        """Fit the learner to all rows. The description of the columns stays unchanged."""
         frame, targets, there = self._with_target(X, y)
-        options = self._weights(self.learner.fit, frame, there, sample_weight)
-        rows = self._prepared(_with_rows(frame[there]), declare=True)
+        options = weights_of(self, self.learner.fit, frame, there, sample_weight)
+        rows = self._rows.of_frame(_with_rows(frame[there]), declare=True)
         self.learner.fit(rows, targets, **options)
         return self
 
@@ -224,35 +215,17 @@ class TableModel(Stated, BaseEstimator):
         new.learner = self.learner.compact(error_bars=error_bars)
         return new
 
+    @completed_by(_TARGET, _LEARNING)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableModel:
-        """Learn from a batch of rows.
-
-        Parameters
-        ----------
-        X : data frame
-            With the target, unless ``y`` is given.
-        y : array of shape (n_rows,), default=None
-            The target. It replaces the target in X. Rows without a target are left out.
-        sample_weight : array of shape (n_rows,), default=None
-            Weights of the rows. They replace the column ``weight`` of X.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If a weight is missing, infinite or negative, or if the learner takes no weights.
-        """
+        """Learn from a batch of rows."""
         frame, targets, there = self._with_target(X, y)
-        options = self._weights(self.learner.partial_fit, frame, there, sample_weight)
+        options = weights_of(self, self.learner.partial_fit, frame, there, sample_weight)
         if self.classes is not None:
             options["classes"] = self.classes
         if there.any():
             with training_lock(self.learner):  # no other thread starts the learner in the meantime
                 is_first = not self.learner.__sklearn_is_fitted__()
-                rows = self._prepared(frame[there], declare=is_first)
+                rows = self._rows.of_frame(frame[there], declare=is_first)
                 self.learner.partial_fit(rows, targets, **options)
         return self
 
@@ -311,7 +284,7 @@ class TableModel(Stated, BaseEstimator):
             check_value("TableModel", "method", method, _OF_NUMBERS)
             options = {}
         one_row = learner.compiled(**options)
-        if not make_neurons(learner.neurons).accepts_tables and self._is_sparse:
+        if not make_neurons(learner.neurons).accepts_tables and self._rows.is_sparse:
             model = copy(self)
             model.learner = learner
             return partial(by_frame, partial(model._by_parts, getattr(learner, method)))
@@ -373,15 +346,12 @@ class TableModel(Stated, BaseEstimator):
         learner = snapshot(self.learner)
         return self._by_parts(lambda rows: learner.predict_set(rows, confidence), X)
 
+    @completed_by(_TARGET)
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy, or the learner's R² or D² for regression, on rows with a target.
 
         Parameters
         ----------
-        X : data frame
-            With the target, unless ``y`` is given.
-        y : array of shape (n_rows,), default=None
-            The target. It replaces the target in X. Rows without a target are left out.
         sample_weight : array of shape (n_rows,), default=None
             Weights of the rows.
 
@@ -390,7 +360,7 @@ class TableModel(Stated, BaseEstimator):
         float
         """
         frame, targets, there = self._with_target(X, y)
-        weight = None if sample_weight is None else _one_each(sample_weight, there)
+        weight = None if sample_weight is None else one_each(sample_weight, there)
         predicted = self.predict(frame[there])
         if is_classifier(self.learner):
             return float(np.average(targets == predicted, weights=weight))
@@ -408,7 +378,7 @@ class TableModel(Stated, BaseEstimator):
         -------
         array of shape (n_rows,)
         """
-        return self._targets(self._frame(X))[0]
+        return known_targets(self, self._frame(X))[0]
 
     def unknown_categories(self, X: Any) -> dict[str, dict[str, int]]:
         """Count the values that are new categories, which the model has not learned.
@@ -438,26 +408,11 @@ class TableModel(Stated, BaseEstimator):
         others = (self.target,) if self.weight is None else (self.target, self.weight)
         return frame_of(X, [*(about.name for about in self.columns), *others])
 
-    def _targets(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
-        about = TableColumn(self.target, "number", spelling=self.spelling)
-        if self.classes is not None and self.classes.dtype.kind == "U":
-            about = about._replace(kind="category", categories=self.classes.tolist())
-            codes, counts = read_codes(about, frame)
-            names = np.array([*about.categories, *new_categories(about, counts)], dtype=str)
-            return names[codes[codes >= 0]], codes >= 0
-        numbers = read_numbers(about, frame)
-        there = ~np.isnan(numbers)
-        numbers = numbers[there]
-        if self.classes is None:
-            return numbers, there
-        labels = numbers.astype(self.classes.dtype)
-        return (labels if (labels == numbers).all() else numbers), there  # some are not labels
-
     def _by_parts(self, answer: Callable[[Any], Any], X: Any) -> Any:
         frame = _with_rows(self._frame(X))
         most = max(1, _CELLS // self.width)
         starts = range(0, len(frame), most)
-        parts = [answer(self._prepared(frame.iloc[i : i + most])) for i in starts]
+        parts = [answer(self._rows.of_frame(frame.iloc[i : i + most])) for i in starts]
         if isinstance(parts[0], tuple):
             return tuple(map(np.concatenate, zip(*parts, strict=True)))
         return np.concatenate(parts)
@@ -472,140 +427,15 @@ class TableModel(Stated, BaseEstimator):
                 "columns=[TableColumn('age', 'number')], with categories as a list of text, and "
                 "classes=numpy.array(['no', 'yes'])",
             ) from error
-        frame = self._frame(X)
-        if y is not None:
-            y = y.to_pandas() if hasattr(y, "to_pandas") else y
-            if np.ndim(y) != 1 or len(y) != len(frame):
-                raise InvalidValueError(
-                    f"TableModel: y has the shape {np.shape(y)}, but X has {len(frame)} rows",
-                    "pass one target for each row of X",
-                )
-            frame = frame.assign(**{self.target: getattr(y, "array", y)})
-        return frame, *self._targets(frame)
-
-    def _weights(
-        self, learn: Callable[..., Any], frame: Any, there: np.ndarray, given: Any
-    ) -> dict[str, Any]:
-        """Return the weights of the rows that are there, as an option of the learner."""
-        if given is None and self.weight is None:
-            return {}
-        if "sample_weight" not in inspect.signature(learn).parameters:
-            raise InvalidValueError(
-                f"TableModel: {type(self.learner).__name__} takes no weights of rows",
-                "leave sample_weight and weight out, or use a learner of Kitchen Sinks or "
-                "Doubly Stochastic",
-            )
-        if given is None:
-            given = read_numbers(TableColumn(str(self.weight), "number"), frame)
-            wrong = ~(np.isfinite(given) & (given >= 0)) & there
-            if wrong.any():
-                row = int(wrong.argmax())
-                raise InvalidValueError(
-                    f"TableModel: column {self.weight!r} holds {given[row]:g} in row {row} of its "
-                    "batch, from 0, but the weight of a row must be a finite number of at least "
-                    "0",
-                    "correct it; 0 leaves the row out",
-                )
-        return {"sample_weight": _one_each(given, there)}
+        return with_target(self, self._frame(X), y)
 
     def prepared(self, X: Any) -> Any:
         """Return rows as the learner takes them, to predict them."""
-        return self._prepared(_with_rows(self._frame(X)))
+        return self._rows.of_frame(_with_rows(self._frame(X)))
 
     def prepared_row(self, cells: list[Any]) -> Any:
-        """Return one row as the learner takes it.
-
-        ``cells`` are known categories, finite numbers, or None and NaN for missing values.
-        """
-        neurons, read = make_neurons(self.learner.neurons), zip(self.columns, cells, strict=True)
-        if neurons.accepts_tables:
-            return {about.name: _table_cell(about, cell) for about, cell in read}
-        values: list[float] = []
-        for about, cell in read:
-            if about.kind == "category":
-                values += [float(text == cell) for text in about.categories]
-                missing = cell is None
-            else:
-                missing = cell != cell
-                values.append(_standardised(about, about.mean if missing else cell, neurons))
-            if about.has_missing:
-                values.append(float(missing))
-        return values
-
-    def _prepared(self, frame: Any, declare: bool = False) -> Any:
-        """Return rows as the learner takes them. The first batch must declare all categories."""
-        neurons = make_neurons(self.learner.neurons)
-        if neurons.accepts_tables:
-            return self._table(frame, declare)
-        return self._matrix(frame, declare, neurons)
-
-    def _matrix(self, frame: Any, declare: bool, neurons: Neurons) -> Any:
-        """Return standardised numbers, and a column of zeros and ones for each category."""
-        parts: list[Any] = []
-        for about in self.columns:
-            if about.kind == "category":
-                codes, counts = read_codes(about, frame)
-                warn_of_new("TableModel", about.name, counts, about.categories)
-                if declare:
-                    warn_of_names("TableModel", about.name, without_rare(counts)[1], len(frame))
-                missing = codes < 0
-                n_categories = len(about.categories)
-                rows = np.flatnonzero(~missing & (codes < n_categories))
-                ones, shape = np.ones(len(rows)), (len(codes), n_categories)
-                parts.append(scipy.sparse.coo_matrix((ones, (rows, codes[rows])), shape))
-            else:
-                values = read_numbers(about, frame)
-                missing = np.isnan(values)
-                values = np.where(missing, about.mean, values)
-                parts.append(_standardised(about, values, neurons)[:, None])
-            if about.has_missing:
-                parts.append(missing[:, None])
-        if self._is_sparse:
-            return scipy.sparse.hstack(list(map(scipy.sparse.coo_matrix, parts)), "csr", np.float64)
-        dense = [part.toarray() if scipy.sparse.issparse(part) else part for part in parts]
-        return np.concatenate(dense, axis=1, dtype=np.float64)
-
-    def _table(self, frame: Any, declare: bool) -> Any:
-        """Return categories, and numbers minus their median, within single precision."""
-        import pandas
-
-        columns = {}
-        for about in self.columns:
-            if about.kind == "category":
-                codes, counts = read_codes(about, frame)
-                known = about.categories
-                if declare:
-                    codes[codes >= len(known)] = -1
-                else:
-                    known = [*known, *new_categories(about, counts)]
-                texts = pandas.Index(known, dtype=object)
-                values: Any = pandas.Categorical.from_codes(codes, texts)
-            else:
-                values = _table_cell(about, read_numbers(about, frame))
-            columns[about.name] = values
-        return pandas.DataFrame(columns, index=frame.index)
-
-
-def _standardised(about: TableColumn, values: Any, neurons: Neurons) -> Any:
-    """Return known numbers in standard deviations from the mean, and histograms unchanged."""
-    return values if isinstance(neurons, Histograms) else (values - about.mean) / about.scale
-
-
-def _table_cell(about: TableColumn, values: Any) -> Any:
-    """Return numbers minus their median, within single precision, and categories unchanged."""
-    if about.kind == "category":
-        return values
-    return np.clip(values - about.median, -_LARGEST_SINGLE, _LARGEST_SINGLE)
-
-
-def _one_each(sample_weight: Any, there: np.ndarray) -> Any:
-    weight = np.asanyarray(sample_weight)  # a mask stays, for the learner to refuse
-    if weight.shape != there.shape:
-        raise InvalidValueError(
-            f"TableModel: sample_weight has the shape {weight.shape}, but X has {len(there)} rows",
-            "pass one weight for each row of X",
-        )
-    return weight[there]
+        """Return one row as the learner takes it, from the cells of its columns."""
+        return self._rows.of_cells(cells)
 
 
 def _with_rows(frame: Any) -> Any:

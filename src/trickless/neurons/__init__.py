@@ -56,7 +56,7 @@ from difflib import get_close_matches
 
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons.auto import Auto
-from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.composed import Product, Scaled
 from trickless.neurons.convolutions import Convolutions
 from trickless.neurons.coordinates import Coordinates
@@ -68,6 +68,7 @@ from trickless.neurons.from_jax import FromJax
 from trickless.neurons.from_torch import FromTorch
 from trickless.neurons.given import Given
 from trickless.neurons.histograms import Chi2, Intersection
+from trickless.neurons.inputs import Inputs, Relevance
 from trickless.neurons.isotropic import Gaussian, Laplace, Matern, RationalQuadratic
 from trickless.neurons.landmarks import Landmarks
 from trickless.neurons.layers import Layers

@@ -11,9 +11,10 @@ from sklearn.base import clone
 
 from trickless.arrays.places import to_host
 from trickless.errors import InvalidTypeError
-from trickless.neurons.base import Neurons, Relevance, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.ferns import Ferns
 from trickless.neurons.fourier import COMPARED_FROM
+from trickless.neurons.inputs import Relevance
 from trickless.neurons.isotropic import Gaussian
 from trickless.neurons.landmarks import Landmarks
 from trickless.neurons.separable import Laplace1

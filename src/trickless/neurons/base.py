@@ -5,26 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import prod
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
-from trickless.arrays.places import namespace, place_of, to_host
+from trickless.arrays.places import namespace
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
-from trickless.arrays.weighted import at_shares, cap
 from trickless.docstrings import documented
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
+from trickless.neurons.inputs import Inputs, Relevance
 from trickless.neurons.layouts import Layout
 from trickless.neurons.one_row import CombinedRow, Piece
-from trickless.rules import MOST_THINGS, Rule, check_parameters, is_real, plain, warn
+from trickless.rules import MOST_THINGS, Rule, check_parameters, is_real, plain
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
 
-#: The families that ``a + b``, ``a * b`` and ``2 * a`` make. The modules of these families, which
-#: import this one, fill it in.
+#: The families that ``a + b``, ``a * b`` and ``2 * a`` make. Their modules fill it in.
 OPERATORS: dict[str, Callable[[Any, Any], Neurons]] = {}
 
 _PAIRS_AT_ONCE = 8
@@ -38,64 +37,6 @@ class OneRow(Protocol):
 
     def add(self, x: np.ndarray, total: np.ndarray) -> None:
         """Add the values at a row (n_features,) to sums (n_outputs,), in place."""
-
-
-class Inputs(NamedTuple):
-    """Names and kinds of the columns of X, as a learner knows them.
-
-    Attributes
-    ----------
-    n_categories : int array of shape (n_features,)
-        Number of codes 0, 1, ... of a categorical column, and 0 for a column of numbers. The last
-        two codes stand for a missing category and a new one. If the family takes ``any_code``,
-        categories that appear later have higher codes.
-    names : tuple of str, optional
-        Names of the columns, if X was a data frame.
-    shape : tuple of int, optional
-        Shape of a row as the family reads it, if the family has a ``layout`` of arrays.
-    """
-
-    n_categories: np.ndarray
-    names: tuple[str, ...] | None = None
-    shape: tuple[int, ...] | None = None  # in files of older versions
-
-    def take(self, indices: np.ndarray) -> Inputs:
-        names = None if self.names is None else tuple(self.names[i] for i in indices)
-        return Inputs(self.n_categories[indices], names)
-
-
-class Relevance(NamedTuple):
-    """How much each feature matters for the targets.
-
-    Attributes
-    ----------
-    length_scale : array of shape (n_features,)
-        Length scale of each feature, for a kernel of the Euclidean distance. All are equal if one
-        length scale for all features was best.
-    spread : array of shape (n_features,)
-        Standard deviation of the feature.
-    X : array or CSR matrix of shape (n_rows, n_features)
-        Some training rows.
-    sample_weight : array of shape (n_rows,), optional
-        Their weights.
-    importances : array of shape (n_features,), optional
-        How much each feature matters to a fitted function. The numbers sum to 1.
-    """
-
-    length_scale: np.ndarray
-    spread: np.ndarray
-    X: Any
-    sample_weight: np.ndarray | None = None
-    importances: np.ndarray | None = None
-
-    def shares(self) -> np.ndarray:
-        """Divide the spread of each feature by its length scale, and scale the result to sum to 1.
-
-        The shares are equal if no feature varies.
-        """
-        matters = self.spread / self.length_scale
-        total = matters.sum()
-        return matters / total if total else np.full(len(matters), 1 / len(matters))
 
 
 class Neurons(Stated, BaseEstimator, ABC):
@@ -512,47 +453,3 @@ class Neurons(Stated, BaseEstimator, ABC):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")
-
-
-def sample_rows(
-    X: Any, rng: np.random.Generator, size: int, sample_weight: Any = None
-) -> tuple[Any, np.ndarray]:
-    """Draw at most ``size`` rows of X, with their weights.
-
-    If X has no more rows than that, all are returned with their weights. Otherwise, rows of equal
-    weight are drawn without replacement. If weights differ, heavy rows are all kept. The weight of
-    the others is cut into equal parts, and a row is drawn from each part, so that rows are drawn in
-    proportion to their weights. Their new weight is in proportion to the number of times that they
-    were drawn. On average, a row of weight 2 therefore counts as two rows. The rows are on the
-    host, wherever X is.
-    """
-    n = X.shape[0]
-    if n == 1:
-        warn(
-            "X has one row, and the neurons keep the length scale, ranks or thresholds that they "
-            "take from it: predictions will be inaccurate. Remedy: begin with a batch of some "
-            "hundred rows, or a family that takes nothing from rows, such as "
-            "Gaussian(length_scale=1.0)."
-        )
-    numbers, weight = sample_numbers(n, rng, size, sample_weight)
-    return to_host(X if n <= size else place_of(X).take(X, numbers)), weight
-
-
-def sample_numbers(
-    n: int, rng: np.random.Generator, size: int, sample_weight: Any = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of the rows that ``sample_rows`` draws from n rows, and their weights."""
-    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    if n <= size:
-        return np.arange(n), weight
-    if (weight == weight[0]).all():
-        drawn = rng.choice(n, size, replace=False, p=weight / weight.sum())
-        return np.sort(drawn), np.ones(size)
-    most = cap(weight, size)
-    heavy, light = np.flatnonzero(weight >= most), np.flatnonzero(weight < most)
-    parts = size - len(heavy)
-    shares = (np.arange(parts) + rng.random(parts)) / parts
-    drawn, counts = np.unique(light[at_shares(weight[light], shares)], return_counts=True)
-    rows, weight = np.append(heavy, drawn), np.append(weight[heavy], most * counts)
-    order = np.argsort(rows)
-    return rows[order], weight[order]

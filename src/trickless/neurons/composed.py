@@ -15,8 +15,9 @@ from sklearn.base import clone
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_list, check_same
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import OPERATORS, Inputs, Neurons, Relevance, Weights
+from trickless.neurons.base import OPERATORS, Neurons, Weights
 from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family, drawn
+from trickless.neurons.inputs import Inputs, Relevance
 from trickless.neurons.layouts import Layout
 from trickless.rules import anything, scale
 

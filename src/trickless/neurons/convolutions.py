@@ -22,8 +22,9 @@ from trickless.arrays.series_loops import series_loops
 from trickless.arrays.stated import check_array, check_same
 from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.layouts import Layout, Series
+from trickless.neurons.samples import sample_rows
 from trickless.rules import anything, either, integer, is_count, is_none
 
 #: The most training rows, and values in all, from which thresholds are drawn.

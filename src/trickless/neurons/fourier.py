@@ -22,11 +22,13 @@ from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_array, check_is
 from trickless.arrays.weighted import median
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, OneRow, Relevance, Weights, sample_rows
+from trickless.neurons.base import Neurons, OneRow, Weights
 from trickless.neurons.checks import check_one_each, warn_of_units
+from trickless.neurons.inputs import Relevance
 from trickless.neurons.one_row import Piece, ProjectedRow
 from trickless.neurons.points import SAMPLINGS
 from trickless.neurons.projected import Projected, project
+from trickless.neurons.samples import sample_rows
 from trickless.rules import choice, either, positive, positives
 
 _MEDIAN_ROWS = 1000

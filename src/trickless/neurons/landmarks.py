@@ -14,10 +14,11 @@ from trickless.arrays.sparse import check_rows, parts_of
 from trickless.arrays.stated import check_array, check_count, check_is
 from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, Weights, sample_numbers, sample_rows
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed
 from trickless.neurons.isotropic import Gaussian, Isotropic
 from trickless.neurons.nystroem import Basis, random_pivots
+from trickless.neurons.samples import sample_numbers, sample_rows
 from trickless.rules import NONE, anything, check_value, choice, count, either
 
 #: The most rows, and the most numbers in these rows, that landmarks are drawn from.

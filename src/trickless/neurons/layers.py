@@ -13,10 +13,11 @@ from trickless.arrays.places import place_of
 from trickless.arrays.stated import check_list, check_same
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family
 from trickless.neurons.composed import FAMILY_LIST, Composed, draw_part
 from trickless.neurons.layouts import Layout
+from trickless.neurons.samples import sample_rows
 from trickless.rules import anything, is_count
 
 #: The most training rows, and values of hidden neurons, to which a later layer is fitted.

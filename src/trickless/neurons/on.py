@@ -11,9 +11,10 @@ from scipy.sparse import issparse
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Inputs, Neurons, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed, draw_part
 from trickless.neurons.forms import spelled_as
+from trickless.neurons.inputs import Inputs
 from trickless.neurons.layouts import Layout
 
 

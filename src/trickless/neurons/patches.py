@@ -14,8 +14,10 @@ from trickless.arrays.stated import check_array, check_count, check_list
 from trickless.arrays.threads import linear_algebra
 from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Inputs, Neurons, Weights, sample_rows
+from trickless.neurons.base import Neurons, Weights
+from trickless.neurons.inputs import Inputs
 from trickless.neurons.layouts import Images, Layout, square
+from trickless.neurons.samples import sample_rows
 from trickless.rules import NONE, anything, choice, count, either, is_count, non_negative
 
 #: A standard deviation within a patch that counts as low contrast, for values in [0, 1].

@@ -11,10 +11,12 @@ from scipy.special import ndtr
 
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array
-from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.bins import midpoints
 from trickless.neurons.checks import check_one_each
+from trickless.neurons.inputs import Relevance
 from trickless.neurons.projected import Projected
+from trickless.neurons.samples import sample_rows
 from trickless.rules import NONE, choice, either, shares
 
 _THRESHOLD_ROWS = 1024

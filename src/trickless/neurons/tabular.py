@@ -10,12 +10,13 @@ import numpy as np
 
 from trickless.arrays.places import namespace, to_host
 from trickless.arrays.stated import check_array, check_count, check_is, check_list, check_same
-from trickless.neurons.base import Neurons, OneRow, Weights, sample_rows
+from trickless.neurons.base import Neurons, OneRow, Weights
 from trickless.neurons.bins import midpoints
 from trickless.neurons.mixture import Mixture
 from trickless.neurons.one_row import Piece
 from trickless.neurons.one_row_tabular import TabularRow
 from trickless.neurons.projected import check_features
+from trickless.neurons.samples import sample_rows
 from trickless.rules import Rule, count, is_real
 
 _RANK_ROWS = 16_384

@@ -13,7 +13,7 @@ from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, OneRow, Weights, sample_rows
+from trickless.neurons.base import Neurons, OneRow, Weights
 from trickless.neurons.binary import Binary
 from trickless.neurons.bins import Bins
 from trickless.neurons.crosses import MOST, Crosses
@@ -22,6 +22,7 @@ from trickless.neurons.levels import MISSING
 from trickless.neurons.linear_leaves import LinearLeaves, covariance_of_inputs
 from trickless.neurons.oblivious import Oblivious
 from trickless.neurons.one_row import Piece
+from trickless.neurons.samples import sample_rows
 from trickless.rules import AUTO, choice, either, integer, warn
 
 #: The most rows, and values in all, from which thresholds are found.

@@ -14,7 +14,8 @@ import numpy as np
 import trickless.onnx.namespace as xp
 from trickless.errors import InvalidValueError
 from trickless.files.text import utf8
-from trickless.learners.table_model import _LARGEST_SINGLE, TableModel
+from trickless.learners.table_model import TableModel
+from trickless.learners.table_rows import LARGEST_SINGLE
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
 from trickless.onnx.graph import ML, Graph
@@ -104,7 +105,7 @@ def _table(model: TableModel, inputs: dict[str, Tensor]) -> Tensor:
         x = inputs[about.name]
         if about.kind != "category":
             x = xp.astype(x, xp.float64) - about.median
-            columns.append(xp.clip(x, -_LARGEST_SINGLE, _LARGEST_SINGLE))
+            columns.append(xp.clip(x, -LARGEST_SINGLE, LARGEST_SINGLE))
             continue
         codes = encoder.codes_by_column()[j]
         missing = codes.pop(None)

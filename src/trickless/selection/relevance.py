@@ -22,7 +22,8 @@ from trickless.functions.activations import evaluate, together
 from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
 from trickless.selection.scores import Comparison
-from trickless.solvers.least_squares.ridge import Path, at_rounding_of_single, path_scores
+from trickless.solvers.least_squares.paths import Path, path_scores
+from trickless.solvers.least_squares.ridge import at_rounding_of_single
 
 #: Steps; and the most rows, and the neurons, of each step.
 STEPS, SIZE = 20, (8192, 160)

@@ -13,8 +13,8 @@ from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.functions.activations import activations, together
 from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
-from trickless.neurons.base import sample_numbers
 from trickless.neurons.checks import check_finite_activations
+from trickless.neurons.samples import sample_numbers
 from trickless.solvers.least_squares.ridge import solve_by_cross_validation
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
 

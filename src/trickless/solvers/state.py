@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -49,3 +49,19 @@ def forget(state: Callable[[], State]) -> None:
 
 def ignore(n: int) -> None:
     """Show no progress."""
+
+
+class Run(NamedTuple):
+    """How a solver is followed while it learns.
+
+    ``keep`` receives its state again and again, ``state`` is one from which to resume, and
+    ``advance`` is called with numbers of rows, neurons or passes, to show progress.
+    """
+
+    keep: Keep = forget
+    state: State | None = None
+    advance: Callable[[int], object] = ignore
+
+
+#: Nobody follows.
+UNSEEN = Run()

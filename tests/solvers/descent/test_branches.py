@@ -9,6 +9,7 @@ from trickless import DoublyStochasticRegressor
 from trickless.arrays.loops import loops
 from trickless.neurons import Inputs, Trees
 from trickless.solvers.descent.branches import choose_branches
+from trickless.solvers.descent.cut_rows import NextTree
 
 
 def fitted(X, max_leaves, depth="auto", n_categories=None):
@@ -22,7 +23,7 @@ def chosen(family, X, g, candidates=20, ridge=1.0, seed=0, unexplained=1.0, prio
     prior = np.ones(X.shape[1]) if prior is None else np.asarray(prior, dtype=float)
     rng = np.random.default_rng(seed)
     rows = family, family.read(X).T, g, np.ones_like(g), None, ridge, len(X)
-    weights = choose_branches(*rows, candidates, prior, unexplained, rng, 0)
+    weights = choose_branches(NextTree(*rows, candidates, prior, unexplained, rng, 0))
     return tuple(array[None] for array in weights)
 
 

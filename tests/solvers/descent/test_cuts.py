@@ -9,8 +9,10 @@ from scipy.stats import chi2, chisquare, norm
 from trickless.arrays import leaves
 from trickless.arrays.loops import Loops
 from trickless.neurons import Inputs, Trees
-from trickless.solvers.descent import cuts
-from trickless.solvers.descent.cuts import choose_cuts, noise_gain, order_gain
+from trickless.solvers.descent import cut_rows, cuts
+from trickless.solvers.descent.cut_rows import NextTree
+from trickless.solvers.descent.cuts import choose_cuts
+from trickless.solvers.descent.noise_gains import noise_gain, order_gain
 
 
 def fitted(X, depth, n_categories=None):
@@ -38,7 +40,7 @@ def chosen(
     rng = np.random.default_rng(seed)
     bins = family.read(X).T
     rows = family, bins, g, h, weight, ridge, len(X)
-    return choose_cuts(*rows, candidates, prior, unexplained, rng, number)
+    return choose_cuts(NextTree(*rows, candidates, prior, unexplained, rng, number))
 
 
 def sides(family, X, tree, level):
@@ -298,7 +300,7 @@ def test_more_candidates_gain_more():
 
 def test_a_sample_has_the_rows_that_matter_with_the_weights_that_make_up_for_it(monkeypatch):
     """A few rows of large slopes decide; but if many small ones gain more, those do."""
-    monkeypatch.setattr(cuts, "SAMPLE", 256)
+    monkeypatch.setattr(cut_rows, "SAMPLE", 256)
     rng = np.random.default_rng(0)
     n = 20_000
     X = rng.integers(0, 2, (n, 6)).astype(float)
@@ -314,12 +316,12 @@ def test_a_sample_has_the_rows_that_matter_with_the_weights_that_make_up_for_it(
 
 def test_sums_of_a_sample_are_those_of_all_rows_on_average(monkeypatch):
     """In proportion to the rows: of slopes and curvatures, in a part of the rows, over samples."""
-    monkeypatch.setattr(cuts, "SAMPLE", 256)
+    monkeypatch.setattr(cut_rows, "SAMPLE", 256)
     rng = np.random.default_rng(0)
     g, h, some = 1 + rng.standard_normal(4000) ** 3, rng.random(4000), rng.random(4000) < 0.3
     of_g, of_h = [], []
     for _ in range(400):
-        sample = cuts.sampled(g, h, g * g, rng)
+        sample = cut_rows.sampled(g, h, g * g, rng)
         part, scale = some[sample.rows], len(g) / len(sample.rows)
         of_g.append(scale * sample.unit_g * sample.g[part].sum())
         of_h.append(scale * sample.unit_h * sample.h[part].sum())
@@ -371,7 +373,7 @@ def mixed(seed, n_rows):
 @pytest.mark.parametrize("seed", range(10))
 def test_one_compiled_call_chooses_as_the_loop_over_the_levels_does(monkeypatch, seed):
     compiled = pytest.importorskip("trickless.arrays.compiled")
-    n_rows = [3, 40, 700, 700, cuts.SAMPLE + 3000][seed % 5]
+    n_rows = [3, 40, 700, 700, cut_rows.SAMPLE + 3000][seed % 5]
     X, g = mixed(seed, n_rows)
     family = fitted(X, [1, 6, 9][seed % 3])
     bins, h = family.read(X).T, np.random.default_rng(seed).gamma(2.0, 1.0, n_rows)
@@ -383,7 +385,7 @@ def test_one_compiled_call_chooses_as_the_loop_over_the_levels_does(monkeypatch,
         rng = np.random.default_rng(seed)
         for number in range(3):
             n_candidates = [1, 8, 20][number]
-            tree = choose_cuts(*rows, n_candidates, prior, 0.5, rng, number)
+            tree = choose_cuts(NextTree(*rows, n_candidates, prior, 0.5, rng, number))
             found.append((*tree, rng.random()))
     for tree, same in zip(found[:3], found[3:], strict=True):
         for one, other in zip(tree, same, strict=True):

@@ -17,6 +17,7 @@ from trickless.solvers.descent.steps.block import Block
 from trickless.solvers.descent.steps.newton import Newton
 from trickless.solvers.descent.steps.plain import Plain
 from trickless.solvers.number_losses import Squared
+from trickless.solvers.state import Run
 
 ALPHA = 0.5
 X = inputs(48, 3)
@@ -95,11 +96,11 @@ def test_a_fit_resumes_from_the_state_after_any_step(kind):
     whole, options = problem(kind, stopping)
     states = []
     keep = lambda state: states.append(deepcopy(state()))  # noqa: E731
-    learn_all(whole, FitRows(X, Y, WEIGHT), options, keep)
+    learn_all(whole, FitRows(X, Y, WEIGHT), options, Run(keep))
     assert len(states) >= 3
     for state in states:
         other, _ = problem(kind, stopping)
-        learn_all(other, FitRows(X, Y, WEIGHT), options, state=state)
+        learn_all(other, FitRows(X, Y, WEIGHT), options, Run(state=state))
         np.testing.assert_array_equal(other.coef.rows, whole.coef.rows)
         assert other.history == whole.history
         assert other.validation_scores == whole.validation_scores

@@ -15,6 +15,7 @@ from trickless.learners.descents import options_of
 from trickless.neurons import Gaussian, Mixture, Trees
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.passes import FitRows, Found, by_folds, learn_all
+from trickless.solvers.state import Run
 
 
 def data(n=1200, d=3, noise=0.5, seed=0):
@@ -200,7 +201,7 @@ def test_a_state_that_is_not_consistent_is_refused(calls, tmp_path):
     model = trees(n_neurons=24).fit(X, y)
     descent, states = Descent(model.stream_, model.intercept_, model.targets_), []
     rows, options = FitRows(X, y[:, None]), options_of(model)
-    learn_all(descent.copy(), rows, options, keep=lambda state: states.append(state()))
+    learn_all(descent.copy(), rows, options, Run(lambda state: states.append(state())))
     last = states[-1]
     assert last["found"]
     n, scores, scored, level, weights, correction, unseen = last["found"]
@@ -223,7 +224,7 @@ def test_a_state_that_is_not_consistent_is_refused(calls, tmp_path):
         [n, scores, scored, level, weights, correction, [*unseen[:2], -unseen[2]]],
     ):
         with pytest.raises((ValueError, TypeError)):
-            learn_all(descent.copy(), rows, options, state=last | {"found": broken})
+            learn_all(descent.copy(), rows, options, Run(state=last | {"found": broken}))
 
 
 @pytest.mark.parametrize("n_rows", [300, 1200])

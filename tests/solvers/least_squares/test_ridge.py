@@ -9,10 +9,8 @@ from scipy.optimize import lsq_linear
 
 import naive
 from trickless.solvers.least_squares.gram import FLOOR
+from trickless.solvers.least_squares.paths import LOWEST, Path, Tridiagonal
 from trickless.solvers.least_squares.ridge import (
-    LOWEST,
-    Path,
-    Tridiagonal,
     at_rounding_of_single,
     solve,
     solve_by_cross_validation,

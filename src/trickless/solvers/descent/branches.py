@@ -19,8 +19,9 @@ import numpy as np
 
 from trickless.arrays.branch_loops import branch_loops
 from trickless.neurons.base import Weights
-from trickless.neurons.trees import Trees
-from trickless.solvers.descent.cuts import PENALTY, POWER, noise_gain, ratio, sampled
+from trickless.solvers.descent.cut_rows import NextTree
+from trickless.solvers.descent.cuts import PENALTY, POWER
+from trickless.solvers.descent.noise_gains import noise_gain
 
 #: The most rows of a sample, on which a tree is chosen, and the bits of sums over them.
 SAMPLE, _BITS = 2**16, 52
@@ -30,31 +31,17 @@ _THRESHOLDS = 2
 _COST = 2**14
 
 
-def choose_branches(
-    family: Trees,
-    bins: np.ndarray,
-    g: np.ndarray,
-    h: np.ndarray,
-    weight: np.ndarray | None,
-    ridge: float,
-    n_rows: int,
-    n_candidates: int,
-    prior: np.ndarray,
-    unexplained: float,
-    rng: np.random.Generator,
-    number: int,
-) -> Weights:
-    """Choose a binary tree, and return its weights. ``choose_cuts`` explains the parameters."""
-    square = g * g if weight is None else g * g / weight
-    sample = sampled(g, h, square, rng, SAMPLE, _BITS)
-    noise, scale = ratio(square, h), n_rows / max(len(sample.rows), 1)
+def choose_branches(wanted: NextTree) -> Weights:
+    """Choose a binary tree, and return its weights."""
+    family, rng, n_candidates = wanted.family, wanted.rng, wanted.n_candidates
+    sample, noise, scale = wanted.sampled(SAMPLE, _BITS)
     rows = np.ascontiguousarray(sample.rows, dtype=np.intp)
-    data = bins, rows, sample.g.copy(), sample.h.copy()  # in the order of the leaves
+    data = wanted.bins, rows, sample.g.copy(), sample.h.copy()  # in the order of the leaves
     by_slope = np.array([codes is not None for codes in family.bins_.of_code])
     unit = sample.unit_g**2 / sample.unit_h
-    ridge = max(ridge / sample.unit_h, np.finfo(float).tiny)
-    chance, run = np.cumsum(prior), branch_loops(_COST * len(rows))
-    n_cuts, share = n_candidates * _THRESHOLDS, unexplained**POWER
+    ridge = max(wanted.ridge / sample.unit_h, np.finfo(float).tiny)
+    chance, run = np.cumsum(wanted.prior), branch_loops(_COST * len(rows))
+    n_cuts, share = n_candidates * _THRESHOLDS, wanted.unexplained**POWER
     tree = _GrowingTree(family.geometry.width, len(rows))
     for _ in range(family.depth_):
         leaves = tree.last_level()

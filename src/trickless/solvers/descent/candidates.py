@@ -29,7 +29,8 @@ from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, 
 from trickless.neurons import Neurons, Trees, Weights
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.branches import choose_branches
-from trickless.solvers.descent.cuts import choose_cuts, resolved
+from trickless.solvers.descent.cut_rows import NextTree, resolved
+from trickless.solvers.descent.cuts import choose_cuts
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.options import DescentOptions
 from trickless.solvers.descent.slopes import limited
@@ -42,7 +43,7 @@ _SAMPLE = 4096
 _UNIFORM = 0.1
 #: How a tree of each shape is chosen.
 _CHOOSE = {
-    "oblivious": lambda *of: choose_cuts(*of).weights(),
+    "oblivious": lambda tree: choose_cuts(tree).weights(),
     "binary": choose_branches,
 }
 
@@ -132,7 +133,7 @@ def _trees(
         signs = rng.choice([-1.0, 1.0], len(g)) if len(g) > 1 else np.ones(1)
         total = (signs * of_g * units.g) @ g
         rows = family, bins, total, h, weight, ridge, n_rows
-        trees.append(grow(*rows, candidates.n, prior, unexplained, rng, number))
+        trees.append(grow(NextTree(*rows, candidates.n, prior, unexplained, rng, number)))
     return tuple(map(np.stack, zip(*trees, strict=True)))
 
 

@@ -9,10 +9,6 @@ a fresh sample of the rows. One candidate is a random draw. With all cuts as can
 greedy search of gradient boosting, so the mean over w is no longer the mean of the family. Steps
 minimise the loss itself, greedily, and not the expected loss over random neurons.
 
-Sums are exact, because slopes and curvatures are rounded to integers, whose unit depends on the
-largest. A few rows that far outweigh all others would make them 0, so they are limited
-(``resolved``). Only the choice does that: coefficients are computed from whole slopes.
-
 A tree is as deep as pays off. Leaves also fit noise: with :math:`\sigma^2 = \sum g^2 / \sum h`, d
 degrees of freedom of a random tree gain about :math:`d \sigma^2` from noise alone. The best of N
 cuts gains more, about the expected largest of N numbers with a χ² distribution (``noise_gain``).
@@ -23,42 +19,30 @@ References
 ----------
 .. [1] P. Geurts, D. Ernst and L. Wehenkel, "Extremely randomized trees", Machine Learning 63(1),
    2006.
-.. [2] B. Ibragimov and G. Gusev, "Minimal variance sampling in stochastic gradient boosting",
-   NeurIPS 2019 (rows are sampled in proportion to the root of g² + c h²).
-.. [3] G. Blom, "Statistical estimates and transformed beta-variables", Wiley, 1958 (the expected
-   largest of N normal numbers).
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import pi
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from trickless.arrays.leaves import SUM_BITS, unpacked
 from trickless.arrays.loops import Loops, loops
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 from trickless.neurons.levels import MISSING
-from trickless.neurons.trees import Trees
+from trickless.solvers.descent.cut_rows import SAMPLE, CutRows, NextTree
+from trickless.solvers.descent.noise_gains import largest_normals, noise_gain, order_gain
 
-#: The most rows of a sample, on which a tree is chosen.
-SAMPLE = 2**14
 #: Thresholds that are tried for each column that is drawn.
 _THRESHOLDS = 8
-#: Weight of the curvatures in the chance of a row to be sampled.
-_CURVED = 0.3
 #: Share of the noise that the leaves of a tree fit which counts against its depth.
 PENALTY = 0.3
 #: Levels without an improvement after which no more are tried.
 _PATIENCE = 3
 #: Power of the share that is not explained yet by which the search for cuts counts.
 POWER = 4
-#: The largest value of φ(z)² / Φ(−z).
-_ONE_SIDE = 0.405
 #: How far quantiles step from pair to pair of trees, and from column to column. Multiples of such
 #: numbers are evenly spread, modulo 1.
 _STEPS = 0.7548776662466927, 0.5698402909980532
@@ -79,21 +63,6 @@ class Chosen(NamedTuple):
         return self.columns, np.packbits(self.tables, axis=1)
 
 
-class CutRows(NamedTuple):
-    """Rows on which a tree is chosen: their numbers, and their slopes and curvatures.
-
-    Both are integers, in units of ``unit_g`` and ``unit_h``. ``noise`` is what a degree of
-    freedom gains from noise alone, if a cut is not chosen.
-    """
-
-    rows: np.ndarray
-    g: np.ndarray
-    h: np.ndarray
-    unit_g: float
-    unit_h: float
-    noise: float
-
-
 class Order(NamedTuple):
     """The ranks of the bins of categories, from 1 on, and what their order gains from noise.
 
@@ -105,58 +74,17 @@ class Order(NamedTuple):
     from_noise: float
 
 
-def choose_cuts(
-    family: Trees,
-    bins: np.ndarray,
-    g: np.ndarray,
-    h: np.ndarray,
-    weight: np.ndarray | None,
-    ridge: float,
-    n_rows: int,
-    n_candidates: int,
-    prior: np.ndarray,
-    unexplained: float,
-    rng: np.random.Generator,
-    number: int,
-) -> Chosen:
-    """Choose the cuts of a tree.
-
-    Parameters
-    ----------
-    family : Trees
-    bins : uint8 array of shape (n_features, n)
-        Rows to choose by.
-    g, h : arrays of shape (n,)
-        Their slopes and curvatures, times their weights.
-    weight : array of shape (n,) or None
-        The weights.
-    ridge : float
-        λ of the step on ``n_rows`` rows, in units of h. It is the same if the sample has fewer
-        rows, which makes cuts of leaves with few rows less likely.
-    n_rows : int
-        How many rows the coefficients of the leaves will be computed from.
-    n_candidates : int
-        How many columns are drawn for each cut. Each is tried at as many thresholds, up to eight.
-    prior : array of shape (n_features,)
-        How often each column is drawn, relative to each other.
-    unexplained : float
-        Mean square of the slopes, relative to that at the start: the share of the squared loss that
-        is not explained yet.
-    rng : numpy.random.Generator
-    number : int
-        Number of the tree.
-    """
-    square = g * g if weight is None else g * g / weight
-    sample = sampled(g, h, square, rng)
-    noise = ratio(square, h)
-    chance = np.cumsum(prior)
-    search = _Search(family.bins_, bins, sample, ridge, number)
+def choose_cuts(tree: NextTree) -> Chosen:
+    """Choose the cuts of a tree."""
+    family, rng, n_candidates = tree.family, tree.rng, tree.n_candidates
+    sample, noise, scale = tree.sampled()
+    chance = np.cumsum(tree.prior)
+    search = _Search(family.bins_, tree.bins, sample, tree.ridge, tree.number)
     columns = np.zeros(family.depth_, dtype=np.int64)
     tables = np.zeros((family.depth_, 256), dtype=np.uint8)
-    scale = n_rows / max(len(sample.rows), 1)
     best, n_levels = -np.inf, 1
     df = from_noise = 1.0  # of the root
-    share = unexplained**POWER
+    share = tree.unexplained**POWER
     if (compiled := loops()).grows_trees and search.has_numbers_only:
         values = scale, share, sample.noise, noise
         return search.compiled(compiled, family.depth_, n_candidates, chance, values, rng)
@@ -174,104 +102,6 @@ def choose_cuts(
             break
     columns[n_levels:], tables[n_levels:] = 0, 0
     return Chosen(columns, tables, n_levels)
-
-
-def resolved(n_rows: int) -> float:
-    """Return how many times as large as others a slope may be while sums still resolve those."""
-    return float(2.0 ** (SUM_BITS - 3)) / min(n_rows, SAMPLE)
-
-
-def noise_gain(df: Any, n: int, share: float = 1.0) -> Any:
-    r"""Return what the best of n cuts gains from noise alone, in units of σ².
-
-    A cut adds ``df`` degrees of freedom, so its gain has a χ² distribution. The expected largest of
-    n is
-
-    .. math:: \mathrm{df} + z \sqrt{2\, \mathrm{df}} + \tfrac{2}{3} \max(z^2 - 1, 0),
-
-    by the first terms of Cornish and Fisher, with z the expected largest of n normal numbers. Gains
-    that depend on each other have a smaller one. Only a ``share`` of what exceeds ``df`` counts.
-    """
-    z = float(_largest(n)[n])
-    return df + share * (z * np.sqrt(2 * np.maximum(df, 0.0)) + 2 / 3 * max(z * z - 1, 0.0))
-
-
-@lru_cache(maxsize=32)
-def _largest(n: int) -> np.ndarray:
-    """Return the expected largest of 0 to n normal numbers, of which that of none is not used."""
-    numbers = np.arange(n + 1)
-    numbers[0] = 1
-    return ndtri((numbers - 0.375) / (numbers + 0.25))
-
-
-def order_gain(h: np.ndarray) -> float:
-    r"""Return what the order of categories by their slopes gains from noise, in units of σ².
-
-    ``h`` are the sums of curvatures of the categories. If slopes are noise, a category adds
-    :math:`\sqrt{h} |z|` to the slopes of the side on which the order puts it, with a normal number
-    z. With
-
-    .. math:: k = \frac{(\sum_b \sqrt{h_b})^2}{\sum_b h_b},
-
-    equal halves of categories with the same h gain :math:`2 k / \pi`. If one category outweighs all
-    others, the best part of the others gains :math:`\max_z \varphi(z)^2 / \Phi(-z)` times their k.
-    The result is between the two, by the k of all categories and the largest k of the rarest ones.
-    A cut in a given order gains 1 as well, and two categories have only one order.
-    """
-    h = np.sort(h[h > 0])
-    if len(h) <= 2:
-        return 0.0
-    of_some = np.sqrt(h).cumsum() ** 2 / h.cumsum()
-    gain = 2 / pi * of_some[-1] + _ONE_SIDE * (of_some.max() - of_some[-1])
-    return float(max(gain - 1, 0.0))
-
-
-def sampled(
-    g: np.ndarray,
-    h: np.ndarray,
-    square: np.ndarray,
-    rng: np.random.Generator,
-    size: int | None = None,
-    bits: int = SUM_BITS,
-) -> CutRows:
-    """Return some of the rows, more often with large slopes, and weights that make up for it.
-
-    Sums of their slopes and curvatures have at most so many ``bits``.
-    """
-    n, size = len(g), SAMPLE if size is None else size
-    rows = np.arange(n)
-    if n > size:
-        share = _CURVED * np.sqrt((g * g).mean()) / max(h.mean(), np.finfo(float).tiny)
-        chance = np.sqrt(g * g + (share * h) ** 2)
-        total = np.cumsum(chance)
-        if total[-1] > 0:  # at regular spots of the sums, so that a row may be there twice
-            spots = np.ceil(total * (size / total[-1]) - rng.random()).astype(int)
-            rows = np.repeat(rows, np.diff(spots, prepend=0))
-            weight = total[-1] / (n * chance[rows])
-            weighted = g[rows] * weight, h[rows] * weight, square[rows] * weight**2
-            return _whole(rows, *weighted, bits)
-        rows = rows[:size]
-    return _whole(rows, g[rows], h[rows], square[rows], bits)
-
-
-def _whole(
-    rows: np.ndarray, g: np.ndarray, h: np.ndarray, square: np.ndarray, bits: int
-) -> CutRows:
-    """Slopes and curvatures rounded to multiples of a unit, so that their sums are exact."""
-    unit_g, unit_h = _unit(g, bits), _unit(h, bits)
-    whole = np.rint(g / unit_g), np.rint(h / unit_h)
-    return CutRows(rows, *whole, unit_g, unit_h, ratio(square, h))
-
-
-def _unit(values: np.ndarray, bits: int) -> float:
-    """Return a power of two, in which no sum of the values has more bits than there is room for."""
-    largest = float(np.abs(values).max(initial=0.0)) * len(values)
-    return float(2.0 ** (np.frexp(largest)[1] - bits + 1)) if largest else 1.0
-
-
-def ratio(square: np.ndarray, h: np.ndarray) -> float:
-    """Return what a degree of freedom gains from noise alone."""
-    return float(square.sum() / max(float(h.sum()), np.finfo(float).tiny))
 
 
 class _Search:
@@ -386,7 +216,7 @@ class _Search:
             (self.ridge, self.unit, *values, PENALTY),
             (self.of.counts, chance, 1 - quantiles if mirrored else quantiles),
             random,
-            _largest(n_cuts),
+            largest_normals(n_cuts),
             (depth, n_candidates, _THRESHOLDS, _PATIENCE),
         )
         rng.bit_generator.state = state

@@ -36,7 +36,7 @@ from trickless.solvers.descent.divergence import warn_if_lost
 from trickless.solvers.descent.early_stopping import HeldOut, Looks
 from trickless.solvers.descent.held_out import folds, split
 from trickless.solvers.descent.options import DescentOptions
-from trickless.solvers.state import Keep, State, forget, ignore
+from trickless.solvers.state import UNSEEN, Run, State, ignore
 
 
 class FitRows(NamedTuple):
@@ -98,24 +98,13 @@ class Found(NamedTuple):
         return cls(n_neurons, scores, scored, level, chosen.weights, solve, rows)
 
 
-def learn_all(
-    descent: Descent,
-    rows: FitRows,
-    options: DescentOptions,
-    keep: Keep = forget,
-    state: State | None = None,
-    advance: Callable[[int], object] = ignore,
-) -> None:
-    """Take steps on batches of all rows until there are ``n_neurons`` neurons, or stop early.
-
-    ``keep`` receives the state after each step, ``state`` is one from which to resume, and
-    ``advance`` is called with numbers of neurons, to show progress.
-    """
+def learn_all(descent: Descent, rows: FitRows, options: DescentOptions, run: Run = UNSEEN) -> None:
+    """Take steps on batches of all rows until there are ``n_neurons`` neurons, or stop early."""
     step, stopping, descent.unseen = options.step, options.stopping, None
     step.prepare(len(rows.targets))
     if stopping is None or not step.keeps_best or rows.apart is not None:
         course = Course(descent, rows, options, looks=stopping is not None)
-        course.run(step.n_neurons, keep, state, advance)
+        course.run(step.n_neurons, run)
         if course.looks is not None and not step.keeps_best:
             descent.unseen = course.held_out.unseen()
         elif course.looks is not None:
@@ -125,20 +114,21 @@ def learn_all(
                 correct(descent, course.system(), correction)
     else:
         start, again = descent.copy(), descent.copy()
-        found = None if state is None else Found.of(state["found"], start)
+        found = None if run.state is None else Found.of(run.state["found"], start)
+        replay = Run(run.keep, None if found is None else run.state)
         if found is None and stopping.n_folds > 1:
-            found, state = by_folds(start, rows, options, advance), None
+            found = by_folds(start, rows, options, run.advance)
         elif found is None:  # what the trial has learned is the model until the replay is done
             course = Course(descent, rows, options, looks=True)
-            course.run(step.n_neurons, keep, state, advance)
+            course.run(step.n_neurons, run)
             assert course.looks is not None
-            found, state = found_by(descent, start, course.looks), None
+            found = found_by(descent, start, course.looks)
             keep_best(descent, course.looks)
             correction, unseen = judged([course], options)
             found = found._replace(correction=correction, unseen=unseen)
             del course  # and its copy of the rows
         course = Course(again, rows, options, looks=False, found=found)
-        course.run(found.n_neurons, keep, state)
+        course.run(found.n_neurons, replay)
         if found.correction is not None:
             correct(again, course.system(), found.correction)
         take_over(again, found)
@@ -300,25 +290,19 @@ class Course:
         self._descent.bring_up_to_date(self._apart, self._options.step.n_jobs)
         return HeldOut.of(self._descent, self._apart, self._groups)
 
-    def run(
-        self,
-        n_neurons: int,
-        keep: Keep = forget,
-        state: State | None = None,
-        advance: Callable[[int], object] = ignore,
-    ) -> None:
+    def run(self, n_neurons: int, run: Run = UNSEEN) -> None:
         """Take steps until there are so many neurons, or until the held-out rows say stop."""
         descent, options = self._descent, self._options
-        if state is not None:
-            self._resume(state)
+        if run.state is not None:
+            self._resume(run.state)
         resumed = descent.n_steps
         try:
             for number, k in descent.visits(self._n_batches, n_neurons, options.step):
                 if descent.n_steps > resumed:
-                    keep(self._state)
+                    run.keep(self._state)
                 given = self._given(k)
                 descent.step(self._batches[number], k, options, pool=self._pool, given=given)
-                advance(k)
+                run.advance(k)
                 if self._stop():
                     break
         finally:  # an interrupt leaves a model

@@ -10,7 +10,7 @@ from scipy import linalg
 from trickless.arrays.places import to_host
 from trickless.arrays.stated import check_array, check_count, check_number
 from trickless.errors import InvalidValueError
-from trickless.solvers.least_squares.ridge import CANCELLATION, Solution
+from trickless.solvers.least_squares.paths import CANCELLATION, Solution
 from trickless.solvers.least_squares.statistics import KeptRows, Moments
 
 #: Residual degrees of freedom must be this many times their rounding error.

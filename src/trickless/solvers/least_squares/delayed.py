@@ -14,7 +14,7 @@ import numpy as np
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_number
 from trickless.solvers.calibration import Temperatures, check_temperatures
 from trickless.solvers.experts.recursion import Recursion
-from trickless.solvers.least_squares.ridge import Solution
+from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.statistics import Statistics
 
 #: The most rows for which alpha stays; before that, until there are twice as many rows.

@@ -22,7 +22,7 @@ from scipy.optimize import minimize_scalar
 
 from trickless.solvers.least_squares.certainty import residual_freedom, residual_variance
 from trickless.solvers.least_squares.gram import inner_products
-from trickless.solvers.least_squares.ridge import CANCELLATION, Path, Solution, Tridiagonal, path_of
+from trickless.solvers.least_squares.paths import CANCELLATION, Path, Solution, Tridiagonal, path_of
 from trickless.solvers.least_squares.statistics import Moments
 
 #: How accurately the logarithm of the ridge is found.

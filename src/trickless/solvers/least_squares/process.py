@@ -13,7 +13,7 @@ from trickless.functions.network import Network, activate_alike
 from trickless.functions.stream import NeuronStream, Purpose, generator, in_precision
 from trickless.solvers.least_squares.certainty import Posterior
 from trickless.solvers.least_squares.noise import UnequalNoise
-from trickless.solvers.least_squares.ridge import Solution
+from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.statistics import Moments
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.places import to_host
-from trickless.solvers.least_squares.ridge import Solution
+from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.risk import minimise
 from trickless.solvers.losses import Loss
 from trickless.solvers.state import ignore

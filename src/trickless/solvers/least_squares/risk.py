@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from trickless.arrays.places import matching, to_host
 from trickless.rules import warn
 from trickless.solvers.least_squares.box import descend_within, excess_within
-from trickless.solvers.least_squares.ridge import Solution
+from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.statistics import Moments
 from trickless.solvers.losses import Loss
 

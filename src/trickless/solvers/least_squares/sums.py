@@ -26,14 +26,14 @@ from trickless.functions.network import check_finite
 from trickless.functions.sparse_activations import bytes_of_row, sparse_panels
 from trickless.functions.stream import BLOCK, Purpose, generator
 from trickless.rules import warn
-from trickless.solvers.least_squares.conjugate_gradients import Grid, Pilot, solve_in_passes
 from trickless.solvers.least_squares.evidence import solve_by_evidence
 from trickless.solvers.least_squares.following import Following
 from trickless.solvers.least_squares.gaussian_answers import GaussianAnswers
+from trickless.solvers.least_squares.passes import Grid, Pilot, solve_in_passes
+from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.problem import Problem, check_alpha
 from trickless.solvers.least_squares.reweighted import minimise_reweighted
 from trickless.solvers.least_squares.ridge import (
-    Solution,
     solve,
     solve_by_gcv,
     solve_by_loo,
@@ -46,7 +46,7 @@ from trickless.solvers.least_squares.row_sample import RowSample, keys_of
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
 from trickless.solvers.losses import Loss
 from trickless.solvers.outputs import NewOutputs
-from trickless.solvers.state import Keep, State, counted, forget, ignore, parts_of
+from trickless.solvers.state import UNSEEN, Run, counted, ignore, parts_of
 
 #: Columns above which least squares is solved in passes over the rows: if activations are kept, and
 #: if every pass evaluates them.
@@ -105,29 +105,25 @@ class Sums(Following, GaussianAnswers):
         targets: np.ndarray,
         weight: np.ndarray | None,
         problem: Problem,
-        keep: Keep = forget,
-        state: State | None = None,
-        advance: Callable[[int], object] = ignore,
+        run: Run = UNSEEN,
         arrived: int | None = None,
     ) -> Statistics:
         """Return the sums over a batch of rows, without earlier rows.
 
-        ``keep`` receives the state after each panel of rows. ``state`` is a state from which to
-        resume. ``advance`` is called with numbers of rows, to show progress. ``arrived`` is the
-        number of earlier rows, if rows fade.
+        ``arrived`` is the number of earlier rows, if rows fade.
         """
         place = place_of(X)
         statistics, done = self.no_rows(place), 0
         statistics.make_room(X.shape[0])
         alpha = np.inf if isinstance(problem.alpha, str) else problem.alpha
         least = least_ridge(X.shape[0], alpha * self.n_neurons)
-        if state is not None:
-            statistics, done = parts_of(state, statistics=Statistics, rows=int)
+        if run.state is not None:
+            statistics, done = parts_of(run.state, statistics=Statistics, rows=int)
             done = counted(done, X.shape[0])
             self._check_statistics(statistics)
             if place is not HOST:
                 statistics.gram = place.for_double.put(statistics.gram)
-        advance(done)
+        run.advance(done)
         # On a device, all rows are hashed first, while it waits for nothing else.
         keys = None if place is HOST else keys_of(X, targets, self.stream.seed, place)
         # A panel of as many rows as columns takes no more memory than the Gram matrix.
@@ -139,8 +135,8 @@ class Sums(Following, GaussianAnswers):
                 some = X[rows, ...], targets[rows], part, self.stream.seed
                 arrivals = None if arrived is None else arrived + np.arange(rows.start, rows.stop)
                 statistics.add_sample(RowSample.of(*some, arrivals=arrivals))
-            advance(Z.shape[0])
-            keep(partial(dict, statistics=statistics, rows=rows.stop))
+            run.advance(Z.shape[0])
+            run.keep(partial(dict, statistics=statistics, rows=rows.stop))
         if keys is not None:
             arrivals = None if arrived is None else arrived + np.arange(len(keys))
             some = X, targets, weight, self.stream.seed
@@ -320,9 +316,7 @@ class Sums(Following, GaussianAnswers):
         targets: np.ndarray,
         weight: np.ndarray | None,
         problem: Problem,
-        keep: Keep = forget,
-        state: State | None = None,
-        advance: Callable[[int], object] = ignore,
+        run: Run = UNSEEN,
     ) -> None:
         """Solve least squares by conjugate gradients, without statistics."""
         n_rows, width = X.shape[0], self.stream.neurons.width
@@ -341,21 +335,9 @@ class Sums(Following, GaussianAnswers):
         else:
             ridge = problem.alpha * self.n_neurons
         with self._dependent_columns(problem):
+            blocks = self._passes(X, self._room(problem), problem, run.advance)
             self._solution = solve_in_passes(
-                self._passes(X, self._room(problem), problem, advance),
-                targets,
-                weight,
-                ridge,
-                chosen,
-                rng,
-                problem.max_iter,
-                problem.tol,
-                problem.n_jobs,
-                problem.owner,
-                keep,
-                state,
-                problem.fit_intercept,
-                problem.classifies,
+                blocks, targets, weight, ridge, chosen, rng, problem, run
             )
         self._sample = RowSample.of(X, targets, weight, self.stream.seed)
 

@@ -9,8 +9,9 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
+from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
-from trickless.pictures import axes_for, ink
+from trickless.pictures import PLOTTING, axes_for, ink
 from trickless.solvers.rounds.coefficients import SHRINK_BY
 from trickless.solvers.rounds.rounds import Kernel, Rounds
 from trickless.solvers.rounds.schedules import Schedule
@@ -247,6 +248,7 @@ class RegretDisplay:
         self.bound = bound
 
     @classmethod
+    @completed_by(PLOTTING)
     def from_estimator(
         cls, estimator: Any, *, ax: Any = None, name: str | None = None, **kwargs: Any
     ) -> RegretDisplay:
@@ -255,37 +257,16 @@ class RegretDisplay:
         Parameters
         ----------
         estimator : fitted estimator with ``regret_`` and ``regret_bound_``
-        ax : matplotlib Axes, optional
-            Default: a new figure, in the style ``trickless.style``.
         name : str, optional
             The curve's name in the legend. Default: the name of the class.
-        **kwargs
-            Passed to matplotlib's ``plot``.
-
-        Returns
-        -------
-        RegretDisplay
         """
         rounds, regret = estimator.regret_.T
         display = cls(rounds=rounds, regret=regret, bound=estimator.regret_bound_)
         return display.plot(ax, name=name or type(estimator).__name__, **kwargs)
 
+    @completed_by(PLOTTING)
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> RegretDisplay:
-        """Plot the curve, and the bound if there is one.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Default: a new figure, in the style ``trickless.style``.
-        name : str, optional
-            The curve's name in the legend.
-        **kwargs
-            Passed to matplotlib's ``plot``.
-
-        Returns
-        -------
-        RegretDisplay
-        """
+        """Plot the curve, and the bound if there is one."""
         root = np.sqrt(self.rounds)
         with axes_for(ax) as ax:
             (self.line_,) = ax.plot(self.rounds, self.regret / root, **{"label": name} | kwargs)

@@ -37,13 +37,12 @@ from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.rounds.coefficients import Coefficients
 from trickless.solvers.rounds.schedules import Schedule
 from trickless.solvers.state import (
-    Keep,
+    UNSEEN,
     Measure,
+    Run,
     State,
     check_measure,
     counted,
-    forget,
-    ignore,
     parts_of,
 )
 
@@ -244,35 +243,23 @@ class Rounds(Stated):
         """Coefficients that predict: their average over rounds, or the last."""
         return self.coefficients.average() if average else self.coefficients.last()
 
-    def learn(
-        self,
-        X: Any,
-        targets: np.ndarray,
-        recipe: Recipe,
-        keep: Keep = forget,
-        state: State | None = None,
-        advance: Callable[[int], object] = ignore,
-    ) -> None:
-        """Take a round for each row, in their order.
-
-        ``keep`` receives the state after each batch, ``state`` is one from which to resume, and
-        ``advance`` is called with numbers of rows, to show progress.
-        """
+    def learn(self, X: Any, targets: np.ndarray, recipe: Recipe, run: Run = UNSEEN) -> None:
+        """Take a round for each row, in their order."""
         self.check(X.shape[0], recipe)
         self.frozen = None
         if self.support is None:
             self.support = growing_like(X)
         X = self.support.like(X)
-        start = 0 if state is None else self._take(state, X.shape[0])
-        advance(start)
+        start = 0 if run.state is None else self._take(run.state, X.shape[0])
+        run.advance(start)
         while start < X.shape[0]:
             eta = self.step(recipe)
             rows = slice(start, min(start + self.batch_rows(eta, recipe), X.shape[0]))
             self.play(X[rows], targets[rows], eta, recipe)
             self.compress(recipe)
-            advance(rows.stop - start)
+            run.advance(rows.stop - start)
             start = rows.stop
-            keep(partial(self.state, start))
+            run.keep(partial(self.state, start))
 
     def state(self, n_rows: int) -> State:
         """Return the state that the rounds of the first rows of a batch have changed."""

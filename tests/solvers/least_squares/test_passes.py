@@ -65,9 +65,7 @@ def test_tol_bounds_the_excess_of_the_risk():
 def test_the_preconditioner_saves_passes(monkeypatch):
     model = make(solver="iterative").fit(X, Y)
     plain = lambda *rows: lambda residual, ridges: residual.copy()  # noqa: E731
-    monkeypatch.setattr(
-        trickless.solvers.least_squares.conjugate_gradients, "_preconditioner", plain
-    )
+    monkeypatch.setattr(trickless.solvers.least_squares.passes, "preconditioner", plain)
     with pytest.warns(ConvergenceWarning):
         without = make(solver="iterative", tol=1e-30, max_iter=2 * model.n_iter_).fit(X, Y)
     assert (excess(model) < excess(without)).all()
@@ -127,9 +125,9 @@ def brute_force_scores(y, activations, ridge, weight=None):
 
 def test_alpha_is_chosen_by_cross_validation(monkeypatch):
     monkeypatch.setattr(trickless.solvers.least_squares.sums, "PILOT_COLUMNS", 30)
-    monkeypatch.setattr(trickless.solvers.least_squares.conjugate_gradients, "_PROBES", 50)
-    monkeypatch.setattr(trickless.solvers.least_squares.conjugate_gradients, "_PROBE_TOL", 1e-3)
-    monkeypatch.setattr(trickless.solvers.least_squares.conjugate_gradients, "_COMPARE_TOL", 1e-5)
+    monkeypatch.setattr(trickless.solvers.least_squares.passes, "_PROBES", 50)
+    monkeypatch.setattr(trickless.solvers.least_squares.passes, "_PROBE_TOL", 1e-3)
+    monkeypatch.setattr(trickless.solvers.least_squares.passes, "_COMPARE_TOL", 1e-5)
     few = KitchenSinksRegressor(Gaussian(1.0), 15, random_state=0, dtype="float64").fit(X, Y)
     model = make(alpha="auto", solver="iterative").fit(X, Y)
     blocks = [model.neurons_.activate(X, w) for _, w in model.stream_.pieces(0, N_NEURONS)]
@@ -146,7 +144,7 @@ def test_alpha_is_chosen_by_cross_validation(monkeypatch):
 
 
 def test_cross_validation_takes_the_effective_number_of_rows(monkeypatch):
-    monkeypatch.setattr(trickless.solvers.least_squares.conjugate_gradients, "_PROBES", 50)
+    monkeypatch.setattr(trickless.solvers.least_squares.passes, "_PROBES", 50)
     weight = np.where(np.arange(N_ROWS) % 4, 1.0, 2.0)[:400]
     y = Y[:400] + 0.5 * inputs(400, 2, seed=2)
     model = make(alpha="auto", solver="iterative").set_params(n_neurons=60)

@@ -1,0 +1,83 @@
+"""What the methods of learners take and return, where several methods share it.
+
+``completed_by`` adds these sections to the docstrings of the methods.
+"""
+
+from __future__ import annotations
+
+#: Of methods that learn from rows, such as ``fit``.
+LEARNING = """
+Parameters
+----------
+X : array or CSR matrix of shape (n_rows, n_features)
+    Training data.
+y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
+    Target values or class labels.
+sample_weight : array of shape (n_rows,), optional
+    Weights of the rows, as for ``fit``.
+timestamps : array of shape (n_rows,), optional
+    Times of the rows, for a ``half_life`` in time instead of rows: numbers or datetimes that never
+    decrease, within a batch and from batch to batch.
+checkpoint : str or path, optional
+    A file in which the state of the fit is saved about once a minute. If the process ends, make
+    the same call with the same data again. It resumes from the file and gives the same model. The
+    file is removed when the fit is done. Default: no file.
+
+Returns
+-------
+self
+"""
+
+#: Of methods of regressors.
+NUMBERS = """
+Parameters
+----------
+y : array of shape (n_rows,) or (n_rows, n_outputs)
+    Target values.
+"""
+
+#: Of methods of classifiers.
+LABELS = """
+Parameters
+----------
+y : array of shape (n_rows,)
+    Class labels.
+"""
+
+#: Of ``partial_fit`` of classifiers that learn an output for labels that have not come yet.
+GROWING = f"""{LABELS.rstrip()}
+classes : array of shape (n_classes,) or "grow", optional
+    All labels that may occur, for the first call. With "grow", from the first call on, new labels
+    may appear in any batch, and the first one may hold a single label. There is then one more
+    output than labels, for a label that has not come yet, with targets −1. A new label continues
+    from this output. With losses that learn each class against the rest, it is thus the output of
+    a label that was declared from the beginning. The softmax function of "log_loss" has counted
+    one label that has not come, however many do. The output is the last one in coefficients, and
+    not in decision values and probabilities, whose columns follow ``classes_``. Default: the
+    labels of the first batch.
+"""
+
+#: Of methods that predict.
+PREDICTING = """
+Parameters
+----------
+X : array or CSR matrix of shape (n_rows, n_features)
+    Rows to predict.
+confidence : float, default=0.9
+    The probability that a target is in its interval, for each output by itself. It is an average
+    over rows, which must come from the same source as the training rows.
+"""
+
+#: Of ``score``.
+SCORING = """
+Parameters
+----------
+X : array or CSR matrix of shape (n_rows, n_features)
+    Test data.
+sample_weight : array of shape (n_rows,), optional
+    Weights of the rows.
+
+Returns
+-------
+float
+"""
