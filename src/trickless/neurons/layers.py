@@ -186,7 +186,7 @@ class Layers(Composed):
         self._measure()
 
     @property
-    def shared(self) -> list[Weights]:  # type: ignore[override]
+    def shared(self) -> list[Weights]:
         """The hidden neurons."""
         return self.hidden_
 
