@@ -98,8 +98,8 @@ def image_sets_table():
             sizes = str(*setting["filters"]), f"{runs[0]['columns']:,}"
             rows.append([name, key, *sizes, errors, f"{seconds:.0f}"])
     text = (
-        "An error for each seed; seconds to fit and predict on one core, while others worked on "
-        f"the machine. {where(result)}."
+        "An error for each seed; seconds to fit and predict on one core. The machine was busy, so "
+        f"compare errors rather than seconds. {where(result)}."
     )
     head = ["images", "neurons", "filters", "columns", "test error", "seconds"]
     return "\n".join([*grid(head, rows), "", text])
