@@ -171,6 +171,17 @@ def test_one_wild_series_does_not_change_scales_and_levels(wild):
     assert np.isfinite(neurons(X, weights)).all()
 
 
+def test_channels_that_had_no_value_count_as_zero_later():
+    X, y = inputs(30, 60).reshape(30, 2, 30), np.arange(30) % 2
+    X[:, 1] = np.nan
+    with pytest.warns(
+        UserWarning, match=r"channel 1 .* no value in the rows.*Remedy: leave it out"
+    ):
+        model = KitchenSinksClassifier(Convolutions(), 20, random_state=0).fit(X, y)
+    other = np.where(np.isnan(X), 5 * inputs(30, 60, seed=1).reshape(X.shape), X)
+    np.testing.assert_array_equal(model.decision_function(other), model.decision_function(X))
+
+
 def test_series_of_two_units_are_warned_of():
     X = inputs(30, 40)
     X[::3] *= 1e10

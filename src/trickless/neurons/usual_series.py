@@ -37,7 +37,8 @@ def usual(rows: np.ndarray, n_channels: int, weight: np.ndarray) -> tuple[np.nda
     -------
     array of shape (2, n_channels)
         Standard deviations of the channels within series, and of their differences. A channel that
-        is constant in each series has the standard deviation of its levels, or else 1.
+        is constant in each series has the standard deviation of its levels, or else 1. Those of a
+        channel without any value are so large that its values count as 0 later.
     array of shape (2, n_channels)
         Means of the channels over the series, and their standard deviations within and between
         series together.
@@ -50,8 +51,15 @@ def usual(rows: np.ndarray, n_channels: int, weight: np.ndarray) -> tuple[np.nda
     _, squares = views(values.reshape(rows.shape), n_channels)
     squares[squares <= _ROUNDING] = 0
     means = np.where(known, values, 0).sum(axis=2) / np.maximum(known.sum(axis=2), 1)
-    scale, level = np.ones((2, n_channels)), np.array([[0.0], [1.0]]).repeat(n_channels, axis=1)
+    scale, level = np.full((2, n_channels), _LARGEST), np.zeros((2, n_channels))
+    level[1] = _LARGEST
     has_values = known.any(axis=2) & (weight[:, None] > 0)
+    if len(unknown := np.flatnonzero(~has_values.any(axis=0))):
+        warn(
+            f"channel {unknown[0]} of the series in X has no value in the rows from which "
+            "scales are taken, so neurons will not see it later either. Remedy: leave it out, or "
+            "begin with series that have it."
+        )
     for c in np.flatnonzero(has_values.any(axis=0)):
         seen = has_values[:, c]
         units, of_rows = unit[seen, c], weight[seen]
