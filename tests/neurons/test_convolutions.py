@@ -185,8 +185,9 @@ def test_channels_that_had_no_value_count_as_zero_later():
 def test_series_of_two_units_are_warned_of():
     X = inputs(30, 40)
     X[::3] *= 1e10
-    with pytest.warns(UserWarning, match="67% vary by less than 1e-05.*Remedy: divide"):
-        Convolutions().fit(X, np.random.default_rng(0))
+    with pytest.warns(UserWarning, match="67% vary by less than 1e-05.*Remedy: divide") as caught:
+        Convolutions((2, 20)).fit(X, np.random.default_rng(0))
+    assert len(caught) == 1
 
 
 def test_scales_are_those_of_all_values_and_constant_channels_have_those_of_their_levels():

@@ -60,10 +60,12 @@ def usual(rows: np.ndarray, n_channels: int, weight: np.ndarray) -> tuple[np.nda
             "scales are taken, so neurons will not see it later either. Remedy: leave it out, or "
             "begin with series that have it."
         )
+    unseen = 0.0
     for c in np.flatnonzero(has_values.any(axis=0)):
         seen = has_values[:, c]
         units, of_rows = unit[seen, c], weight[seen]
-        within, change = (_root(square[seen, c], units, of_rows) for square in squares)
+        (within, some), (change, others) = (_root(z[seen, c], units, of_rows) for z in squares)
+        unseen = max(unseen, some, others)
         middle = median(means[seen, c] * units, of_rows)
         with np.errstate(over="ignore"):
             away = means[seen, c] * units - middle
@@ -76,25 +78,28 @@ def usual(rows: np.ndarray, n_channels: int, weight: np.ndarray) -> tuple[np.nda
         spread = min(spread, _LARGEST) or 1.0
         level[:, c] = middle + far * mean, spread
         scale[:, c] = within or spread, change or within or spread
+    if unseen > _UNSEEN:
+        warn(
+            f"X has a channel of series in which {unseen:.0%} vary by less than {LEAST:g} of the "
+            "standard deviation of all, so that they seem constant: predictions will be "
+            "inaccurate. Remedy: divide each series by its standard deviation, or bring all to "
+            "one unit."
+        )
     return scale, level
 
 
-def _root(squares: np.ndarray, unit: np.ndarray, weight: np.ndarray) -> float:
-    """Return the root of the mean of squares, in squared units, of series that are not wild."""
+def _root(squares: np.ndarray, unit: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """Return the root of the mean of squares, in squared units, of series that are not wild.
+
+    The second number is the share of those that vary too little to be seen at this scale.
+    """
     roots = np.sqrt(squares) / 4 * unit  # which cannot overflow
     some = ~_wild(roots, weight)
     roots, weight = roots[some], weight[some]
     common = np.ldexp(1.0, np.frexp(roots.max())[1] - 1)
     root = np.sqrt(np.average((roots / common) ** 2, weights=weight)) * common
     unseen = np.average((roots > 0) & (roots < LEAST * root), weights=weight)
-    if unseen > _UNSEEN:
-        warn(
-            f"X has channels of series in which {unseen:.0%} vary by less than {LEAST:g} of the "
-            "standard deviation of all, so that they seem constant: predictions will be "
-            "inaccurate. Remedy: divide each series by its standard deviation, or bring all to "
-            "one unit."
-        )
-    return min(4 * float(root), _LARGEST)
+    return min(4 * float(root), _LARGEST), float(unseen)
 
 
 def _wild(sizes: np.ndarray, weight: np.ndarray, least: float = 0.0) -> np.ndarray:
