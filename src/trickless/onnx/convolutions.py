@@ -12,7 +12,7 @@ import numpy as np
 
 import trickless.onnx.namespace as xp
 from trickless.arrays.places import to_host
-from trickless.arrays.series import _LARGEST, _LARGEST_OF_SUMS, HEAVY, LEAST, TAPS
+from trickless.arrays.series import _LARGEST, _LARGEST_OF_SUMS, HEAVY, LEAST, MOST_LEVEL, TAPS
 from trickless.neurons import Convolutions
 from trickless.neurons.base import Weights
 from trickless.neurons.convolutions import _OF_POSITIONS
@@ -30,7 +30,8 @@ class _Convolutions(Convolutions):
                 "it was fitted to series with missing values or of unequal length, and a graph "
                 "interpolates no gaps"
             )
-        of_differences, dilation, mix, numbers, signs, thresholds = map(to_host, weights)
+        seen, dilation, mix, numbers, signs, thresholds = map(to_host, weights)
+        of_differences, mix = self._seen(seen, mix)
         both, gap = self._views(X)
         parts, order = [], []
         for kind, d in np.unique(np.stack([of_differences, dilation], axis=1), axis=0).tolist():
@@ -51,7 +52,13 @@ class _Convolutions(Convolutions):
         mean = xp.mean(values, axis=2, keepdims=True)
         values = xp.clip(values - mean, -_LARGEST, _LARGEST)
         change = (values[:, :, 1:] - values[:, :, :-1]) * (self.scale_[0] / self.scale_[1])[:, None]
-        both = [values, xp.clip(change, -_LARGEST, _LARGEST)]
+        change = xp.clip(change, -_LARGEST, _LARGEST)
+        if self.level_ is not None:  # as more channels, as in trickless.arrays.series.views
+            away = mean - (self.level_ / self.scale_[0])[:, None]
+            away = xp.clip(away, -MOST_LEVEL, MOST_LEVEL) + 0.0 * values
+            values = xp.concat([values, away], axis=1)
+            change = xp.concat([change, 0.0 * change], axis=1)
+        both = [values, change]
         gap = 0.0 * xp.sum(mean, axis=(1, 2))
         return [xp.astype(view, X.dtype) for view in both], xp.astype(gap, X.dtype)[
             :, None, None, None
