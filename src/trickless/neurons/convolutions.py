@@ -76,7 +76,7 @@ class Convolutions(Neurons):
     with random signs.
 
     A quarter of the neurons also see the level of a series: how far its mean is from the mean over
-    the training rows, at most two of these standard deviations. Kernels sum to zero, so they
+    the training rows, at most two standard deviations. Kernels sum to zero, so they
     respond to the level where they reach beyond the ends of the series.
 
     Parameters
@@ -106,8 +106,9 @@ class Convolutions(Neurons):
     Notes
     -----
     **Levels** matter for series whose mean tells something about the target, such as temperatures
-    of machines. Large levels that mean nothing, such as offsets of sensors, cost a little accuracy.
-    Subtract the mean of each series then. Series that were normalised one by one have the level 0.
+    of machines. Large levels that mean nothing, such as offsets of sensors, cost a little accuracy,
+    and so do levels that drift. Subtract the mean of each series then. Series that were normalised
+    one by one have the level 0.
 
     **Missing values** are NaN. Times without a value do not count, and a gap within a series is
     interpolated, so that kernels reach across it. A channel without any value counts as zero.
