@@ -76,8 +76,8 @@ class Convolutions(Neurons):
     with random signs.
 
     A quarter of the neurons also see the level of a series: how far its mean is from the mean over
-    the training rows, at most two standard deviations. Kernels sum to zero, so they
-    respond to the level where they reach beyond the ends of the series.
+    the training rows, at most two standard deviations. Kernels sum to zero, so they respond to the
+    level where they reach beyond the ends of the series.
 
     Parameters
     ----------
