@@ -99,7 +99,7 @@ class Convolutions(Neurons):
     scale_ : array of shape (2, n_channels)
         Standard deviations of the channels within series, and of their differences.
     level_ : array of shape (n_channels,)
-        Means of the channels over the training rows, from which levels are measured.
+        Means of the channels over the training rows.
     rows_ : array of shape (n_rows, n_features)
         Up to 1,024 training rows and 262,144 values, from which thresholds are drawn.
 
