@@ -53,6 +53,26 @@ def test_intervals_are_written(folder):
     assert "leave out each row" in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize(
+    ("model", "outputs"),
+    [
+        ("model.trk", ("prediction", "interval")),
+        ("labels.trk", ("label", "probabilities", "set")),
+    ],
+)
+def test_graphs_have_intervals_or_sets(folder, monkeypatch, model, outputs):
+    given = {}
+
+    def write(model, path, **options):
+        given.update(options)
+        path.write_bytes(b"")
+
+    monkeypatch.setattr(trickless, "to_onnx", write)
+    done = run(folder / model, "--out", folder / "model.onnx", "--interval", 0.5)
+    assert done.exit_code == 0, done.output
+    assert given == {"outputs": outputs, "confidence": 0.5}
+
+
 def test_a_model_is_written_in_javascript(folder):
     done = run(folder / "labels.trk", "--out", folder / "model.mjs", "--json")
     assert done.exit_code == 0, done.output

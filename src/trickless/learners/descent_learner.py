@@ -415,7 +415,7 @@ class DescentLearner(NeuronLearner):
 
     @property
     def network_(self) -> Network:
-        """The network of all neurons so far."""
+        """A copy of the network of all neurons so far."""
         check_is_fitted(self)
         network = self.descent_.function(self.n_jobs)
         network.coef = network.coef.copy()  # the next step changes them in place
