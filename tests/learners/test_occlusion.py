@@ -90,6 +90,11 @@ def test_longer_series_than_those_of_the_fit_are_explained(series):
     one = np.sqrt(np.mean((model.decision_function(hidden) - model.decision_function(longer)) ** 2))
     assert found[2, 0] == pytest.approx(one)
     np.testing.assert_array_equal(occlusion_importance(model, list(longer), window=4), found)
+    flat = longer.reshape(10, -1)
+    with pytest.raises(ValueError, match=r"Remedy: the length, or \(channels, length\)"):
+        occlusion_importance(model, flat, window=4)
+    again = occlusion_importance(model, flat, window=4, shape=(3, 50))
+    np.testing.assert_array_equal(again, found)
     pipeline = make_pipeline(RandomFeatures(Convolutions(), 5, random_state=0), Ridge())
     pipeline.fit(X.reshape(40, 3, 30), y)
     assert occlusion_importance(pipeline, longer, window=20).shape == (3, 50)

@@ -45,7 +45,8 @@ def literally(neurons, row, weights):
         if here.any():
             channel[:] = np.interp(times, times[here], channel[here], left=np.nan, right=np.nan)
     if kind == 2:
-        x += np.clip(mean - (neurons.level_ / neurons.scale_[0])[:, None], -2, 2)
+        level, spread = neurons.level_[:, :, None] / neurons.scale_[0][:, None]
+        x += np.clip((mean - level) / spread, -2, 2)
     if kind == 1:
         x = np.diff(x, axis=1) * (neurons.scale_[0] / neurons.scale_[1])[:, None]
         known = known[:, 1:] & known[:, :-1]
@@ -159,6 +160,50 @@ def test_levels_and_units_of_channels_are_those_of_the_training_rows():
         np.testing.assert_allclose(other(rows, weights), Z, atol=1e-9)
 
 
+@pytest.mark.parametrize("wild", [1e6, 1e20, -1e300])
+def test_one_wild_series_does_not_change_scales_and_levels(wild):
+    X = inputs(40, 90) + np.repeat([5.0, 0.0, -3.0], 30)
+    expected = Convolutions((3, 30)).fit(X, np.random.default_rng(0))
+    X = np.concatenate([X, wild * X[:1], X[:1] + wild, np.full((1, 90), np.nan)])
+    neurons, weights = drawn(Convolutions((3, 30)), X)
+    np.testing.assert_allclose(neurons.scale_[0], expected.scale_[0], rtol=0.02)
+    np.testing.assert_allclose(neurons.level_, expected.level_, atol=0.1)
+    assert np.isfinite(neurons(X, weights)).all()
+
+
+def test_channels_that_had_no_value_count_as_zero_later():
+    X, y = inputs(30, 60).reshape(30, 2, 30), np.arange(30) % 2
+    X[:, 1] = np.nan
+    with pytest.warns(
+        UserWarning, match=r"channel 1 .* no value in the rows.*Remedy: leave it out"
+    ):
+        model = KitchenSinksClassifier(Convolutions(), 20, random_state=0).fit(X, y)
+    other = np.where(np.isnan(X), 5 * inputs(30, 60, seed=1).reshape(X.shape), X)
+    np.testing.assert_array_equal(model.decision_function(other), model.decision_function(X))
+
+
+def test_series_of_two_units_are_warned_of():
+    X = inputs(30, 40)
+    X[::3] *= 1e10
+    with pytest.warns(UserWarning, match="67% vary by less than 1e-05.*Remedy: divide") as caught:
+        Convolutions((2, 20)).fit(X, np.random.default_rng(0))
+    assert len(caught) == 1
+
+
+def test_scales_are_those_of_all_values_and_constant_channels_have_those_of_their_levels():
+    X = inputs(50, 60).reshape(50, 3, 20) * 3 + inputs(50, 3)[:, :, None]
+    X[:, 1] = X[:, 1, :1] + 37.3  # constant in each series, but for rounding of its mean
+    X[:, 2] = 0.1  # the same in all
+    X[7, 0, 5:] = np.nan
+    neurons = Convolutions((3, 20)).fit(X.reshape(50, -1), np.random.default_rng(0))
+    within = np.sqrt(np.mean(np.nanvar(X, axis=2), axis=0))
+    means = np.nanmean(X, axis=2)
+    np.testing.assert_allclose(neurons.scale_[0], [within[0], means[:, 1].std(), 1])
+    np.testing.assert_allclose(neurons.level_[0], means.mean(axis=0))
+    total = np.sqrt(within[0] ** 2 + means[:, 0].var()), means[:, 1].std(), 1
+    np.testing.assert_allclose(neurons.level_[1], total)
+
+
 def test_models_of_older_versions_do_not_see_levels():
     X = inputs(20, 90)
     neurons, _ = drawn(Convolutions((3, 30)), X)
@@ -236,7 +281,8 @@ def test_states_of_other_shapes_are_refused():
     for name, value in (
         ("scale_", np.ones((2, 2))),
         ("scale_", np.zeros((2, 3))),
-        ("level_", np.zeros(2)),
+        ("level_", np.ones((2, 2))),
+        ("level_", np.zeros((2, 3))),
         ("rows_", np.ones((9, 29))),
         ("_weight", np.ones(8)),
         ("shape", (3, 9)),

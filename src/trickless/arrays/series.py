@@ -20,7 +20,7 @@ HEAVY = np.array(list(combinations(range(TAPS), 3)))
 LEAST = 1e-5
 #: The largest scaled values: the sums of squares of even larger ones would overflow.
 _LARGEST, _LARGEST_OF_SUMS = 1e9, 1e15
-#: The farthest that the mean of a series is from the usual level, in scales.
+#: The farthest that the mean of a series is from the usual level, in standard deviations.
 MOST_LEVEL = 2.0
 #: Rows are padded to a multiple of this number, since NumPy adds up single columns in another order
 #: than several columns. Positions are padded to a multiple of the other, which are summed together.
@@ -55,7 +55,7 @@ def views(
 
     Each channel of a row is centred, and divided by its ``scale``. Gaps are interpolated, so that
     kernels can reach across them. With a ``level``, as many channels more hold how far the mean of
-    a channel is from it, at most ``MOST_LEVEL`` scales, at all times of the series.
+    a channel is from it, at most ``MOST_LEVEL`` standard deviations, at all times of the series.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def views(
         Number of channels.
     scale : float array of shape (2, n_channels), optional
         Scales of the series and of the differences. Default: 1.
-    level : float array of shape (n_channels,), optional
-        Usual mean of each channel.
+    level : float array of shape (2, n_channels), optional
+        Usual mean and standard deviation of each channel.
 
     Returns
     -------
@@ -99,7 +99,8 @@ def views(
             change[~(inside[:, :, 1:] & inside[:, :, :-1])] = 0
         squares = np.stack([_mean_square(values, missing), _mean_square(change, gone)])
         if level is not None:
-            away = np.clip(mean - level / scale[0], -MOST_LEVEL, MOST_LEVEL)[:, :, None]
+            away = (mean - level[0] / scale[0]) * (scale[0] / level[1])
+            away = np.clip(away, -MOST_LEVEL, MOST_LEVEL)[:, :, None]
             away = np.where(inside, away, 0) if some_missing else np.repeat(away, length, axis=2)
             values = np.concatenate([values, away], axis=1)
             change = np.concatenate([change, np.zeros_like(change)], axis=1)

@@ -100,12 +100,12 @@ def occlusion_importance(
     elif is_unequal(X) or len(shape_of(X) or ()) > 2:  # of a pipeline, which reads flat rows too
         layout, X = Series().learned(_OWNER, X)
         shape = shape or layout.shape  # type: ignore[assignment]
-    are_flat = X is given
+    are_flat = X is given and (shape is None or not layout.shape)
     with with_remedies(_OWNER):
         X = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
     are_flat |= X.shape[1] == getattr(estimator, "n_features_in_", X.shape[1])
     if layout.shape and not are_flat:  # series of another length than in the fit
-        shape = layout.shape[0], X.shape[1] // layout.shape[0]
+        shape = shape or (layout.shape[0], X.shape[1] // layout.shape[0])
     n_channels, length = _shape_of(estimator, X, shape)
     answer = _answers(estimator, (-1,) if are_flat else (n_channels, length))
     before, width = answer(X), min(window or -(-length // _SHARE), length)

@@ -25,6 +25,7 @@ from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.layouts import Layout, Series
 from trickless.neurons.samples import sample_rows
+from trickless.neurons.usual_series import usual
 from trickless.rules import anything, either, integer, is_count, is_none
 
 #: The most training rows, and values in all, from which thresholds are drawn.
@@ -97,9 +98,10 @@ class Convolutions(Neurons):
     shape_ : tuple of int
         Numbers of channels and of times, given or learned.
     scale_ : array of shape (2, n_channels)
-        Standard deviations of the channels within series, and of their differences.
-    level_ : array of shape (n_channels,)
-        Means of the channels over the training rows.
+        Standard deviations of the channels within series, and of their differences. Series with a
+        thousand times the usual amplitude do not count.
+    level_ : array of shape (2, n_channels)
+        Means and standard deviations of the channels over all values of the training rows.
     rows_ : array of shape (n_rows, n_features)
         Up to 1,024 training rows and 262,144 values, from which thresholds are drawn.
 
@@ -209,15 +211,7 @@ class Convolutions(Neurons):
                 f"{type(self).__name__}: all values of the training series are missing",
                 "pass series with some values",
             )
-        series = rows.reshape(len(rows), self._n_channels, -1)
-        largest = np.nanmax(np.abs(series), axis=(0, 2), initial=0)
-        unit = np.ldexp(1.0, np.frexp(largest)[1] - 1)  # a power of two, which rounds nothing
-        _, squares = views(rows, self._n_channels, np.stack([unit, unit]))
-        scale = np.sqrt(np.average(squares, axis=1, weights=weight)) * unit
-        self.scale_ = np.where((scale > 0) & np.isfinite(scale), scale, 1.0)
-        of_values = weight[:, None, None] * ~np.isnan(series)
-        total = np.nansum(of_values * (series / unit[:, None]), axis=(0, 2))
-        self.level_ = total / np.maximum(of_values.sum(axis=(0, 2)), 1e-300) * unit
+        self.scale_, self.level_ = usual(rows, self._n_channels, weight)
         self.rows_, self._weight = rows, weight
         return self
 
@@ -230,7 +224,9 @@ class Convolutions(Neurons):
         if not (self.scale_ > 0).all():
             raise ValueError("scale_: a scale is not positive")
         if self.level_ is not None:
-            check_array("level_", self.level_, "f8", (self._n_channels,))
+            check_array("level_", self.level_, "f8", (2, self._n_channels))
+            if not (self.level_[1] > 0).all():
+                raise ValueError("level_: a standard deviation is not positive")
         check_array("rows_", self.rows_, "f8", (None, self.n_features_in_))
         check_array("_weight", self._weight, "f8", (len(self.rows_),), 0)
         check_same("whether there are rows_", len(self.rows_) > 0, True)

@@ -30,13 +30,12 @@ class _Convolutions(Convolutions):
                 "it was fitted to series with missing values or of unequal length, and a graph "
                 "interpolates no gaps"
             )
-        of_differences, dilation, mix, numbers, signs, thresholds = map(to_host, weights)
-        both, gap = self._views(X)
-        of_differences, mix = self._seen(of_differences, mix)
+        kinds, dilation, mix, numbers, signs, thresholds = map(to_host, weights)
+        seen, gap = self._views(X)
         parts, order = [], []
-        for kind, d in np.unique(np.stack([of_differences, dilation], axis=1), axis=0).tolist():
-            some = np.flatnonzero((of_differences == kind) & (dilation == d))
-            z = _responses(both[kind], d, mix[some], HEAVY[numbers[some]], signs[some])
+        for kind, d in np.unique(np.stack([kinds, dilation], axis=1), axis=0).tolist():
+            some = np.flatnonzero((kinds == kind) & (dilation == d))
+            z = _responses(seen[kind], d, mix[some], HEAVY[numbers[some]], signs[some])
             parts.append(self._shares(z, thresholds[some]))
             order += some.tolist()
         values = xp.take(xp.concat(parts, axis=1), np.argsort(order), axis=1) + gap
@@ -45,20 +44,20 @@ class _Convolutions(Convolutions):
         )
 
     def _views(self, X: Any) -> tuple[list[Any], Any]:
-        """Return series and their differences, and zeros, or NaN for rows with a gap."""
+        """Return series as each kind of neuron sees them, and zeros, or NaN for rows with a gap."""
         values = xp.reshape(X, (X.shape[0], self._n_channels, self._length))
         values = xp.astype(values, xp.float64) / self.scale_[0][:, None]
         values = xp.clip(values, -_LARGEST_OF_SUMS, _LARGEST_OF_SUMS)
         mean = xp.mean(values, axis=2, keepdims=True)
         values = xp.clip(values - mean, -_LARGEST, _LARGEST)
         change = (values[:, :, 1:] - values[:, :, :-1]) * (self.scale_[0] / self.scale_[1])[:, None]
+        seen = [values, xp.clip(change, -_LARGEST, _LARGEST)]
         if self.level_ is not None:
-            away = mean - (self.level_ / self.scale_[0])[:, None]
-            away = xp.clip(away, -MOST_LEVEL, MOST_LEVEL) + xp.zeros_like(values)
-            values = xp.concat([values, away], axis=1)
-        both = [values, xp.clip(change, -_LARGEST, _LARGEST)]
+            away = mean - (self.level_[0] / self.scale_[0])[:, None]
+            away = away * (self.scale_[0] / self.level_[1])[:, None]
+            seen.append(values + xp.clip(away, -MOST_LEVEL, MOST_LEVEL))
         gap = 0.0 * xp.sum(mean, axis=(1, 2))
-        return [xp.astype(view, X.dtype) for view in both], xp.astype(gap, X.dtype)[
+        return [xp.astype(view, X.dtype) for view in seen], xp.astype(gap, X.dtype)[
             :, None, None, None
         ]
 
@@ -79,8 +78,7 @@ def _responses(
     series: Any, dilation: int, mix: np.ndarray, heavy: np.ndarray, signs: np.ndarray
 ) -> Any:
     """Compute the responses of kernels at all times, (n_rows, n, n_kernels, length)."""
-    n, (_, n_channels, length) = len(mix), series.shape
-    mix = mix[:, :n_channels]  # differences have no level
+    n, length = len(mix), series.shape[2]
     beyond = np.zeros((1, n, TAPS // 2 * dilation), series.dtype)
     mixed = xp.concat([beyond, xp.matmul(mix.astype(series.dtype), series), beyond], axis=2)
     reached = [mixed[:, :, i * dilation : i * dilation + length] for i in range(TAPS)]
