@@ -12,7 +12,7 @@ import numpy as np
 
 import trickless.onnx.namespace as xp
 from trickless.arrays.places import to_host
-from trickless.arrays.series import _LARGEST, _LARGEST_OF_SUMS, HEAVY, LEAST, TAPS
+from trickless.arrays.series import _LARGEST, _LARGEST_OF_SUMS, HEAVY, LEAST, MOST_LEVEL, TAPS
 from trickless.neurons import Convolutions
 from trickless.neurons.base import Weights
 from trickless.neurons.convolutions import _OF_POSITIONS
@@ -32,6 +32,7 @@ class _Convolutions(Convolutions):
             )
         of_differences, dilation, mix, numbers, signs, thresholds = map(to_host, weights)
         both, gap = self._views(X)
+        of_differences, mix = self._seen(of_differences, mix)
         parts, order = [], []
         for kind, d in np.unique(np.stack([of_differences, dilation], axis=1), axis=0).tolist():
             some = np.flatnonzero((of_differences == kind) & (dilation == d))
@@ -51,6 +52,10 @@ class _Convolutions(Convolutions):
         mean = xp.mean(values, axis=2, keepdims=True)
         values = xp.clip(values - mean, -_LARGEST, _LARGEST)
         change = (values[:, :, 1:] - values[:, :, :-1]) * (self.scale_[0] / self.scale_[1])[:, None]
+        if self.level_ is not None:
+            away = mean - (self.level_ / self.scale_[0])[:, None]
+            away = xp.clip(away, -MOST_LEVEL, MOST_LEVEL) + xp.zeros_like(values)
+            values = xp.concat([values, away], axis=1)
         both = [values, xp.clip(change, -_LARGEST, _LARGEST)]
         gap = 0.0 * xp.sum(mean, axis=(1, 2))
         return [xp.astype(view, X.dtype) for view in both], xp.astype(gap, X.dtype)[
@@ -74,7 +79,8 @@ def _responses(
     series: Any, dilation: int, mix: np.ndarray, heavy: np.ndarray, signs: np.ndarray
 ) -> Any:
     """Compute the responses of kernels at all times, (n_rows, n, n_kernels, length)."""
-    n, length = len(mix), series.shape[2]
+    n, (_, n_channels, length) = len(mix), series.shape
+    mix = mix[:, :n_channels]  # differences have no level
     beyond = np.zeros((1, n, TAPS // 2 * dilation), series.dtype)
     mixed = xp.concat([beyond, xp.matmul(mix.astype(series.dtype), series), beyond], axis=2)
     reached = [mixed[:, :, i * dilation : i * dilation + length] for i in range(TAPS)]
