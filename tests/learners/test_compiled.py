@@ -152,12 +152,13 @@ def test_rows_that_come_alone_are_predicted_by_the_present_state():
             copy = pickle.loads(pickle.dumps(model))
             assert copy.predict(X[:1]) == model.predict(X[:1])
             model.partial_fit(X, sign * y)
-    model = KitchenSinksRegressor(n_neurons=20, random_state=0).fit(X, y)
-    of_each(model.predict, X[:20])
-    with pytest.raises(ValueError, match="infinity"):
-        model.predict(np.full((1, 4), np.inf))
-    model.network_.coef[:] = 0  # of a copy
-    assert of_each(model.predict, X[:1]) == model.predict(X[:2])[0]
+        before = of_each(model.predict, X[:20])
+        with pytest.raises(ValueError, match="infinity"):
+            model.predict(np.full((1, 4), np.inf))
+        network = model.network_
+        for own in (network.coef, network.intercept, model.neuron_coef_, model.intercept_):
+            own += 1  # of a copy
+        np.testing.assert_array_equal(model.predict(X[:20]), before)
 
 
 def test_threads_get_the_answers_of_one():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy, deepcopy
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -178,6 +179,12 @@ class Network(Stated):
             own = self.neurons.least_rows(weights, n_block)
             n_rows = max(n_rows, own, least_rows(n_block, *shape, dtype, False))
         return n_rows
+
+    def copied(self) -> Network:
+        """Return a network with coefficients and intercepts of its own, to be changed in place."""
+        other = copy(self)
+        other.coef, other.intercept = deepcopy((self.coef, self.intercept))
+        return other
 
     def one_row(self) -> OneRowOfNetwork:
         """Return the network for one row at a time, with weights and coefficients of its own."""
