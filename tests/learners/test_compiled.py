@@ -20,7 +20,7 @@ from trickless import (
     TableModel,
 )
 from trickless.functions.stream import BLOCK
-from trickless.neurons import Gaussian, Trees
+from trickless.neurons import Gaussian, Tabular, Trees
 
 every_family = pytest.mark.parametrize("name", FAMILIES)
 
@@ -159,6 +159,20 @@ def test_rows_that_come_alone_are_predicted_by_the_present_state():
         for own in (network.coef, network.intercept, model.neuron_coef_, model.intercept_):
             own += 1  # of a copy
         np.testing.assert_array_equal(model.predict(X[:20]), before)
+
+
+@pytest.mark.parametrize(("base", "options"), [(Gaussian, [1.0]), (Trees, []), (Tabular, [])])
+@pytest.mark.parametrize("method", ["activate", "combine"])
+def test_subclasses_may_compute_otherwise(base, options, method):
+    def doubled(self, *args):
+        return 2 * getattr(base, method)(self, *args)
+
+    X, y = problem(KitchenSinksRegressor(), rows=30)
+    family = type("Doubled", (base,), {method: doubled})
+    model = KitchenSinksRegressor(family(*options), n_neurons=9, random_state=0).fit(X, y)
+    fast, expected = model.compiled(), model.predict(X)
+    np.testing.assert_array_equal([fast(x) for x in X], expected)
+    np.testing.assert_array_equal(of_each(model.predict, X), expected)
 
 
 def test_threads_get_the_answers_of_one():

@@ -37,6 +37,7 @@ from trickless.functions.stream import BLOCK, NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.base import OneRow
 from trickless.neurons.checks import check_independent
+from trickless.neurons.one_row import one_row_of
 
 #: Bytes of weights (at least a block) that are applied to all rows together.
 _GROUP_BYTES = 2**25
@@ -192,7 +193,7 @@ class Network(Stated):
         n_rows = 1 if self.neurons.one_hot else self._few_rows(pieces)
         own = [(tuple(map(np.array, some)), self.coef[where].copy()) for where, some in pieces]
         intercept = np.zeros(self.n_outputs) + self.intercept
-        one_row = self.neurons.one_row(own, n_rows)
+        one_row = one_row_of(self.neurons, own, n_rows)
         return OneRowOfNetwork(type(self.neurons).__name__, one_row, intercept)
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
