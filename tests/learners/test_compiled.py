@@ -175,6 +175,14 @@ def test_subclasses_may_compute_otherwise(base, options, method):
     np.testing.assert_array_equal(of_each(model.predict, X), expected)
 
 
+@pytest.mark.parametrize("trees", [Trees(), Trees(shape="binary")], ids=["oblivious", "binary"])
+def test_a_model_of_noise_has_no_neurons(trees):
+    X, y = np.random.default_rng(0).standard_normal((2, 200, 3))
+    model = DoublyStochasticRegressor(trees, 30, early_stopping=True, random_state=0)
+    assert len(model.fit(X, y[:, 0]).neuron_coef_) == 0
+    check_same(model, X[:10])
+
+
 def test_threads_get_the_answers_of_one():
     X, y = problem(KitchenSinksRegressor(), rows=50)
     for learner in (

@@ -22,13 +22,13 @@ _ONE_THREAD = 2**17
 
 
 def one_row_of(family: Any, pieces: list[Piece], n_rows: int) -> Any:
-    """Return what the family's ``one_row`` does, unless a subclass may have other values."""
-    for cls in type(family).__mro__:
+    """Return the family's ``one_row``, or copies of the row if a subclass may have other values."""
+    for cls in type(family).__mro__ if pieces else ():
         if "one_row" in vars(cls):
-            break
+            return family.one_row(pieces, n_rows)
         if not _DECIDING.isdisjoint(vars(cls)):
-            return CombinedRow(family, pieces, n_rows)
-    return family.one_row(pieces, n_rows)
+            break
+    return CombinedRow(family, pieces, n_rows)
 
 
 class CombinedRow:
