@@ -34,8 +34,6 @@ def one_row_of(family: Any, pieces: list[Piece], n_rows: int) -> Any:
 class CombinedRow:
     """Sums by the family's ``combine`` on copies of the row, as many as a block has rows."""
 
-    repeats = True
-
     def __init__(self, family: Any, pieces: list[Piece], n_rows: int) -> None:
         self.family, self.pieces, self.n_rows = family, pieces, n_rows
 
@@ -52,8 +50,6 @@ class ProjectedRow:
 
     Pieces of one size are multiplied together. BLAS computes each by itself, as in a block.
     """
-
-    repeats = False
 
     def __init__(self, family: Any, pieces: list[Piece], n_rows: int) -> None:
         self.family, self.n_rows = family, n_rows
