@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import trickless
 from trickless import DoublyStochasticRegressor, KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.cli.app import app
+from trickless.cli.export import FORMATS
 from trickless.neurons import Gaussian, Stumps
 
 X = np.random.default_rng(0).standard_normal((60, 3))
@@ -51,6 +52,15 @@ def test_intervals_are_written(folder):
     done = run(folder / "model.trk", "--out", folder / "refused.js", "--interval", 0.5)
     assert done.exit_code == 2
     assert "leave out each row" in " ".join(done.stderr.split())
+
+
+def test_sets_of_classes_are_written(folder):
+    for name, said in (("sets.c", "_set(const"), ("sets.js", "predictSet(row)")):
+        done = run(folder / "labels.trk", "--out", folder / name, "--interval", 0.5)
+        assert done.exit_code == 0, done.output
+        assert said in (folder / name).read_text()
+    options = FORMATS["onnx"].options(KitchenSinksClassifier(), False, 0.5)
+    assert options == {"outputs": ("label", "probabilities", "set"), "confidence": 0.5}
 
 
 def test_a_model_is_written_in_javascript(folder):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
+from sklearn.base import is_classifier
 
 import trickless
 from trickless.cli.models import any_model, used
@@ -20,16 +21,20 @@ class Format(NamedTuple):
 
     function: str
     endings: tuple[str, ...]
-    options: Callable[[bool, float | None], dict[str, Any]]
+    options: Callable[[Any, bool, float | None], dict[str, Any]]
 
 
-def _of_source(std: bool, interval: float | None) -> dict[str, Any]:
+def _of_source(model: Any, std: bool, interval: float | None) -> dict[str, Any]:
     return {"error_bars": std, "interval": interval}
 
 
-def _of_graph(std: bool, interval: float | None) -> dict[str, Any]:
-    more = ["std"][: int(std)] + ["interval"][: int(interval is not None)]
-    options = {"outputs": ("prediction", *more)} if more else {}
+def _of_graph(model: Any, std: bool, interval: float | None) -> dict[str, Any]:
+    usual: tuple[str, ...] = ("prediction",)
+    certain = "interval"
+    if is_classifier(model):
+        usual, certain = ("label", "probabilities"), "set"
+    more = ["std"][: int(std)] + [certain][: int(interval is not None)]
+    options: dict[str, Any] = {"outputs": (*usual, *more)} if more else {}
     return options if interval is None else options | {"confidence": interval}
 
 
@@ -63,8 +68,8 @@ def export(
     interval: Annotated[
         float | None,
         typer.Option(
-            help="Write intervals as well, which hold a new target with this probability, such as "
-            "0.9. Needs a regression fitted with rows that were held out.",
+            help="Write intervals as well, or sets of classes, which hold a new target with this "
+            "probability, such as 0.9. Needs a model fitted with rows that were held out.",
         ),
     ] = None,
     as_json: Json = False,
@@ -77,7 +82,7 @@ def export(
     found = any_model(model)
     with used(model):
         write = getattr(trickless, FORMATS[name].function)
-        write(found, out, **FORMATS[name].options(std, interval))
+        write(found, out, **FORMATS[name].options(found, std, interval))
     values = {"format": name, "out": str(out), "bytes": out.stat().st_size}
     result(values, as_json, lambda: line(f"{out}: {values['bytes']:,} bytes of {name}"))
 
