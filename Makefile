@@ -37,6 +37,7 @@
 # make bench-gpu-aims   in 4 minutes, whether a graphics card is as near to bare torch as it should be
 # make count-gpu        operations and transfers of a step on a card, counted without one
 # make bench-images       MNIST by random convolutions
+# make bench-image-sets   one layer of convolutions and two on other images than MNIST
 # make bench-intervals    prediction intervals: how often they hold targets, and how wide they are
 # make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks; the bound of the theorem
 # make bench-latency      the time of one row beside other libraries, and streams beside River's learners
@@ -274,6 +275,10 @@ bench-intervals: $(VENV)/.bench
 
 bench-images: $(VENV)/.plot
 	$(BIN)/python benchmarks/images.py
+
+# CIFAR=FOLDER measures CIFAR-10 too, from images in a folder for each class.
+bench-image-sets: $(VENV)/.plot
+	$(BIN)/python benchmarks/image_sets.py $(if $(CIFAR),--cifar $(CIFAR))
 
 # PARTS="seconds growth" measures time and memory only, on a machine that does nothing else.
 bench-series: $(VENV)/.bench

@@ -87,6 +87,24 @@ def images_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
+def image_sets_table():
+    result = results("image_sets")
+    rows = []
+    for name, one in result["sets"].items():
+        for key, setting in one["settings"].items():
+            runs = setting["runs"]
+            errors = ", ".join(f"{run['error']:.2%}" for run in runs)
+            seconds = np.median([run["fit_seconds"] + run["predict_seconds"] for run in runs])
+            sizes = str(*setting["filters"]), f"{runs[0]['columns']:,}"
+            rows.append([name, key, *sizes, errors, f"{seconds:.0f}"])
+    text = (
+        "An error for each seed; seconds to fit and predict on one core. The machine was busy, so "
+        f"compare errors rather than seconds. {where(result)}."
+    )
+    head = ["images", "neurons", "filters", "columns", "test error", "seconds"]
+    return "\n".join([*grid(head, rows), "", text])
+
+
 def networks_table():
     result = results("networks")
     rows = []
@@ -122,5 +140,6 @@ TABLES = {
     "frequencies": frequencies_table,
     "tables": tables_table,
     "images": images_table,
+    "image-sets": image_sets_table,
     "networks": networks_table,
 }

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 import trickless
 from trickless import DoublyStochasticRegressor, KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.cli.app import app
-from trickless.cli.export import FORMATS
 from trickless.neurons import Gaussian, Stumps
 
 X = np.random.default_rng(0).standard_normal((60, 3))
@@ -54,13 +53,24 @@ def test_intervals_are_written(folder):
     assert "leave out each row" in " ".join(done.stderr.split())
 
 
-def test_sets_of_classes_are_written(folder):
-    for name, said in (("sets.c", "_set(const"), ("sets.js", "predictSet(row)")):
-        done = run(folder / "labels.trk", "--out", folder / name, "--interval", 0.5)
-        assert done.exit_code == 0, done.output
-        assert said in (folder / name).read_text()
-    options = FORMATS["onnx"].options(KitchenSinksClassifier(), False, 0.5)
-    assert options == {"outputs": ("label", "probabilities", "set"), "confidence": 0.5}
+@pytest.mark.parametrize(
+    ("model", "outputs"),
+    [
+        ("model.trk", ("prediction", "interval")),
+        ("labels.trk", ("label", "probabilities", "set")),
+    ],
+)
+def test_graphs_have_intervals_or_sets(folder, monkeypatch, model, outputs):
+    given = {}
+
+    def write(model, path, **options):
+        given.update(options)
+        path.write_bytes(b"")
+
+    monkeypatch.setattr(trickless, "to_onnx", write)
+    done = run(folder / model, "--out", folder / "model.onnx", "--interval", 0.5)
+    assert done.exit_code == 0, done.output
+    assert given == {"outputs": outputs, "confidence": 0.5}
 
 
 def test_a_model_is_written_in_javascript(folder):

@@ -6,6 +6,7 @@ from sklearn.datasets import load_digits
 
 from cases import inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
+from trickless.functions.stream import Purpose
 from trickless.neurons import (
     Gaussian,
     Landmarks,
@@ -16,6 +17,8 @@ from trickless.neurons import (
     Tabular,
     Trees,
 )
+from trickless.selection import scores
+from trickless.selection.scores import Comparison
 
 
 def drawn(neurons, X, n=7):
@@ -100,6 +103,24 @@ def test_what_the_first_and_the_last_family_take_and_are():
     trees = Layers([Gaussian(), Trees(depth="auto")], 5).fit(inputs(90, 3), np.random.default_rng())
     trees.set_depth(10**6, 2)
     assert trees.width == trees.parts_[-1].width == 4
+
+
+def test_length_scales_are_compared_on_hidden_values_that_are_computed_once(monkeypatch):
+    X, y = inputs(300, 3), np.random.default_rng(0).standard_normal((300, 1))
+    neurons, _ = drawn(Layers([Stumps(), Gaussian()], hidden=8), X)
+    comparison = Comparison(X, y, None, 0, Purpose.SEARCH, 0, 70, 30, 1)
+    seen, of_stumps = [], Stumps.activate
+
+    def counted(self, X, weights):
+        seen.append(len(X))
+        return of_stumps(self, X, weights)
+
+    monkeypatch.setattr(Stumps, "activate", counted)
+    together = comparison.scores(neurons.candidates())
+    assert sum(seen) <= 70 + 6  # and a row for each of six length scales
+    monkeypatch.setattr(scores, "_VALUES", 0)  # no room for the hidden values of all rows
+    np.testing.assert_allclose(comparison.scores(neurons.candidates()), together, rtol=1e-9)
+    assert sum(seen) > 6 * 70
 
 
 def test_the_length_scale_of_the_last_family_is_chosen():

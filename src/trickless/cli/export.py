@@ -29,13 +29,16 @@ def _of_source(model: Any, std: bool, interval: float | None) -> dict[str, Any]:
 
 
 def _of_graph(model: Any, std: bool, interval: float | None) -> dict[str, Any]:
-    usual: tuple[str, ...] = ("prediction",)
-    certain = "interval"
+    if not std and interval is None:
+        return {}
+    outputs, around = ["prediction"], "interval"
     if is_classifier(model):
-        usual, certain = ("label", "probabilities"), "set"
-    more = ["std"][: int(std)] + [certain][: int(interval is not None)]
-    options: dict[str, Any] = {"outputs": (*usual, *more)} if more else {}
-    return options if interval is None else options | {"confidence": interval}
+        has_chances = hasattr(model, "predict_proba")
+        outputs, around = ["label", "probabilities" if has_chances else "decision"], "set"
+    outputs += ["std"][: int(std)]
+    if interval is None:
+        return {"outputs": tuple(outputs)}
+    return {"outputs": (*outputs, around), "confidence": interval}
 
 
 FORMATS = {
@@ -69,7 +72,8 @@ def export(
         float | None,
         typer.Option(
             help="Write intervals as well, or sets of classes, which hold a new target with this "
-            "probability, such as 0.9. Needs a model fitted with rows that were held out.",
+            "probability, such as 0.9. In C and JavaScript, intervals need a regression fitted "
+            "with rows that were held out.",
         ),
     ] = None,
     as_json: Json = False,

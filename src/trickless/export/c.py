@@ -59,9 +59,9 @@ def to_c(
     ----------
     model : estimator
         A model of Kitchen Sinks, Doubly Stochastic or Shrinking Gradient, with Fourier neurons,
-        dense units or trees. It may be in a :class:`TableModel`, in a pipeline after a
-        ``StandardScaler``, or with one of these in a
-        :class:`~trickless.conformal.SplitConformal`.
+        dense units or trees. It may be in a :class:`TableModel`, or in a pipeline after a
+        ``StandardScaler``. A :class:`~trickless.conformal.SplitConformal` of any of these is
+        written, too.
     path : str or path
         The file to write, such as "model.c". Its header is beside it, such as "model.h".
     name : str or None, default=None
@@ -70,8 +70,8 @@ def to_c(
         Whether to write standard deviations, for :class:`KitchenSinksRegressor`. They take a number
         for each pair of columns of activations, so that files are large.
     interval : float or None, default=None
-        The probability that intervals hold a new target, such as 0.9, or sets of classes the true
-        one. Sets are as in ``predict_set``. Intervals exist for regressors whose
+        The probability, such as 0.9, that an interval holds a new target, or that a set of classes
+        holds the true one. Sets are as in ``predict_set``. Intervals exist for regressors whose
         ``predict_interval`` uses errors at rows that were held out, such as
         :class:`DoublyStochasticRegressor` with ``early_stopping=True``, and for
         :class:`~trickless.conformal.SplitConformal`.

@@ -140,7 +140,8 @@ def to_js(
     error_bars : bool, default=False
         Whether to write standard deviations, as for :func:`to_c`.
     interval : float or None, default=None
-        The probability that intervals hold a new target, as for :func:`to_c`.
+        The probability that an interval holds a new target, or a set the true class, as for
+        :func:`to_c`.
 
     Raises
     ------

@@ -28,15 +28,16 @@ def to_onnx(
     - Numbers and Booleans are numbers, and NaN where they are missing.
     - Dates are numbers of days since 1970, in UTC if they have a time zone. Durations and times of
       day are days.
-    - Categories are strings, spelled as in training. Others are missing values if they are "", "NA"
-      and the like, and new categories else.
+    - Categories are strings, spelled as in training. Other strings are missing values if they are
+      "", "NA" and the like, and new categories otherwise.
 
     Parameters
     ----------
     model : estimator
-        A fitted learner, a :class:`RandomFeatures` or a :class:`TableModel`, or
-        :class:`~trickless.conformal.SplitConformal` with one of them. After ``import
-        trickless.onnx``, ``skl2onnx.to_onnx`` writes scikit-learn's pipelines that hold them.
+        A fitted learner, a :class:`RandomFeatures` or a :class:`TableModel`. It may also be a
+        :class:`~trickless.conformal.SplitConformal` of a learner or a table, for intervals and sets
+        from the rows that it was calibrated on. After ``import trickless.onnx``,
+        ``skl2onnx.to_onnx`` writes scikit-learn's pipelines that hold learners.
     path : str or path, optional
         Where to write the graph as well. The file is written whole or not at all.
     outputs : tuple of str, optional
@@ -53,7 +54,7 @@ def to_onnx(
         is double for tables. The graph computes in the precision of the model in any case. Answers
         are in double precision.
     confidence : float, default=0.9
-        The probability that a target is in its interval, or a class in its set.
+        The probability that a target is in its interval, or the true class in its set.
 
     Returns
     -------

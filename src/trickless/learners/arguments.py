@@ -9,8 +9,9 @@ from __future__ import annotations
 LEARNING = """
 Parameters
 ----------
-X : array or CSR matrix of shape (n_rows, n_features)
-    Training data.
+X : array, CSR matrix or data frame of shape (n_rows, n_features)
+    Training data. Kernels, and families of images and series, also accept arrays of more
+    dimensions. :class:`~trickless.neurons.Convolutions` also accepts a list of series.
 y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
     Target values or class labels.
 sample_weight : array of shape (n_rows,), optional
@@ -61,8 +62,8 @@ classes : array of shape (n_classes,) or "grow", optional
 PREDICTING = """
 Parameters
 ----------
-X : array or CSR matrix of shape (n_rows, n_features)
-    Rows to predict.
+X : array, CSR matrix or data frame of shape (n_rows, n_features)
+    Rows to predict, in any form that ``fit`` accepts.
 confidence : float, default=0.9
     The probability that a target is in its interval, for each output by itself. It is an average
     over rows, which must come from the same source as the training rows.
@@ -72,8 +73,8 @@ confidence : float, default=0.9
 SCORING = """
 Parameters
 ----------
-X : array or CSR matrix of shape (n_rows, n_features)
-    Test data.
+X : array, CSR matrix or data frame of shape (n_rows, n_features)
+    Test data, in any form that ``fit`` accepts.
 sample_weight : array of shape (n_rows,), optional
     Weights of the rows.
 

@@ -415,6 +415,6 @@ class DescentLearner(NeuronLearner):
 
     @property
     def network_(self) -> Network:
-        """The network of all neurons so far."""
+        """A copy of the network of all neurons so far."""
         check_is_fitted(self)
         return self.descent_.function(self.n_jobs).copied()

@@ -39,7 +39,7 @@ class GaussianProcess(Regressor, SolvedLearner):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
             Rows to predict.
         return_std : bool, default=False
             Whether to return standard deviations as well. They need the direct solver, and no
@@ -95,7 +95,7 @@ class GaussianProcess(Regressor, SolvedLearner):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
             Rows.
         n_samples : int, default=1
             Number of functions.
@@ -206,7 +206,7 @@ class GaussianProcess(Regressor, SolvedLearner):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
             Rows, such as those of ``fit``. The sums of the model do not hold them.
         y : array of shape (n_rows,) or (n_rows, n_outputs)
             Target values.

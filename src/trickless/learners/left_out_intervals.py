@@ -34,7 +34,7 @@ class LeftOutIntervals(Regressor, SolvedLearner):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
             Rows to predict.
         confidence : float, default=0.9
             The probability that a target is in its interval, for each output by itself. It is an

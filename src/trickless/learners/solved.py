@@ -250,7 +250,7 @@ class SolvedLearner(NeuronLearner):
 
     @property
     def network_(self) -> Network:
-        """The network of the drawn neurons."""
+        """A copy of the network of the drawn neurons."""
         check_is_fitted(self)
         self._check_single("network_")
         return self._network().copied()

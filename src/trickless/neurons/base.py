@@ -151,6 +151,11 @@ class Neurons(Stated, BaseEstimator, ABC):
         return True
 
     @property
+    def shared(self) -> Any:
+        """What two families have in common if their last layers see the same: the same object."""
+        return None
+
+    @property
     def n_variables(self) -> int:
         """Number of columns that the cuts of trees choose from."""
         return self.n_features_in_

@@ -71,12 +71,13 @@ class Convolutions(Neurons):
     longest kernel is as long as the series. The threshold is the response of the same kernel at a
     random time of a random training series.
 
-    A series is centred first, so that its amplitude matters, but not its level. A quarter of the
-    neurons see the level again: how far the mean of the series is from the mean over the training
-    rows, at most two standard deviations. Kernels sum to zero, so they respond to it where they
-    reach beyond the ends of the series. With several channels, each is divided by its standard
-    deviation over the training rows, and a neuron sees the sum of up to nine random channels with
-    random signs.
+    Each channel is centred in each series, and divided by its standard deviation within the
+    training series, so its amplitude matters. A neuron sees the sum of up to nine random channels,
+    with random signs.
+
+    A quarter of the neurons also see the level of a series: how far its mean is from the mean over
+    the training rows, at most two standard deviations. Kernels sum to zero, so they respond to the
+    level where they reach beyond the ends of the series.
 
     Parameters
     ----------
@@ -104,6 +105,11 @@ class Convolutions(Neurons):
 
     Notes
     -----
+    **Levels** matter for series whose mean tells something about the target, such as temperatures
+    of machines. Large levels that mean nothing, such as offsets of sensors, cost a little accuracy,
+    and so do levels that drift. Subtract the mean of each series then. Series that were normalised
+    one by one have the level 0.
+
     **Missing values** are NaN. Times without a value do not count, and a gap within a series is
     interpolated, so that kernels reach across it. A channel without any value counts as zero.
 

@@ -185,6 +185,11 @@ class Layers(Composed):
         self.parts_[-1].set_depth(n_rows, deepest)
         self._measure()
 
+    @property
+    def shared(self) -> list[Weights]:
+        """The hidden neurons."""
+        return self.hidden_
+
     def candidates(self) -> list[Neurons]:
         """Vary the last family. The hidden neurons are drawn already."""
         return [self._with_last(last) for last in self.parts_[-1].candidates()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from trickless.neurons.samples import sample_numbers
 from trickless.solvers.least_squares.ridge import solve_by_cross_validation
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
 
-#: Activations held at a time.
-_ACTIVATIONS = 2**23
+#: Activations held at a time, and the most values of shared layers (256 MiB in single precision).
+_ACTIVATIONS, _VALUES = 2**23, 2**26
 
 
 class Comparison:
@@ -63,7 +64,13 @@ class Comparison:
         self._n_neurons, self.n_jobs, self._alpha = n_neurons, n_jobs, alpha
 
     def scores(self, families: list[Neurons]) -> list[float]:
-        return [self.score_of(self.moments(each, self.draw(each))) for each in families]
+        """Compute the scores of families. Hidden layers that all of them share run only once."""
+        drawn = [self.draw(each) for each in families]
+        lasts, X = self._last_layers(families)
+        return [
+            self.score_of(self.moments(last, weights, X))
+            for last, weights in zip(lasts, drawn, strict=True)
+        ]
 
     def best(self, families: list[Neurons]) -> Neurons:
         scores = self.scores(families)
@@ -93,8 +100,26 @@ class Comparison:
     def generator(self) -> np.random.Generator:
         return generator(*self._draws)
 
-    def moments(self, family: Neurons, weights: Weights) -> Moments:
-        """Compute moments of the activations and targets of all rows."""
+    def _last_layers(self, families: list[Neurons]) -> tuple[list[Neurons], Any]:
+        """Return the families of the last layers and the rows that they see, if they share them."""
+        shared = families[0].shared
+        if shared is None or any(each.shared is not shared for each in families):
+            return families, self.X
+        lasts = [each.last_layer(self.X[:1])[0] for each in families]
+        shape = len(self.targets), lasts[0].n_features_in_
+        if prod(shape) > _VALUES:
+            return families, self.X
+        values = np.empty(shape, self.X.dtype)
+
+        def fill(rows: slice) -> None:
+            values[rows] = families[0].last_layer(self.X[rows])[1]
+
+        HOST.map_rows(fill, *shape, self.n_jobs)
+        return lasts, values
+
+    def moments(self, family: Neurons, weights: Weights, X: Any = None) -> Moments:
+        """Compute moments of the activations and targets of all rows, or of what X has of them."""
+        X = self.X if X is None else X
         n = self._n_neurons
         n_columns = n * family.width
         constant = np.ptp(self.targets, axis=0) == 0  # so that their variance is exactly 0
@@ -103,7 +128,7 @@ class Comparison:
         least = least_ridge(len(self.targets))
         for panel in row_blocks(len(self.targets), max(1, _ACTIVATIONS // n_columns)):
             weight = None if self.weight is None else self.weight[panel]
-            Z = activations(family, together(weights), self.X[panel], n, self.n_jobs, place=HOST)
+            Z = activations(family, together(weights), X[panel], n, self.n_jobs, place=HOST)
             statistics.add(Z, self.targets[panel], weight, least, self.n_jobs)
         check_finite_activations(type(family).__name__, statistics.z_sum)
         return statistics.moments()
