@@ -28,11 +28,11 @@ def answer(model, rows):
     """Predict rows as JSON has them, with intervals or probabilities."""
     if not isinstance(rows, list) or not 0 < len(rows) <= MOST_ROWS:
         raise ValueError(f'the body must be {{"rows": [...]}}, with 1 to {MOST_ROWS} rows')
-    if isinstance(rows[0], dict):
-        names = getattr(model, "feature_names_in_", ())
-        X = pd.DataFrame([[row[name] for name in names] for row in rows], columns=names)
-    else:
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
         X = np.array(rows, dtype=float)  # null is NaN
+    else:
+        X = pd.DataFrame([[row[name] for name in names] for row in rows], columns=names)
     found = {"predictions": model.predict(X)}
     if hasattr(model, "predict_proba"):
         found |= {"classes": model.classes_, "probabilities": model.predict_proba(X)}
@@ -52,19 +52,20 @@ class Handler(BaseHTTPRequestHandler):
             if not 0 <= n_bytes <= MOST_BYTES:
                 raise ValueError(f"a request needs a Content-Length of up to {MOST_BYTES} bytes")
             body = json.loads(self.rfile.read(n_bytes))
-            status, found = 200, answer(self.server.model, dict(body).get("rows"))
+            found = answer(self.server.model, dict(body).get("rows"))
+            status, text = 200, json.dumps(found, allow_nan=False)
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-            status, found = 400, {"error": f"{type(error).__name__}: {error}"}
-        self.send(status, found)
+            status, text = 400, json.dumps({"error": f"{type(error).__name__}: {error}"})
+        self.send(status, text)
 
     def do_GET(self):
-        self.send(200, {"status": "ok"})
+        self.send(200, '{"status": "ok"}')
 
-    def send(self, status, found):
+    def send(self, status, text):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
-        self.wfile.write(json.dumps(found).encode())
+        self.wfile.write(text.encode())
 
     def log_message(self, *args):
         """Write no line for each request."""

@@ -7,6 +7,7 @@ import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -89,7 +90,7 @@ BAD = {
     "ragged": ('{"rows": [[1, 2, 3], [1, 2]]}', "inhomogeneous"),
     "flat": ('{"rows": [1, 2, 3]}', "Expected 2D array"),
     "mixed": ('{"rows": [[1, 2, 3], {"a": 1}]}', "inhomogeneous"),
-    "other names": ('{"rows": [{"a": 1}]}', "0 feature(s)"),
+    "other names": ('{"rows": [{"a": 1}]}', "not 'dict'"),
     "text": ('{"rows": [["x", 0, 0]]}', "could not convert string to float: 'x'"),
     "short": ('{"rows": [[1, 2]]}', "expecting 3 features"),
     "missing": ('{"rows": [[null, 0, 0]]}', "takes finite numbers only"),
@@ -105,7 +106,7 @@ def many_names():
 
 def test_requests_that_cannot_be_answered_get_a_status_and_a_message(serve):
     connection = http.client.HTTPConnection("127.0.0.1", serve(MODEL), timeout=30)
-    for name, (body, said) in (BAD | {"many names": (many_names(), "0 feature(s)")}).items():
+    for name, (body, said) in (BAD | {"many names": (many_names(), "not 'dict'")}).items():
         found = ask(connection, body)
         assert found[0] == 400, (name, found)
         assert said in found[1]["error"], name
@@ -157,11 +158,19 @@ def test_classifiers_tables_and_models_without_intervals_are_served(serve):
     assert np.shape(found["intervals"]) == (2, 2)
     status, found = ask(connection, '{"rows": [{"town": "a"}]}')
     assert (status, found) == (400, {"error": "KeyError: 'x'"})
+    assert ask(connection, '{"rows": [[0, 1.5]]}')[0] == 400  # no names
     connection.close()
     model = DoublyStochasticRegressor("trees", 4, early_stopping=False, random_state=0)
     connection = http.client.HTTPConnection("127.0.0.1", serve(model.fit(X, X[:, 0])), timeout=30)
     status, found = ask(connection, '{"rows": [[1, null, 3]]}')
     assert (status, list(found)) == (200, ["predictions"])
+    connection.close()
+
+
+def test_numbers_that_json_does_not_have_are_not_sent(serve):
+    model = SimpleNamespace(predict=lambda X: X[:, 0] * np.inf)
+    connection = http.client.HTTPConnection("127.0.0.1", serve(model), timeout=30)
+    assert ask(connection, '{"rows": [[1, 2, 3]]}')[0] == 400
     connection.close()
 
 

@@ -20,7 +20,7 @@ from trickless import (
     TableModel,
 )
 from trickless.functions.stream import BLOCK
-from trickless.neurons import Gaussian, Trees
+from trickless.neurons import Gaussian, Tabular, Trees
 
 every_family = pytest.mark.parametrize("name", FAMILIES)
 
@@ -152,12 +152,35 @@ def test_rows_that_come_alone_are_predicted_by_the_present_state():
             copy = pickle.loads(pickle.dumps(model))
             assert copy.predict(X[:1]) == model.predict(X[:1])
             model.partial_fit(X, sign * y)
-    model = KitchenSinksRegressor(n_neurons=20, random_state=0).fit(X, y)
-    of_each(model.predict, X[:20])
-    with pytest.raises(ValueError, match="infinity"):
-        model.predict(np.full((1, 4), np.inf))
-    model.network_.coef[:] = 0  # of a copy
-    assert of_each(model.predict, X[:1]) == model.predict(X[:2])[0]
+        before = of_each(model.predict, X[:20])
+        with pytest.raises(ValueError, match="infinity"):
+            model.predict(np.full((1, 4), np.inf))
+        network = model.network_
+        for own in (network.coef, network.intercept, model.neuron_coef_, model.intercept_):
+            own += 1  # of a copy
+        np.testing.assert_array_equal(model.predict(X[:20]), before)
+
+
+@pytest.mark.parametrize(("base", "options"), [(Gaussian, [1.0]), (Trees, []), (Tabular, [])])
+@pytest.mark.parametrize("method", ["activate", "combine"])
+def test_subclasses_may_compute_otherwise(base, options, method):
+    def doubled(self, *args):
+        return 2 * getattr(base, method)(self, *args)
+
+    X, y = problem(KitchenSinksRegressor(), rows=30)
+    family = type("Doubled", (base,), {method: doubled})
+    model = KitchenSinksRegressor(family(*options), n_neurons=9, random_state=0).fit(X, y)
+    fast, expected = model.compiled(), model.predict(X)
+    np.testing.assert_array_equal([fast(x) for x in X], expected)
+    np.testing.assert_array_equal(of_each(model.predict, X), expected)
+
+
+@pytest.mark.parametrize("trees", [Trees(), Trees(shape="binary")], ids=["oblivious", "binary"])
+def test_a_model_of_noise_has_no_neurons(trees):
+    X, y = np.random.default_rng(0).standard_normal((2, 200, 3))
+    model = DoublyStochasticRegressor(trees, 30, early_stopping=True, random_state=0)
+    assert len(model.fit(X, y[:, 0]).neuron_coef_) == 0
+    check_same(model, X[:10])
 
 
 def test_threads_get_the_answers_of_one():

@@ -43,14 +43,8 @@ ends[1] = low - far[0] > high + far[0] ? middle : high + far[0];
 """,
 }
 _PREDICTED = """
-double y[$outputs];
-if (answer(x, y)) return 1;
-"""
-_AROUND = """
-for (int o = 0; o < $outputs; o++) {
-  ends[2 * o] = y[o] - far[o];
-  ends[2 * o + 1] = y[o] + far[o];
-}
+double f[$outputs];
+if (answer(x, f)) return 1;
 """
 _CHANCES = """
 double p[$outputs];
@@ -73,7 +67,7 @@ def add_intervals(program: Program, found: Described, model: Any, confidence: fl
 
     ``model`` is a learner, or :class:`~trickless.conformal.SplitConformal`.
     """
-    begin, text = code(BEGIN, outputs=found.n_outputs), _ENDS[found.link]
+    begin, text = BEGIN, _ENDS[found.link]
     numbers: dict[str, Any] = {"outputs": found.n_outputs}
     program.n_ends = 2 if found.link == "sort" else 2 * found.n_outputs
     if found.labels is not None:
@@ -86,7 +80,7 @@ def add_intervals(program: Program, found: Described, model: Any, confidence: fl
                 "loss='squared_error' or 'log_loss', or interval=None",
             )
     elif isinstance(model, SplitConformal):
-        begin, text = code(_PREDICTED, outputs=found.n_outputs), _AROUND
+        begin, text = _PREDICTED, _ENDS["identity"]
     elif isinstance(model, LeftOutIntervals) and not model._has_errors_only():
         raise InvalidValueError(
             f"interval={confidence!r}, but intervals of a {found.name} leave out each row that it "
@@ -98,9 +92,7 @@ def add_intervals(program: Program, found: Described, model: Any, confidence: fl
         numbers["half_power"] = repr(getattr(model.targets_, "power", 0.0) / 2)
         numbers["least"] = repr(float(np.log(np.finfo(float).tiny)))
     program.keep(far=_far(model, confidence, found.labels is not None))
-    program.add(
-        "surround", ("x", "ends"), f"{code(begin, **numbers)}\n{code(text, **numbers)}\nreturn 0;"
-    )
+    program.add("surround", ("x", "ends"), f"{code(begin + text, **numbers)}\nreturn 0;")
 
 
 def _far(model: Any, confidence: float, of_classes: bool) -> Any:

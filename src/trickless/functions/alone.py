@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from trickless.functions.network import Network, OneRowOfNetwork
+from trickless.neurons.one_row import CombinedRow
 
 #: Rows that come alone before a network is prepared, which takes as long as some of them.
 _AFTER = 8
@@ -38,7 +39,7 @@ def values(network: Network, X: Any, owner: Any) -> Any:
         if kept.n_rows < _AFTER or _size(network) > _MOST:
             return network(X)
         one_row = network.one_row()
-        if one_row.neurons.repeats:
+        if isinstance(one_row.neurons, CombinedRow):  # which repeats all work for each row
             kept.n_rows = -np.inf
             return network(X)
         kept.one_row = one_row

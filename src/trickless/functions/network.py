@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy, deepcopy
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -36,6 +37,7 @@ from trickless.functions.stream import BLOCK, NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.base import OneRow
 from trickless.neurons.checks import check_independent
+from trickless.neurons.one_row import one_row_of
 
 #: Bytes of weights (at least a block) that are applied to all rows together.
 _GROUP_BYTES = 2**25
@@ -179,13 +181,19 @@ class Network(Stated):
             n_rows = max(n_rows, own, least_rows(n_block, *shape, dtype, False))
         return n_rows
 
+    def copied(self) -> Network:
+        """Return a network with coefficients and intercepts of its own, to be changed in place."""
+        other = copy(self)
+        other.coef, other.intercept = deepcopy((self.coef, self.intercept))
+        return other
+
     def one_row(self) -> OneRowOfNetwork:
         """Return the network for one row at a time, with weights and coefficients of its own."""
         pieces = list(self.source.pieces(0, self.n_neurons))
         n_rows = 1 if self.neurons.one_hot else self._few_rows(pieces)
         own = [(tuple(map(np.array, some)), self.coef[where].copy()) for where, some in pieces]
         intercept = np.zeros(self.n_outputs) + self.intercept
-        one_row = self.neurons.one_row(own, n_rows)
+        one_row = one_row_of(self.neurons, own, n_rows)
         return OneRowOfNetwork(type(self.neurons).__name__, one_row, intercept)
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:

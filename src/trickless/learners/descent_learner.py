@@ -372,7 +372,7 @@ class DescentLearner(NeuronLearner):
     @property
     def intercept_(self) -> np.ndarray:
         """The constant of the network, shape (n_outputs,)."""
-        return self.descent_.intercept
+        return self.descent_.intercept.copy()
 
     @property
     def _planned_neurons(self) -> int:
@@ -417,6 +417,4 @@ class DescentLearner(NeuronLearner):
     def network_(self) -> Network:
         """A copy of the network of all neurons so far."""
         check_is_fitted(self)
-        network = self.descent_.function(self.n_jobs)
-        network.coef = network.coef.copy()  # the next step changes them in place
-        return network
+        return self.descent_.function(self.n_jobs).copied()

@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.places import to_host
 from trickless.arrays.states import snapshot
-from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless.errors import InvalidTypeError, InvalidValueError, MissingAttributeError
+from trickless.functions.network import Network
 from trickless.intake.labels import LabelSets
 from trickless.neurons import Neurons, Weights
 
@@ -73,7 +74,7 @@ def described(owner: str, model: Any) -> Described:
         )
     check_is_fitted(model)
     model = snapshot(model)
-    network, targets = model.network_, model.targets_
+    network, targets = network_of(owner, model), model.targets_
     pieces = [weights for _, weights in network.source.pieces(0, network.n_neurons)]
     weights = tuple(
         np.concatenate(list(map(to_host, parts))) for parts in zip(*pieces, strict=True)
@@ -85,7 +86,7 @@ def described(owner: str, model: Any) -> Described:
         labels = targets.classes
         if len(labels) < 2:
             raise InvalidValueError(
-                f"{owner}: the {type(model).__name__} knows one class only, {labels[0]!r}",
+                f"{owner}: the {type(model).__name__} knows one class only, {labels.tolist()[0]!r}",
                 "a model that has seen rows of two classes",
             )
         temperatures, coupled = _link(model, targets, len(intercept))
@@ -103,6 +104,15 @@ def described(owner: str, model: Any) -> Described:
         coupled=coupled,
         dtype=model.rows_.dtype,
     )
+
+
+def network_of(owner: str, model: Any) -> Network:
+    """Return the network of a model. An ensemble of many has none."""
+    try:
+        network: Network = model.network_
+    except MissingAttributeError as error:
+        raise InvalidValueError(f"{owner}: {error.cause}", error.remedy) from error
+    return network
 
 
 def _shown(targets: Any, coef: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -247,13 +246,11 @@ class SolvedLearner(NeuronLearner):
     @property
     def intercept_(self) -> np.ndarray:
         """The constant b of each output, shape (n_outputs,)."""
-        return self._solution().intercept
+        return self._solution().intercept.copy()
 
     @property
     def network_(self) -> Network:
         """A copy of the network of the drawn neurons."""
         check_is_fitted(self)
         self._check_single("network_")
-        network = copy(self._network())
-        network.coef = network.coef.copy()  # which may be changed in place
-        return network
+        return self._network().copied()

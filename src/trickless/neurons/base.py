@@ -32,9 +32,6 @@ _PAIRS_AT_ONCE = 8
 class OneRow(Protocol):
     """Neurons with their coefficients, for one row at a time."""
 
-    #: Whether each row repeats all work of ``combine``.
-    repeats: bool
-
     def add(self, x: np.ndarray, total: np.ndarray) -> None:
         """Add the values at a row (n_features,) to sums (n_outputs,), in place."""
 

@@ -89,7 +89,7 @@ class Deep(Dense):
         return tuple(self.directions(rng, n, *shape) for shape in zip(units, inputs, strict=True))
 
     # Products of several layers, which are none of one projection.
-    least_rows, one_row = Neurons.least_rows, Neurons.one_row
+    least_rows = Neurons.least_rows
 
     def activate(self, X: Any, weights: Weights) -> Any:
         U, n = self.prepare(X), weights[0].shape[0]

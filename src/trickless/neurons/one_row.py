@@ -15,14 +15,24 @@ from trickless.arrays.threads import linear_algebra
 #: Weights of n neurons, and their coefficients (n, width, n_outputs).
 Piece = tuple[tuple[Any, ...], np.ndarray]
 
+#: Methods that decide the values of neurons. A subclass with another one may have other values.
+_DECIDING = {"__call__", "activate", "combine", "draw", "inputs", "last_layer", "read"}
 #: Products of more numbers than these would wait for other threads of BLAS.
 _ONE_THREAD = 2**17
 
 
+def one_row_of(family: Any, pieces: list[Piece], n_rows: int) -> Any:
+    """Return the family's ``one_row``, or copies of the row if a subclass may have other values."""
+    for cls in type(family).__mro__ if pieces else ():
+        if "one_row" in vars(cls):
+            return family.one_row(pieces, n_rows)
+        if not _DECIDING.isdisjoint(vars(cls)):
+            break
+    return CombinedRow(family, pieces, n_rows)
+
+
 class CombinedRow:
     """Sums by the family's ``combine`` on copies of the row, as many as a block has rows."""
-
-    repeats = True
 
     def __init__(self, family: Any, pieces: list[Piece], n_rows: int) -> None:
         self.family, self.pieces, self.n_rows = family, pieces, n_rows
@@ -40,8 +50,6 @@ class ProjectedRow:
 
     Pieces of one size are multiplied together. BLAS computes each by itself, as in a block.
     """
-
-    repeats = False
 
     def __init__(self, family: Any, pieces: list[Piece], n_rows: int) -> None:
         self.family, self.n_rows = family, n_rows

@@ -15,8 +15,6 @@ from trickless.neurons.one_row_trees import BinsOfRow, Cuts, gaps_of
 class BranchesRow:
     """Sums of the leaves of one row. All different cuts of all trees are made at once."""
 
-    repeats = False
-
     def __init__(self, family: Any, pieces: list[Piece]) -> None:
         parts = zip(*(weights for weights, _ in pieces), strict=True)
         columns, children, sets = map(np.concatenate, parts)

@@ -42,8 +42,6 @@ class TabularRow:
     Products take ``n_rows`` copies of the row.
     """
 
-    repeats = False
-
     def __init__(
         self,
         cuts: list[np.ndarray | None],

@@ -113,8 +113,6 @@ class BinsOfRow:
 class TreesRow:
     """Sums of what the leaves of one row predict, constants or linear functions."""
 
-    repeats = False
-
     def __init__(self, family: Any, pieces: list[Piece]) -> None:
         columns, sets = map(np.concatenate, zip(*(weights for weights, _ in pieces), strict=True))
         coef = np.concatenate([coef for _, coef in pieces])

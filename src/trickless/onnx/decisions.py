@@ -13,6 +13,7 @@ import trickless.onnx.trees  # noqa: F401  registers how trees are written
 from trickless.errors import InvalidValueError
 from trickless.functions.network import Network
 from trickless.learners.descent_learner import DescentLearner
+from trickless.learners.described import network_of
 from trickless.learners.kernel_learner import KernelLearner
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.learners.online import OnlineLearner
@@ -42,7 +43,7 @@ def decisions(model: Any, X: Tensor) -> Tensor:
 @decisions.register(SolvedLearner)
 @decisions.register(DescentLearner)
 def _of_network(model: Any, X: Tensor) -> Tensor:
-    return network_values(model.network_, X)
+    return network_values(network_of("to_onnx", model), X)
 
 
 @decisions.register(NeuronLearner)
