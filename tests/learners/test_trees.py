@@ -437,7 +437,7 @@ def levels(n):
 def test_new_categories_and_new_gaps_are_worth_about_the_mean(n, neurons):
     frame, y = levels(n)
     learner = DoublyStochasticRegressor() if neurons == "trees" else KitchenSinksRegressor()
-    model = make(learner, neurons, n_neurons=200).fit(frame, y)
+    model = make(learner, neurons).fit(frame, y)
     rows = pd.DataFrame({"level": ["new", None, "a", "c"], "x": [0, 0, None, None]})
     most = 0.25 if neurons == "trees" else 1.0  # tabular neurons treat them at random
     np.testing.assert_allclose(model.predict(rows), [0, 0, -2, 0], atol=most)
@@ -509,7 +509,7 @@ def test_new_categories_are_worth_the_mean_where_few_levels_are_high(n_levels, d
         known = [f"level {i:02}" for i in range(n_levels)]
         kind = pd.CategoricalDtype([*known, "new"] if declared else known)
         frame = pd.DataFrame({"level": pd.Series([known[i] for i in level], dtype=kind)})
-        model = make(REGRESSION[0], n_neurons=100, random_state=seed).fit(frame, y)
+        model = make(REGRESSION[0], random_state=seed).fit(frame, y)
         new = pd.DataFrame({"level": pd.Series(["new"], dtype="category")})
         off.append((model.predict(new)[0] - y.mean()) / y.std())
     assert abs(np.mean(off)) < 0.1

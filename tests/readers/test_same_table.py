@@ -17,6 +17,8 @@ import pytest
 
 import trickless
 from trickless import cli
+from trickless.learners.table_rows import TableRows
+from trickless.neurons import Tabular
 from trickless.readers.kinds import in_kind
 from trickless.tables.kinds import as_numbers
 from trickless.tables.parse_text import MISSING
@@ -284,16 +286,16 @@ def cells():
 
 @pytest.mark.parametrize("kind", ["number", "date", "zoned date"])
 def test_a_cell_is_the_same_in_a_file_and_in_a_frame(kind):
-    model = trickless.TableModel(None, [trickless.TableColumn("x", kind)], "y")
+    rows = TableRows([trickless.TableColumn("x", kind)], Tabular())
     n_read = 0
     for cell in cells():
         try:
             in_file = as_numbers(in_kind(pa.array([cell]), kind).to_numpy(zero_copy_only=False))
         except (ValueError, pa.ArrowInvalid):
             with pytest.raises(ValueError, match="column 'x'"):
-                model._table(pd.DataFrame({"x": [cell]}), declare=False)
+                rows.of_frame(pd.DataFrame({"x": [cell]}))
         else:
-            in_frame = model._table(pd.DataFrame({"x": [cell]}), declare=False).x
+            in_frame = rows.of_frame(pd.DataFrame({"x": [cell]})).x
             np.testing.assert_array_equal(in_frame, in_file, err_msg=repr(cell))
             n_read += 1
     assert n_read > 15
