@@ -43,8 +43,9 @@ def test_levels_of_series_of_unequal_length_are_learned():
     from aeon.datasets import load_japanese_vowels
 
     (X, y), (X_test, y_test) = (load_japanese_vowels(split=part) for part in ("train", "test"))
-    model = KitchenSinksClassifier(Convolutions(), 100, random_state=0).fit(X, y)
-    assert model.score(X_test, y_test) > 0.96  # .90 by series that are centred one by one
+    models = [KitchenSinksClassifier(Convolutions(), 100, random_state=seed) for seed in range(4)]
+    scores = [model.fit(X, y).score(X_test, y_test) for model in models]
+    assert np.mean(scores) > 0.94  # .90 by series that are centred one by one; errors of .01
 
 
 def test_a_regressor_is_the_last_step_of_a_pipeline_of_aeon():
