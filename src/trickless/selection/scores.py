@@ -65,11 +65,10 @@ class Comparison:
 
     def scores(self, families: list[Neurons]) -> list[float]:
         """Compute the scores of families. Hidden layers that all of them share run only once."""
-        drawn = [self.draw(each) for each in families]
         lasts, X = self._last_layers(families)
         return [
-            self.score_of(self.moments(last, weights, X))
-            for last, weights in zip(lasts, drawn, strict=True)
+            self.score_of(self.moments(last, self.draw(each), X))
+            for each, last in zip(families, lasts, strict=True)
         ]
 
     def best(self, families: list[Neurons]) -> Neurons:
