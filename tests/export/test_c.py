@@ -244,6 +244,8 @@ def test_error_bars_that_cannot_be_written_are_refused(cases, tmp_path):
                 write(
                     cases[name].model, tmp_path / f"model.{write.__name__[3:]}", interval=interval
                 )
+    with pytest.raises(ValueError, match=r"Remedy: interval=0\.9"):
+        to_c(cases["interval"].model, tmp_path / "model.c", interval=90)
     unequal = KitchenSinksRegressor(Gaussian(1.0), 10, noise="heteroscedastic", random_state=0)
     with pytest.raises(ValueError, match=r"to_c: .*noise='heteroscedastic'.*Remedy"):
         to_c(fitted(unequal), tmp_path / "model.c", error_bars=True)

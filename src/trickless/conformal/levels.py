@@ -13,17 +13,20 @@ from trickless.rules import Rule, check_value, is_real
 #: Products of a level and a number of rows this close to an integer are that integer.
 ROUNDING = 1e-9
 
-CONFIDENCE = Rule(
-    "a number between 0 and 1",
-    "confidence=0.9 covers nine of ten new targets",
-    is_real,
-    lambda v: 0 < v < 1,
-)
+
+def confidence_rule(name: str) -> Rule:
+    """Return the rule of a parameter that is the probability to cover a new target."""
+    return Rule(
+        "a number between 0 and 1",
+        f"{name}=0.9 covers nine of ten new targets",
+        is_real,
+        lambda v: 0 < v < 1,
+    )
 
 
 def check_confidence(owner: str, confidence: Any) -> None:
     """Raise an error unless this is a probability between 0 and 1."""
-    check_value(owner, "confidence", confidence, CONFIDENCE)
+    check_value(owner, "confidence", confidence, confidence_rule("confidence"))
 
 
 def rank(n_rows: float, confidence: float) -> int:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless import neurons
 from trickless.arrays.states import snapshot
-from trickless.conformal.levels import CONFIDENCE
+from trickless.conformal.levels import confidence_rule
 from trickless.conformal.split import SplitConformal
 from trickless.errors import InvalidValueError, RemedyError
 from trickless.export.answers import add_answers, add_decision
@@ -49,7 +49,7 @@ def describe(
     owner: str, model: Any, error_bars: bool = False, interval: float | None = None
 ) -> Program:
     """Describe a fitted model as a program. ``owner`` begins error messages."""
-    check_value(owner, "interval", interval, either(CONFIDENCE, NONE))
+    check_value(owner, "interval", interval, either(confidence_rule("interval"), NONE))
     conformal = model if isinstance(model, SplitConformal) else None
     model = model if conformal is None else conformal.model
     learner, scaler = _parts(owner, model)
