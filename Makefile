@@ -25,7 +25,7 @@
 # make bench-candidates   trees between drawn blindly and chosen: the best of 1 to 100 draws
 # make bench-seeds        the mean of models of several seeds: what it gives and costs
 # make bench-command-line  twenty million rows of a file through the command line
-# make bench-counts     counts, positive numbers and survival beside boosted trees and linear models
+# make bench-counts     counts and positive numbers beside boosted trees and linear models
 # make bench-convergence  the rate 1/t of Doubly Stochastic
 # make bench-drift      detection of drift beside River's detectors: false alarms and delays
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes

@@ -1,4 +1,4 @@
-"""Counts, positive numbers and survival: ours beside boosted trees and generalised linear models.
+"""Counts and positive numbers: ours beside boosted trees and generalised linear models.
 
 Counts and positive numbers are scored by D², the share of the deviance of the mean that is
 explained, on rows that were left out. Numbers of visits are learned by Poisson's deviance, the
@@ -7,13 +7,11 @@ are often 0, by Tweedie's with power 1.5. RAND's rows have exposures, as shares 
 learned as rates with exposures as weights. Where people were asked for several years, the rows are
 those of the first year, so that rows are independent.
 
-Survival is scored by Harrell's concordance index, on the data that scikit-survival ships.
-
 There are five folds. Everything has its defaults, except the strength of the ridge of linear
 models, which three folds choose out of seven. HistGradientBoosting has no Tweedie loss.
 
 Run as ``make bench-counts`` or ``python benchmarks/counts.py``, in about 6 minutes. It writes
-``benchmarks/results/counts.json`` after each table. ``--tables "bikes;veteran"`` measures only
+``benchmarks/results/counts.json`` after each table. ``--tables "bikes;insurance"`` measures only
 these.
 """
 
@@ -41,7 +39,6 @@ import small_data
 from circumstances import circumstances
 from data import count_table
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
-from trickless.intake.survival import as_times, concordance
 
 PATH = Path(__file__).parent / "results" / "counts.json"
 FOLDS, SEED = 5, 0
@@ -94,22 +91,6 @@ def with_categories(frame: Any) -> Any:
     return frame.astype({**dict.fromkeys(numbers, float), **dict.fromkeys(others, "category")})
 
 
-def of_survival(name: str) -> Table:
-    """A table of scikit-survival, with categories as columns of 0 and 1."""
-    from sksurv import datasets
-
-    loaders = {
-        "whas500": datasets.load_whas500,
-        "gbsg2": datasets.load_gbsg2,
-        "veteran": datasets.load_veterans_lung_cancer,
-        "flchain": datasets.load_flchain,
-    }
-    X, y = loaders[name]()
-    # The chapter of the cause of death is known of the dead only.
-    X = with_categories(X.drop(columns="chapter", errors="ignore"))
-    return Table(X, as_times(y), "cox")
-
-
 TABLES: dict[str, Callable[[], Table]] = {
     "bikes": lambda: of_small("bikes", "poisson"),
     "doctor visits": lambda: of_package("AER/DoctorVisits", "visits", "poisson", []),
@@ -121,10 +102,6 @@ TABLES: dict[str, Callable[[], Table]] = {
     "insurance": lambda: of_small("insurance", "gamma"),
     "heart stays": lambda: of_package("COUNT/azpro", "los", "gamma", []),
     "medicare stays": lambda: of_package("COUNT/medpar", "los", "gamma", ["provnum"]),
-    "veteran": lambda: of_survival("veteran"),
-    "whas500": lambda: of_survival("whas500"),
-    "gbsg2": lambda: of_survival("gbsg2"),
-    "flchain": lambda: of_survival("flchain"),
 }
 
 
@@ -136,12 +113,6 @@ def encoder() -> Any:
         (numbers, make_column_selector(dtype_include="number")),
         (categories, make_column_selector(dtype_exclude="number")),
     )
-
-
-def as_events(y: np.ndarray) -> np.ndarray:
-    """Times and events in the form of scikit-survival."""
-    pairs = zip(y[:, 1] > 0, y[:, 0], strict=True)
-    return np.array(list(pairs), dtype=[("event", bool), ("time", float)])
 
 
 class Linear:
@@ -167,31 +138,13 @@ class Linear:
         return self.search.predict(X)
 
 
-class LinearCox(Linear):
-    """Cox's linear model, with ties by Efron's method.
-
-    Its ridge has the scale of the sum over rows, and Newton's method diverges for a small one.
-    """
-
-    alphas = np.logspace(-1, 5, 7)
-
-    def fit(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Linear:
-        return super().fit(X, as_events(y), None)
-
-    def model(self) -> Any:
-        from sksurv.linear_model import CoxPHSurvivalAnalysis
-
-        return CoxPHSurvivalAnalysis(ties="efron")
-
-
 class Encoded:
     """A model of encoded columns."""
 
-    def __init__(self, model: Any, events: bool = False) -> None:
-        self.model, self.events, self.encoder = model, events, encoder()
+    def __init__(self, model: Any) -> None:
+        self.model, self.encoder = model, encoder()
 
     def fit(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Encoded:
-        y = as_events(y) if self.events else y
         given = {} if weight is None else {"sample_weight": weight}
         self.model.fit(self.encoder.fit_transform(X), y, **given)
         return self
@@ -228,12 +181,6 @@ def light(loss: str) -> Any:
     return AsIs(LGBMRegressor(objective=loss, random_state=SEED, verbose=-1))
 
 
-def boosted_hazards(loss: str) -> Any:
-    from sksurv.ensemble import GradientBoostingSurvivalAnalysis
-
-    return Encoded(GradientBoostingSurvivalAnalysis(random_state=SEED), events=True)
-
-
 def trees(loss: str) -> Any:
     return AsIs(DoublyStochasticRegressor("trees", loss=loss, random_state=SEED))
 
@@ -245,16 +192,12 @@ def sinks(loss: str) -> Any:
 def methods(loss: str) -> dict[str, Callable[[str], Any]]:
     """Methods for a loss, by their names."""
     ours = {"trees": trees, "Kitchen Sinks": sinks}
-    if loss == "cox":
-        return {**ours, "linear": LinearCox, "boosting": boosted_hazards}
     return {**ours, "linear": Linear, "HistGradientBoosting": boosted, "LightGBM": light}
 
 
 def score(table: Table, test: np.ndarray, predicted: np.ndarray) -> float:
-    """D², or the concordance index."""
+    """D² of predictions."""
     y, weight = table.y[test], None if table.exposure is None else table.exposure[test]
-    if table.loss == "cox":
-        return concordance(y[:, 0], y[:, 1] > 0, predicted)
     return float(d2_tweedie_score(y, predicted, sample_weight=weight, power=POWERS[table.loss]))
 
 
@@ -283,8 +226,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=PATH)
     arguments = parser.parse_args()
     where, tables = circumstances(), {}
-    others = ("lightgbm", "scikit-survival")
-    where["packages"] |= {package: version(package) for package in others}
+    where["packages"] |= {"lightgbm": version("lightgbm")}
     for name in arguments.tables.split(";"):
         table = TABLES[name]()
         about = {"n_rows": len(table.y), "n_features": table.X.shape[1], "loss": table.loss}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from statistics import mean, stdev
 
 from pages.common import RESULTS, grid, results, where
 
-LOSSES = {"poisson": "Poisson", "tweedie": "Tweedie", "gamma": "gamma", "cox": "Cox"}
+LOSSES = {"poisson": "Poisson", "tweedie": "Tweedie", "gamma": "gamma"}
 
 
 def shown(cell):
@@ -18,12 +17,12 @@ def shown(cell):
     return f"{mean(scores):.3f} ± {stdev(scores) / len(scores) ** 0.5:.3f}"
 
 
-def scores_table(survival):
+def scores_table():
     """A row for each table, with the score of each method."""
     if not (RESULTS / "counts.json").exists():
         return "Not measured yet."
     result = results("counts")
-    tables = {n: t for n, t in result["tables"].items() if (t["loss"] == "cox") == survival}
+    tables = result["tables"]
     methods = list(dict.fromkeys(m for table in tables.values() for m in table["methods"]))
     rows = []
     for name, table in tables.items():
@@ -37,7 +36,4 @@ def scores_table(survival):
     return "\n".join([*grid(["table", "rows", "loss", *methods], rows), "", where(result) + "."])
 
 
-TABLES = {
-    "counts": partial(scores_table, survival=False),
-    "survival": partial(scores_table, survival=True),
-}
+TABLES = {"counts": scores_table}

@@ -74,10 +74,6 @@ def test_the_distance_of_two_quantiles_is_conformalised():
 
 
 def test_losses_without_intervals_say_what_to_do():
-    X, _ = counts(300)
-    y = np.column_stack([rng.exponential(np.exp(-X[:, 0])), rng.random(300) < 0.7])
-    with pytest.raises(ValueError, match=r"no intervals of times.*predict_survival"):
-        trees("cox").fit(X, y).predict_interval(X)
     X, y = counts(300)
     with pytest.raises(ValueError, match="SplitConformal"):
         KitchenSinksRegressor(n_neurons=20, loss="poisson", random_state=0).fit(

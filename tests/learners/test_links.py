@@ -1,17 +1,14 @@
-"""Counts, positive and censored targets: losses whose decision values are logarithms."""
+"""Counts and positive targets: losses whose decision values are logarithms."""
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from sklearn.linear_model import TweedieRegressor
 from sklearn.metrics import d2_tweedie_score
 
 import trickless
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
 from trickless.errors import InvalidValueError
-from trickless.intake.survival import concordance
 from trickless.neurons import Gaussian
-from trickless.solvers.cox import Cox
 
 POWERS = {"poisson": 1.0, "tweedie": 1.5, "gamma": 2.0}
 STEPS = {
@@ -39,12 +36,6 @@ def positive(loss, rng, f):
     return count if loss == "poisson" else count * rng.gamma(2, 0.5, size=len(f))
 
 
-def survival(n=2000, seed=0):
-    rng, X, f = waves(n, seed)
-    time, end = rng.exponential(np.exp(-f)), rng.exponential(1.0, size=n)
-    return X, np.column_stack([np.minimum(time, end), time <= end]), f
-
-
 @losses
 @steps
 def test_most_of_what_can_be_explained_is_explained(loss, how):
@@ -60,17 +51,6 @@ def test_most_of_what_can_be_explained_is_explained(loss, how):
     assert found > LEAST[how] * best
 
 
-@steps
-def test_cox_puts_rows_in_the_order_of_their_hazards(how):
-    X, y, f = survival(4000)
-    model = DoublyStochasticRegressor(loss="cox", random_state=0, **STEPS[how])
-    model.fit(X[:2000], y[:2000])
-    best, found = concordance(*y[2000:].T, f[2000:]), model.score(X[2000:], y[2000:])
-    assert found == pytest.approx(concordance(*y[2000:].T, model.predict(X[2000:])))
-    assert found - 0.5 > LEAST[how] * (best - 0.5)
-    assert (model.intercept_ == 0).all()
-
-
 @losses
 def test_streams_learn_the_mean(loss):
     rng, X, f = waves(4096)
@@ -80,12 +60,6 @@ def test_streams_learn_the_mean(loss):
         model.partial_fit(X[some], y[some])
     best = d2_tweedie_score(y[3072:], np.exp(f[3072:]), power=POWERS[loss])
     assert model.score(X[3072:], y[3072:]) > LEAST["plain"] * best
-
-
-def test_cox_has_no_streams():
-    X, y, _ = survival(100)
-    with pytest.raises(InvalidValueError, match=r"from a stream or on a cluster. Remedy: fit"):
-        DoublyStochasticRegressor(loss="cox").partial_fit(X, y)
 
 
 def test_trees_on_rates_are_trees_on_counts():
@@ -133,33 +107,6 @@ def test_means_follow_the_unit_of_y(loss, how):
         np.testing.assert_allclose(other, unit * one, rtol=1e-4)
 
 
-def test_structured_events_are_columns_of_times_and_events():
-    X, y, _ = survival(300)
-    fields = np.zeros(300, dtype=[("event", bool), ("time", float)])
-    fields["time"], fields["event"] = y.T
-    models = [
-        DoublyStochasticRegressor("trees", 20, loss="cox", random_state=0).fit(X, targets)
-        for targets in (y, fields)
-    ]
-    one, other = (model.predict(X) for model in models)
-    np.testing.assert_array_equal(one, other)
-    assert models[0].score(X, y) == models[0].score(X, fields)
-
-
-def test_rows_of_weight_two_are_two_rows_for_cox():
-    X, y, _ = survival(200)
-    y[:, 0] += np.arange(200) * 1e-6
-    twice = np.arange(200) < 50
-    weight = np.where(twice, 2.0, 1.0)
-    model = DoublyStochasticRegressor(
-        "trees", 20, loss="cox", random_state=0, early_stopping=False, n_candidates=1
-    )
-    one = model.fit(X, y, sample_weight=weight).predict(X)
-    apart = y.copy()
-    other = model.fit(np.vstack([X, X[twice]]), np.vstack([apart, apart[twice]])).predict(X)
-    assert np.corrcoef(one, other)[0, 1] > 0.999  # but for the ties of the copies
-
-
 @pytest.mark.parametrize(
     ("loss", "y", "message"),
     [
@@ -167,10 +114,6 @@ def test_rows_of_weight_two_are_two_rows_for_cox():
         ("tweedie", [1.0, -2.0, 0.0], r"y holds -2 \(row 1\).*0 or more"),
         ("gamma", [1.0, 2.0, 0.0], r"y holds 0 \(row 2\).*above 0. Remedy: loss='tweedie'"),
         ("poisson", [0.0, 0.0, 0.0], "Regressor: y is 0 in every row"),
-        ("cox", [1.0, 2.0, 3.0], r"y has the shape \(3,\).*Remedy: a structured array"),
-        ("cox", [[1.0, 1], [2.0, 0], [-3.0, 1]], r"the time -3 \(row 2\)"),
-        ("cox", [[1, 1.0], [1, 2.0], [0, 3.0]], r"y\[1, 1\] is 2.*columns \(time, event\)"),
-        ("cox", [[1.0, 0], [2.0, 0], [3.0, 0]], "y has no events: all 3 rows are censored"),
     ],
 )
 def test_targets_outside_of_the_range_of_a_loss(loss, y, message):
@@ -185,10 +128,10 @@ def test_the_power_is_between_poisson_and_gamma(power):
         DoublyStochasticRegressor(loss="tweedie", tweedie_power=power).fit([[1.0], [2]], [1.0, 2])
 
 
-@pytest.mark.parametrize("loss", ["poisson", "cox"])
+@pytest.mark.parametrize("loss", ["poisson", "gamma"])
 def test_the_steps_of_the_theorem_would_overflow(loss):
-    X, y, _ = survival(100)
-    y = y if loss == "cox" else y[:, 1]
+    rng, X, f = waves(100)
+    y = positive(loss, rng, f)
     with pytest.raises(InvalidValueError, match=r"overflow.*Remedy: schedule='inverse'"):
         DoublyStochasticRegressor(loss=loss, schedule="theorem").fit(X, y)
 
@@ -228,30 +171,10 @@ def test_kitchen_sinks_is_scikit_learns_model_on_its_activations(loss, weights):
     np.testing.assert_allclose(model.predict(X), reference.predict(Z), rtol=1e-5)
 
 
-def test_kitchen_sinks_solves_for_the_ridge_of_cox():
-    X, y, _ = survival(150)
-    y[:, 0] = np.ceil(4 * y[:, 0])  # with ties
-    exactly = {"tol": 1e-9, "dtype": "float64", "neurons": Gaussian(length_scale=1.0)}
-    weight = np.random.default_rng(0).uniform(0.5, 2, size=150)
-    model = kitchen("cox", alpha=1e-3, **exactly).fit(X, y, sample_weight=weight)
-    Z, signed = columns(model, X), np.copysign(y[:, :1], y[:, 1:] - 0.5)
-    loss, share = Cox(weight), weight / weight.sum()
-
-    def risk(b):
-        f = Z @ b[:, None]
-        value = share @ loss.value(f, signed) + 0.05 * b @ b
-        return value, Z.T @ (share * loss.derivative(f, signed)[:, 0]) + 0.1 * b
-
-    options = {"gtol": 1e-9, "ftol": 1e-15, "maxiter": 5000}
-    b = minimize(risk, np.zeros(Z.shape[1]), jac=True, method="L-BFGS-B", options=options).x
-    f = Z @ b
-    np.testing.assert_allclose(model.predict(X) - model.predict(X).mean(), f - f.mean(), atol=1e-5)
-
-
-@pytest.mark.parametrize("loss", [*sorted(POWERS), "cox"])
+@losses
 def test_alpha_is_nearly_the_best_on_other_rows(loss):
     rng, X, f = waves(3000)
-    y = survival(3000)[1] if loss == "cox" else positive(loss, rng, f)
+    y = positive(loss, rng, f)
     how = {"neurons": Gaussian(length_scale=1.0)}
     model = kitchen(loss, **how).fit(X[:600], y[:600])
     found = model.score(X[600:], y[600:])
@@ -259,10 +182,9 @@ def test_alpha_is_nearly_the_best_on_other_rows(loss):
         kitchen(loss, alpha=alpha, **how).fit(X[:600], y[:600]).score(X[600:], y[600:])
         for alpha in model.alpha_ * np.array([0.01, 0.1, 1, 10, 100, 1000])
     ]
-    chance = 0.5 if loss == "cox" else 0.0
-    assert found - chance > 0.93 * (max(scores) - chance)
+    assert found > 0.93 * max(scores)
     assert scores[2] == pytest.approx(found, abs=1e-3)
-    assert min(scores) - chance < 0.85 * (max(scores) - chance)  # so that alpha matters
+    assert min(scores) < 0.85 * max(scores)  # so that alpha matters
     assert model.cv_values_.shape == (1, len(model.cv_alphas_))
 
 
@@ -300,50 +222,12 @@ def test_what_a_log_link_excludes():
         kitchen("poisson").fit(X, y).predict(X, return_std=True)
 
 
-@pytest.mark.parametrize("loss", ["tweedie", "cox"])
 @pytest.mark.parametrize("Learner", [DoublyStochasticRegressor, KitchenSinksRegressor])
-def test_files_keep_the_link(Learner, loss, tmp_path):
+def test_files_keep_the_link(Learner, tmp_path):
     rng, X, f = waves(100)
-    y = survival(100)[1] if loss == "cox" else positive(loss, rng, f)
-    model = Learner(n_neurons=50, loss=loss, tweedie_power=1.2, random_state=0).fit(X, y)
+    y = positive("tweedie", rng, f)
+    model = Learner(n_neurons=50, loss="tweedie", tweedie_power=1.2, random_state=0).fit(X, y)
     trickless.save(model, tmp_path / "model.trickless")
     other = trickless.load(tmp_path / "model.trickless")
     np.testing.assert_array_equal(other.predict(X), model.predict(X))
     assert other.score(X, y) == model.score(X, y)
-
-
-@pytest.mark.parametrize(
-    "learner",
-    [
-        DoublyStochasticRegressor("trees", 200, loss="cox", random_state=0),
-        KitchenSinksRegressor(n_neurons=100, loss="cox", random_state=0),
-    ],
-    ids=["trees", "Kitchen Sinks"],
-)
-def test_survival_curves_are_right_on_average(learner):
-    rng, X, f = waves(3000, seed=1)
-    y = np.column_stack([rng.exponential(np.exp(-f)), np.ones(3000)])
-    model = learner.fit(X[:2000], y[:2000])
-    times = np.array([0.0, 0.2, 0.5, 1.0])
-    curves = model.predict_survival(X[2000:], times)
-    assert (curves[:, 0] == 1).all()
-    assert (np.diff(curves, axis=1) <= 0).all()
-    truth = np.exp(-np.exp(f[2000:, None]) * times)
-    assert np.abs(curves.mean(axis=0) - truth.mean(axis=0)).max() < 0.03
-    assert np.abs(curves - truth).mean() < 0.1
-
-
-def test_no_event_before_the_first_whatever_the_hazard(monkeypatch):
-    X, y, _ = survival(100)
-    model = kitchen("cox", alpha=1e-2).fit(X, y)
-    monkeypatch.setattr(model, "_decide", lambda X: np.array([[1000.0], [-1000.0]], dtype="f4"))
-    times = [0.0, y[:, 0].max()]
-    np.testing.assert_array_equal(model.predict_survival(X[:2], times), [[1, 0], [1, 1]])
-
-
-def test_survival_needs_cox_and_times():
-    X, y, _ = survival(60)
-    model = DoublyStochasticRegressor(n_neurons=10, loss="cox").fit(X, y)
-    with pytest.raises(InvalidValueError, match=r"times=1.0, but it must be a list"):
-        model.predict_survival(X, 1.0)
-    assert not hasattr(DoublyStochasticRegressor(), "predict_survival")

@@ -31,7 +31,6 @@ from trickless.intake.rows import Batch as BatchOfRows
 from trickless.intake.weights import check_weights
 from trickless.learners.descents import (
     begin_descent,
-    check_by_rows,
     continued,
     is_model,
     race,
@@ -91,7 +90,6 @@ def fit_doubly_stochastic(
             "local fit of neurons=Mixture() with Trees() does",
             "neurons='trees'; or preconditioner='block', which draws from the mixture",
         )
-    check_by_rows(estimator)
     rows = pieces(owner, X, y, sample_weight, client.compute)
     warm = estimator.warm_start and estimator.__sklearn_is_fitted__()
     classes, class_weight = labels(estimator, rows, classes)

@@ -38,7 +38,6 @@ _NAMES = {
     "intake.means": "Means",
     "intake.kinds": "Matrix RowsOfNeurons",
     "intake.rows": "Rows",
-    "intake.survival": "Survival",
     "baselines.sdca": "SDCAClassifier SDCARegressor",
     "learners.streaming_scaler": "StreamingScaler",
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",

@@ -12,21 +12,16 @@ from trickless.intake.labels import Labels, LabelSets
 from trickless.intake.matrices import that_count
 from trickless.intake.means import Means
 from trickless.intake.rows import Batch
-from trickless.intake.survival import Survival
 from trickless.intake.targets import Numbers
+from trickless.solvers.named_losses import LINK_LOSSES
 
 Targets = Numbers | Labels | LabelSets
 
 
-def numbers_for(
-    loss: str, power: float, owner: str, y: np.ndarray, dtype: Any
-) -> Numbers | Means | Survival:
+def numbers_for(loss: str, power: float, owner: str, y: np.ndarray, dtype: Any) -> Numbers | Means:
     """Return what converts the targets of a regressor with a loss of this name."""
-    match loss:
-        case "poisson" | "gamma" | "tweedie":
-            return Means(owner, y, dtype, loss, {"poisson": 1, "gamma": 2}.get(loss, power))
-        case "cox":
-            return Survival(owner, y, dtype)
+    if loss in LINK_LOSSES:
+        return Means(owner, y, dtype, loss, {"poisson": 1, "gamma": 2}.get(loss, power))
     return Numbers(owner, y, dtype)
 
 

@@ -152,10 +152,6 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """Return a parameter of the loss, which is fixed by the first batch."""
         return getattr(self, "fixed_", {}).get(name, getattr(self, name, default))
 
-    def _read_targets(self, y: Any) -> Any:
-        """Return targets that the loss takes in forms of their own as an array of numbers."""
-        return y
-
     def _receive_first(
         self,
         X: Any,
@@ -174,7 +170,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         owner, class_weight = type(self).__name__, getattr(self, "class_weight", None)
         self.fixed_ = {name: deepcopy(getattr(self, name)) for name in self._fixed}
         self.rows_ = Rows(owner, self.dtype, self._kind_of_rows(), self._numeric)
-        X, y, weight = self.rows_.first(self, X, self._read_targets(y), sample_weight)
+        X, y, weight = self.rows_.first(self, X, y, sample_weight)
         targets = self._new_targets(y, to_host(classes))
         self.targets_, batch = with_matrix(targets, X, y, weight, class_weight, stream)
         check_some_weight(owner, class_weight, len(y), len(batch[1]))
@@ -196,7 +192,6 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """
         check_fixed(self)
         before, self.rows_ = self.targets_, self.rows_.fork()  # which may note what is in them
-        y = self._read_targets(y)
         X, y, weight = self.rows_.later(self, X, y, sample_weight, stream, learned)
         if not isinstance(before, Numbers):
             self.targets_ = before = with_classes(before, to_host(classes), self._begins_classes)
@@ -360,7 +355,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
 
     def _scored(self, y: Any) -> Any:
         """Validated targets of rows that are scored; arrays of other libraries are unchanged."""
-        y = as_targets(type(self).__name__, self._read_targets(y), self._numeric)
+        y = as_targets(type(self).__name__, y, self._numeric)
         if isinstance(y, np.ndarray):
             self.targets_.check_shape(y)
         return y

@@ -39,7 +39,6 @@ from trickless.learners.descents import (
     watch_held_out,
 )
 from trickless.learners.forgetting import age
-from trickless.learners.hazards import keep_baseline
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
 from trickless.learners.training import training_copy
 from trickless.neurons import make_neurons
@@ -139,9 +138,9 @@ class DescentLearner(NeuronLearner):
         Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
         which ``damping`` regularises. For the regression losses "epsilon_insensitive",
         "absolute_error" and "quantile", whose slopes have no unit, alpha has the unit 1 / y, and
-        "auto" is 1e-6 / (mean distance of an output from its intercept). For the losses of counts,
-        positive numbers and survival, "auto" is 1e-6 times the mean curvature at the start, which
-        is the mean of y for "poisson", so that rates may have any unit.
+        "auto" is 1e-6 / (mean distance of an output from its intercept). For the losses of counts
+        and positive numbers, "auto" is 1e-6 times the mean curvature at the start, which is the
+        mean of y for "poisson", so that rates may have any unit.
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. The value of "auto" depends
         on the kind of step:
@@ -342,7 +341,6 @@ class DescentLearner(NeuronLearner):
                     some,
                     validated,
                 )
-            keep_baseline(new, *batch)
         return self
 
     def check_state(self) -> None:

@@ -21,7 +21,6 @@ from trickless.errors import InvalidValueError
 from trickless.intake.rows import Batch
 from trickless.learners.descents import (
     begin_descent,
-    check_by_rows,
     is_model,
     options_of,
     size_up,
@@ -50,7 +49,6 @@ def learn_rows(
 ) -> None:
     """Take steps on a batch of a stream, with which the learner begins if it is not fitted."""
     check_parameters(learner, learner._rules)
-    check_by_rows(learner)
     if learner.half_life is not None and learner.schedule == "theorem":
         raise InvalidValueError(
             f"{type(learner).__name__}: half_life={learner.half_life!r} with schedule='theorem', "

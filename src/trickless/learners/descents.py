@@ -109,16 +109,6 @@ def begin_descent(learner: Any, targets: np.ndarray, weight: np.ndarray | None) 
     return Descent(learner.stream_, intercept, learner.targets_)
 
 
-def check_by_rows(learner: Any) -> None:
-    """Raise an error for streams and clusters if the loss of a row depends on all other rows."""
-    if not learner._loss(1).by_rows:
-        raise InvalidValueError(
-            f"{type(learner).__name__}: loss={learner.loss!r} compares each row with all rows that "
-            "are at risk at its time, so it cannot be learned from a stream or on a cluster",
-            "fit, with all rows",
-        )
-
-
 def shares_of(targets: np.ndarray, weight: np.ndarray | None, coupled: bool) -> np.ndarray:
     """Return the shares of rows with the target +1, (n_outputs,).
 
@@ -338,7 +328,7 @@ def groups_of(learner: Any, groups: Any, y: Any, sample_weight: Any) -> np.ndarr
 def rows_that_count(learner: Any, y: Any, sample_weight: Any) -> np.ndarray:
     """Return which rows of a fit have a positive weight."""
     owner = type(learner).__name__
-    y = as_targets(owner, learner._read_targets(to_host(y)), learner._numeric)
+    y = as_targets(owner, to_host(y), learner._numeric)
     kept = np.ones(len(y), dtype=bool)
     weight = check_weights(owner, to_host(sample_weight), len(y))
     if weight is not None:

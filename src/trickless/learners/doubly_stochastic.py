@@ -51,16 +51,10 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
         to outliers. "absolute_error" predicts the median, and "quantile" predicts the quantiles of
         ``quantile``, by the pinball loss. Three losses have a log link. They learn f = log of the
         mean, and ``predict`` returns the mean: "poisson" for counts, "gamma" for positive numbers,
-        and "tweedie" for positive numbers and zeros. They are half of the unit deviances. "cox"
-        learns the logarithm of the hazard ratio by Cox's partial likelihood, with ties by Efron's
-        method. Its y is a structured array of a Boolean event and a time, or has the columns (time,
-        event), and ``predict`` returns f, which is larger for earlier events. The risk set of a row
-        holds the rows of its batch, or of the held-out rows for their score, so "cox" needs
-        ``fit``.
+        and "tweedie" for positive numbers and zeros. They are half of the unit deviances.
 
-        With a log link, Newton steps use the curvature of the loss, and for "cox" the diagonal of
-        the Hessian. No step moves f in a leaf further than ``log(1 + abs(s))``, where s is the
-        whole Newton step, so that the exponential does not run away. Plain steps allow for four
+        With a log link, no Newton step moves f in a leaf further than ``log(1 + abs(s))``, where s
+        is the whole step, so that the exponential does not run away. Plain steps allow for four
         times the curvature at the start.
 
     Attributes
@@ -70,7 +64,7 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
         quantile, or 0. With a ``half_life`` it moves to their present level.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and their mean squared error before the step. The error is
-        summed over the outputs. It is 0 for "cox".
+        summed over the outputs.
 
     Examples
     --------

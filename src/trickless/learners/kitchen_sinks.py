@@ -62,11 +62,11 @@ class KitchenSinksRegressor(
     Parameters
     ----------
     loss : str, default="squared_error"
-        The loss: "squared_error", "absolute_error", "quantile", "poisson", "gamma", "tweedie" or
-        "cox". Those other than "squared_error" minimise the mean loss plus :math:`(\alpha K / 2)
-        \sum_j |\beta_j|^2`. They need ``fit``, and tens to hundreds of passes over the
-        activations. These are kept if they fit into ``cache_bytes``, and otherwise evaluated in
-        every pass. They do not go with ``solver="iterative"``, and give no standard deviations.
+        The loss: "squared_error", "absolute_error", "quantile", "poisson", "gamma" or
+        "tweedie". Those other than "squared_error" minimise the mean loss plus
+        :math:`(\alpha K / 2) \sum_j |\beta_j|^2`. They need ``fit``, and tens to hundreds of passes
+        over the activations. These are kept if they fit into ``cache_bytes``, and otherwise
+        evaluated in every pass. They do not go with ``solver="iterative"``, and give no standard deviations.
 
         - "absolute_error" predicts the median, and "quantile" other quantiles, by the pinball loss.
           alpha has the unit of 1 / y. ``alpha="auto"`` is chosen for the squared loss, and then
@@ -77,13 +77,9 @@ class KitchenSinksRegressor(
         - "poisson" for counts, "gamma" for positive numbers and "tweedie" for positive numbers and
           zeros are half of the unit deviances. The function is the logarithm of the mean, and
           ``predict`` returns the mean. y has one column.
-        - "cox" learns the logarithm of the hazard ratio by Cox's partial likelihood, with ties by
-          Efron's method. y is a structured array of a Boolean event and a time, or has the columns
-          (time, event). ``predict`` returns a larger value for earlier events.
 
-        For the last two items, ``alpha="auto"`` and "loo" are chosen for the working response at
-        the solution, which is repeated until alpha stays [2]_. For "cox", the response belongs to
-        Poisson's loss with the same baseline hazard [3]_.
+          Then ``alpha="auto"`` and "loo" are chosen for the working response at the solution, which
+          is repeated until alpha stays [2]_.
     error_bars : bool, default=False
         Whether predictions must have standard deviations. True uses the direct solver for any
         number of columns. With ``weight_bound`` or ``solver="iterative"``, this raises an error.
@@ -107,8 +103,6 @@ class KitchenSinksRegressor(
     ----------
     .. [2] C. Gu, "Cross-validating non-Gaussian data", Journal of Computational and Graphical
        Statistics 1(2), 1992.
-    .. [3] J. Whitehead, "Fitting Cox's regression model to survival data using GLIM", Applied
-       Statistics 29(3), 1980.
 
     Examples
     --------

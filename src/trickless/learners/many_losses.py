@@ -1,8 +1,7 @@
-"""Regressors that also learn quantiles, counts, positive numbers and survival."""
+"""Regressors that also learn quantiles, counts and positive numbers."""
 
 from __future__ import annotations
 
-from trickless.learners.hazards import HazardMixin
 from trickless.learners.quantiles import QUANTILE
 from trickless.rules import TWEEDIE_POWER
 from trickless.solvers.pinball import Quantile
@@ -11,7 +10,7 @@ from trickless.solvers.pinball import Quantile
 OF_LOSSES = {"quantile": QUANTILE, "tweedie_power": TWEEDIE_POWER}
 
 
-class ManyLosses(HazardMixin):
+class ManyLosses:
     """What regressors say about the losses that they share.
 
     Parameters

@@ -16,7 +16,6 @@ from trickless.conformal.levels import check_confidence
 from trickless.docstrings import completed_by
 from trickless.intake.batches import numbers_for
 from trickless.intake.one_row import ReadRow
-from trickless.intake.survival import as_times
 from trickless.intake.targets import Numbers, Quantiles, check_scale
 from trickless.learners.arguments import LEARNING, NUMBERS, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
@@ -47,9 +46,6 @@ class Regressor(RegressorMixin, Learner):
             return Quantiles(owner, y, self.dtype, len(levels))
         loss, power = self._of_loss("loss", "squared_error"), self._of_loss("tweedie_power", 1.5)
         return numbers_for(loss, power, owner, y, self.dtype)
-
-    def _read_targets(self, y: Any) -> Any:
-        return as_times(y) if self._of_loss("loss", "squared_error") == "cox" else y
 
     @in_one_state
     @completed_by(PREDICTING)
@@ -134,8 +130,7 @@ class Regressor(RegressorMixin, Learner):
         constant that is explained: 1 is perfect, and the quantile of y has 0. Of several quantiles
         it is the mean. See :func:`sklearn.metrics.d2_pinball_score`.
 
-        For losses with a log link it is D², the share of the deviance that is explained, and for
-        ``loss="cox"`` Harrell's concordance index, where 0.5 is chance.
+        For losses with a log link it is D², the share of the deviance that is explained.
         """
         check_is_fitted(self)
         owner = type(self).__name__

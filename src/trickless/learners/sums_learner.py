@@ -20,7 +20,6 @@ from trickless.files.checkpoint import Checkpoint
 from trickless.learners.arguments import LEARNING
 from trickless.learners.expert_weights import ExpertWeights
 from trickless.learners.forgetting import age
-from trickless.learners.hazards import keep_baseline
 from trickless.learners.neuron_learner import begin_stream, choose_neurons
 from trickless.learners.solved import SolvedLearner
 from trickless.learners.streams import check_response, forget_rows, learn_stream, merge_sums
@@ -278,7 +277,6 @@ class SumsLearner(ExpertWeights, SolvedLearner):
                 with new._progress(self.max_iter, "pass", f"minimising {self.loss}") as bar:
                     sums.minimise(X, targets, weight, loss, problem, bar.update)
             sums.function(problem)
-            keep_baseline(new, X, targets, weight)
         return self
 
     def _begin_sums(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:

@@ -12,7 +12,6 @@ References
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -27,55 +26,7 @@ _STRAIGHT = 300.0
 _STEEPER = 4.0
 
 
-class Exponentiated(Loss):
-    """A loss of f whose slope and curvature grow as exponentials of f, and have no bound."""
-
-    for_numbers = True
-    bounded_slope = False
-    bounded_curvature = False
-    bending = 1.0
-
-    def among(self, weight: np.ndarray | None) -> Exponentiated:
-        return self
-
-    @abstractmethod
-    def scoring(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Slopes −l′(f), and curvatures of a working response: both of the shape of f.
-
-        The curvature is the larger of the expected one and that of the parabola that touches the
-        loss at f and has its lowest point at the minimiser. A row whose mean is far too small has
-        little curvature at f, which would take its response far beyond the target.
-        """
-
-    def bend(
-        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        slope, curvature = self.scoring(f, y)
-        return slope**2 * np.maximum(curvature, self.newton(f, y)[1]), slope**2
-
-    def spread(self, start: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        """Return the mean curvature at the start, the unit of the loss of each output."""
-        curvature = self.among(weight).newton(np.broadcast_to(start, y.shape), y)[1]
-        return np.average(curvature, axis=0, weights=weight)
-
-    def automatic(self, alpha: np.ndarray, spread: np.ndarray) -> np.ndarray:
-        return alpha * spread
-
-    def steepest(self, spread: np.ndarray) -> Any:
-        """Return four times the mean curvature at the start: there is no bound."""
-        return _STEEPER * spread
-
-    def response(
-        self, y: np.ndarray, weight: np.ndarray | None, f: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the working response f + g / h of one output, and its weights h."""
-        f = np.broadcast_to(self.constant(y, weight), y.shape) if f is None else f
-        g, h = self.among(weight).scoring(f, y)
-        response = f + np.divide(g, h, out=np.zeros_like(g), where=h > 0)
-        return response, h[:, 0] if weight is None else weight * h[:, 0]
-
-
-class LogLink(Exponentiated):
+class LogLink(Loss):
     r"""Half of the unit deviance with variance :math:`\mu^p`, at mean :math:`\mu = e^f`.
 
     Its slope is :math:`\mu^{2-p} - y \mu^{1-p}` and its curvature
@@ -85,6 +36,9 @@ class LogLink(Exponentiated):
     log(Σy / Σμ).
     """
 
+    for_numbers = True
+    bounded_slope = False
+    bounded_curvature = False
     levels = True
 
     def __init__(self, power: float) -> None:
@@ -130,22 +84,50 @@ class LogLink(Exponentiated):
         return down - up, (2 - self.power) * up + (self.power - 1) * down
 
     def scoring(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Slopes −l′(f), and curvatures of a working response: both of the shape of f.
+
+        The curvature is the larger of the expected one and that of the parabola that touches the
+        loss at f and has its lowest point at the minimiser. A row whose mean is far too small has
+        little curvature at f, which would take its response far beyond the target.
+        """
         up, down = self._terms(f, y)
         with np.errstate(divide="ignore"):
             distance = np.abs(f - np.log(y))  # from the minimiser
-        return down - up, larger(up, down - up, distance)
+        touching = np.divide(np.abs(down - up), distance, out=np.zeros_like(f), where=distance > 0)
+        return down - up, np.maximum(up, touching)
+
+    def bend(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        slope, curvature = self.scoring(f, y)
+        return slope**2 * np.maximum(curvature, self.newton(f, y)[1]), slope**2
+
+    def spread(self, start: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Return the mean curvature at the start, the unit of the loss of each output."""
+        curvature = self.newton(np.broadcast_to(start, y.shape), y)[1]
+        return np.average(curvature, axis=0, weights=weight)
+
+    def automatic(self, alpha: np.ndarray, spread: np.ndarray) -> np.ndarray:
+        return alpha * spread
+
+    def steepest(self, spread: np.ndarray) -> Any:
+        """Return four times the mean curvature at the start: there is no bound."""
+        return _STEEPER * spread
+
+    def response(
+        self, y: np.ndarray, weight: np.ndarray | None, f: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the working response f + g / h of one output, and its weights h."""
+        f = np.broadcast_to(self.constant(y, weight), y.shape) if f is None else f
+        g, h = self.scoring(f, y)
+        response = f + np.divide(g, h, out=np.zeros_like(g), where=h > 0)
+        return response, h[:, 0] if weight is None else weight * h[:, 0]
 
     def _terms(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """μ^(2 − p) and y μ^(1 − p), both limited."""
         p = self.power
         up = _exp(f) if p == 1 else np.ones_like(f) if p == 2 else _exp((2 - p) * f)
         return up, y if p == 1 else y * _exp((1 - p) * f)
-
-
-def larger(curvature: np.ndarray, slope: np.ndarray, distance: np.ndarray) -> np.ndarray:
-    """Return the larger of a curvature and that of the parabola to a minimiser at a distance."""
-    touching = np.divide(np.abs(slope), distance, out=np.zeros_like(slope), where=distance > 0)
-    return np.maximum(curvature, touching)
 
 
 def _exp(x: np.ndarray) -> np.ndarray:

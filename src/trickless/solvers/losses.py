@@ -50,9 +50,8 @@ class Loss(ABC):
     says that the slope of one output depends on the others. ``bounded_slope`` says that the
     derivative is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the
     third derivative, in units of the second. Targets are ±1, unless the loss is ``for_numbers``.
-    ``bounded_curvature`` says that ``curvature`` is a bound. ``by_rows`` says that the loss of a
-    row does not depend on other rows. ``on_devices`` says that ``value``, ``derivative``, ``bend``
-    and ``newton`` also work on arrays of a device.
+    ``bounded_curvature`` says that ``curvature`` is a bound. ``on_devices`` says that ``value``,
+    ``derivative``, ``bend`` and ``newton`` also work on arrays of a device.
     """
 
     curvature: float = 1.0
@@ -65,12 +64,7 @@ class Loss(ABC):
     bending: float = 0.0
     for_numbers: bool = False
     bounded_curvature: bool = True
-    by_rows: bool = True
     on_devices: bool = False
-
-    def among(self, weight: np.ndarray | None) -> Loss:
-        """Return the loss of rows with these weights, if the loss of a row depends on others."""
-        return self
 
     @property
     def levels(self) -> bool:

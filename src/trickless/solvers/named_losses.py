@@ -5,7 +5,6 @@ from __future__ import annotations
 from trickless.errors import InvalidValueError
 from trickless.rules import Rule, choice, non_negative
 from trickless.solvers.class_losses import Exponential, Hinge, Logistic, Softmax, SquaredHinge
-from trickless.solvers.cox import Cox
 from trickless.solvers.log_link import LogLink
 from trickless.solvers.losses import Loss
 from trickless.solvers.number_losses import EpsilonInsensitive, Huber, Squared
@@ -16,8 +15,8 @@ REGRESSION_LOSSES = ("squared_error", "huber", "epsilon_insensitive")
 CLASSIFICATION_LOSSES = ("log_loss", "hinge", "squared_hinge", "squared_error")
 #: Losses whose minimisers are quantiles.
 QUANTILE_LOSSES = ("absolute_error", "quantile")
-#: Losses of regressors whose decision values are logarithms, of means or of hazard ratios.
-LINK_LOSSES = ("poisson", "gamma", "tweedie", "cox")
+#: Losses of regressors whose decision values are logarithms of means.
+LINK_LOSSES = ("poisson", "gamma", "tweedie")
 #: What the losses are for, in remedies.
 FOR_MORE_NUMBERS = (
     "loss='squared_error' for the mean; loss='absolute_error' for the median; loss='quantile' for "
@@ -25,7 +24,7 @@ FOR_MORE_NUMBERS = (
 )
 FOR_MEANS = (
     "loss='poisson' for counts; loss='gamma' for positive numbers; loss='tweedie' for positive "
-    "numbers and zeros; loss='cox' for survival"
+    "numbers and zeros"
 )
 FOR_LABELS = (
     "loss='log_loss' for probabilities; loss='hinge' for support vector machines; "
@@ -60,8 +59,6 @@ def make_loss(
             return LogLink(2.0)
         case "tweedie":
             return LogLink(tweedie_power)
-        case "cox":
-            return Cox()
         case "absolute_error":
             return Pinball(1.0, 1.0)
         case "quantile":

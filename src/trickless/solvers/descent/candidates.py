@@ -77,7 +77,7 @@ def choose(
         some = compared(network.stream.seed, first, len(targets))
         X, f, targets = take(X, some), f[some], targets[some]
         weight = None if weight is None else weight[some]
-    g, h = loss.among(weight).newton(f, targets, unit_of(network.spread))
+    g, h = loss.newton(f, targets, unit_of(network.spread))
     if (weight := network.relative(weight)) is not None:
         g, h = g * weight[:, None], h * weight[:, None]
     of_g, of_h = _factors(h.mean(axis=0), network.typical, loss)

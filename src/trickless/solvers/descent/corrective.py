@@ -147,7 +147,7 @@ class SystemRows:
         for batch, f in zip(batches, self._matrix.times(network.coef.rows), strict=True):
             weight = network.relative(batch.weight)
             f = f + network.intercept
-            g, h = loss.among(weight).newton(f, batch.targets, unit_of(network.spread))
+            g, h = loss.newton(f, batch.targets, unit_of(network.spread))
             if weight is not None:
                 g, h = g * weight[:, None], h * weight[:, None]
             self.g.append(g)

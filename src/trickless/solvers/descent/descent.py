@@ -265,7 +265,7 @@ class Descent(GrowingNetwork):
         typical, squares = self.typical, self.squares
         if step.second_order or options.candidates.n > 1:
             start = np.broadcast_to(self.constant, targets.shape)
-            g, h = loss.among(weight).newton(start, targets, unit_of(spread))
+            g, h = loss.newton(start, targets, unit_of(spread))
             self.units = self.units.at_least(units_of(g, h, weight))
             typical = typical + new * (typical_gain(g, h, weight) - typical)
             squares = squares + new * (mean_squares(g, weight) - squares)

@@ -75,7 +75,7 @@ class HeldOut(NamedTuple):
         """
         n_apart = 1 if loss.coupled else self.targets.shape[1]
         values = np.stack([self.f if f is None else f, self.start, self.targets])
-        loss, lost = loss.among(self.weight), []
+        lost = []
         for now, start, targets in np.split(values, n_apart, axis=2):
             unit = np.average(loss.value(start, targets), weights=self.weight)
             value = loss.value(now, targets)

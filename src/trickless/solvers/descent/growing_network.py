@@ -280,7 +280,6 @@ class GrowingNetwork(Stated):
         """
         xp = batch.place.xp
         f, targets, shares = self.f_at(batch)[:n, :], batch.targets[:n, :], batch.shares_here[:n]
-        loss = loss.among(batch.shares[:n])
         constant = batch.place.constant(self.constant)
         start = loss.value(xp.broadcast_to(constant, targets.shape), targets)
         value, error = loss.value(f, targets), self.measure.error(f, targets)

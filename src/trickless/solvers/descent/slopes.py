@@ -114,8 +114,6 @@ def in_units(
     values = np.empty((2 * n_outputs, len(f)))
     unit_g, unit_h = (np.where(np.greater(unit, 0), unit, 1.0) for unit in units)
 
-    loss = loss.among(weight)
-
     def fill(rows: slice) -> None:
         g, h = loss.newton(f[rows], targets[rows], scale)
         if weight is not None:
@@ -123,10 +121,7 @@ def in_units(
         np.rint((g / unit_g).T, out=values[:n_outputs, rows])
         np.rint((h / unit_h).T, out=values[n_outputs:, rows])
 
-    if loss.by_rows:
-        by_rows(fill, len(f), n_jobs)
-    else:
-        fill(slice(len(f)))
+    by_rows(fill, len(f), n_jobs)
     return values
 
 

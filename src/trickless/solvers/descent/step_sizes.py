@@ -221,7 +221,7 @@ def check_steps(owner: str, steps: Steps, loss: Loss) -> None:
         if not loss.bounded_curvature:
             raise InvalidValueError(
                 f"{name}: its first steps of 1 / alpha overflow where a slope grows as an "
-                "exponential, as for losses with a log link and for Cox's",
+                "exponential, as for losses with a log link",
                 "schedule='inverse'",
             )
         theta = float(np.max(steps.first))

@@ -92,21 +92,14 @@ class Risk:
 
     def __call__(self, loss: Loss, coef: np.ndarray, offset: np.ndarray) -> Evaluation:
         """Evaluate the risk of a loss."""
-        constant, loss = offset - self.moments.z_mean @ coef, loss.among(self.share)
+        constant = offset - self.moments.z_mean @ coef
         value, gradient, total, corner = 0.0, np.zeros_like(coef), np.zeros(coef.shape[1]), 0.0
-        every = np.empty(0)
-        if not loss.by_rows:  # a pass more
-            f, y = self.fitted(coef, offset), self._targets
-            value, every = float(self.share @ loss.value(f, y)), loss.derivative(f, y)
         for rows, Z in self._blocks():
             share = self.share[rows]
-            if loss.by_rows:
-                f, y = to_host(Z @ matching(Z, coef)) + constant, self._targets[rows]
-                value += float(share @ loss.value(f, y))
-                slope = loss.derivative(f, y)
-                corner += float(share @ loss.corner(f, y, slope))
-            else:
-                slope = every[rows]
+            f, y = to_host(Z @ matching(Z, coef)) + constant, self._targets[rows]
+            value += float(share @ loss.value(f, y))
+            slope = loss.derivative(f, y)
+            corner += float(share @ loss.corner(f, y, slope))
             slope *= share[:, None]
             most = max(1.0, np.abs(slope).max(initial=0.0) / _STEEPEST)
             gradient += to_host(Z.T @ matching(Z, slope / most)) * most
@@ -139,7 +132,6 @@ class Risk:
     def _constant_of_numbers(self, loss: Loss) -> Constant:
         f, y = self.start(loss), self._targets
         rows = np.broadcast_to(f, y.shape)
-        loss = loss.among(self.share)
         curvature = self.share @ loss.newton(rows, y)[1]
         value = float(self.share @ loss.value(rows, y))
         return Constant(f, value, np.maximum(curvature, _LEAST * curvature.max()))

@@ -85,7 +85,7 @@ class Block(Step):
         self, network: GrowingNetwork, batch: MiniBatch, slopes: Any
     ) -> tuple[np.ndarray | float, np.ndarray | float]:
         """Return the ``level`` and the ``squares`` of the sums, on the host."""
-        place, shares, loss = batch.place, batch.shares_here, self.loss.among(batch.shares)
+        place, shares, loss = batch.place, batch.shares_here, self.loss
         xp, terms = place.xp, []
         f, targets = network.f_at(batch), batch.targets
         unit = place.constant(unit_of(network.spread))

@@ -87,8 +87,7 @@ class Step(ABC):
 
     def slopes(self, network: GrowingNetwork, batch: MiniBatch) -> Any:
         """Return what a step needs of the loss at each row, at the place of the targets."""
-        loss = self.loss.among(batch.shares)
-        return loss.derivative(network.f_at(batch), batch.targets)
+        return self.loss.derivative(network.f_at(batch), batch.targets)
 
     def activations(self, family: Neurons, X: Any, weights: Weights, dtype: Any) -> Any:
         """Return the activations of all rows of a batch by some neurons of a family."""
