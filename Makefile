@@ -31,7 +31,7 @@
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
 # make bench-features     random features beside scikit-learn's approximations, and what stands on them
 # make bench-frequencies  errors of kernels by each way of drawing frequencies
-# make bench-gaussian-process  a Gaussian process on a million rows, beside the exact one, and unequal noise
+# make bench-gaussian-process  a Gaussian process on a million rows, beside the exact one
 # make bench-growth       time against rows, inputs and neurons; time of an import
 # make bench-gpu        a graphics card beside bare torch; says so where there is none
 # make bench-gpu-aims   in 4 minutes, whether a graphics card is as near to bare torch as it should be

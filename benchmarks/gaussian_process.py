@@ -1,4 +1,4 @@
-"""A Gaussian process on a million rows; beside the exact one on few; and noise that varies.
+"""A Gaussian process on a million rows, and beside the exact one on few rows.
 
 1. Rows come from a generator, 20,000 at a time, into ``partial_fit``, so that memory is bounded.
    Then the model is solved with ``alpha="evidence"``, and gives its likelihood, error bars of
@@ -6,8 +6,6 @@
 2. scikit-learn's ``GaussianProcessRegressor`` with the same kernel, prior and noise, on up to 4,000
    rows: the root mean square difference of means and standard deviations, in units of the standard
    deviation of the noise, for several seeds of the neurons, and how much it differs between seeds.
-3. Constant and unequal noise on flights and QM9: the share of new targets within 90 % intervals,
-   for all rows and for tenths of the rows by the unequal deviation, and the mean log density.
 
 Run as ``make bench-gaussian-process``; writes ``benchmarks/results/gaussian_process.json``.
 """
@@ -25,9 +23,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
-from sklearn.preprocessing import StandardScaler
 
-import data
 from circumstances import circumstances
 from trickless import KitchenSinksRegressor
 from trickless.cli.demo.measurement import resident_mib
@@ -37,7 +33,7 @@ PATH = Path(__file__).parent / "results" / "gaussian_process.json"
 ROWS, BATCH, NEW, FEATURES = 1_000_000, 20_000, 10_000, 8
 NEURONS, NOISE, LENGTH, FUNCTIONS = 1000, 0.5, 2.5, 100
 EXACT, EXACT_NEURONS, SEEDS = (1000, 4000), (250, 1000), 3
-REAL_ROWS, LEVEL = 8_000, 0.9
+LEVEL = 0.9
 
 
 def batch(rng, n=BATCH, noise=NOISE):
@@ -124,41 +120,9 @@ def beside_exact(n):
     return result
 
 
-def unequal_noise(name, n_rows):
-    """Calibration of constant and unequal noise on a data set."""
-    split = {"flights": data.flights, "qm9": data.qm9}[name]()
-    rng = np.random.default_rng(0)
-    some = rng.permutation(len(split.X_train))[:n_rows]
-    new = rng.permutation(len(split.X_test))[:NEW]
-    scaler = StandardScaler().fit(split.X_train[some])
-    X, X_new = scaler.transform(split.X_train[some]), scaler.transform(split.X_test[new])
-    y, y_new = (of.reshape(len(of), -1)[:, 0] for of in (split.y_train[some], split.y_test[new]))
-    start = time.perf_counter()
-    model = KitchenSinksRegressor(
-        Gaussian("relevance"), NEURONS, noise="heteroscedastic", random_state=0
-    ).fit(X, y)
-    result = {"data": name, "rows": len(some), "fit_seconds": time.perf_counter() - start}
-    start = time.perf_counter()
-    _, order = model.predict(X_new, return_std=True)
-    result["seconds"] = time.perf_counter() - start
-    tenths = np.array_split(np.argsort(order), 10)
-    for noise in ("constant", "heteroscedastic"):
-        mean, std = model.set_params(noise=noise).predict(X_new, return_std=True)
-        within = np.abs(y_new - mean) < norm.ppf(0.5 + LEVEL / 2) * std
-        result[noise] = {
-            "within": float(within.mean()),
-            "tenths": [float(within[tenth].mean()) for tenth in tenths],
-            "log_density": float(norm.logpdf(y_new, mean, std).mean()),
-            "width": float(np.mean(2 * norm.ppf(0.5 + LEVEL / 2) * std)),
-        }
-    return result
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS, help="rows of the stream")
-    parser.add_argument("--real-rows", type=int, default=REAL_ROWS, help="rows of flights and QM9")
-    parser.add_argument("--data", nargs="*", default=["flights", "qm9"])
     parser.add_argument("--million", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.million:
@@ -178,8 +142,6 @@ def main():
     print(json.dumps(result["million"], indent=1), flush=True)
     result["exact"] = [beside_exact(n) for n in EXACT]
     print(json.dumps(result["exact"], indent=1), flush=True)
-    result["unequal"] = [unequal_noise(name, options.real_rows) for name in options.data]
-    print(json.dumps(result["unequal"], indent=1), flush=True)
     PATH.write_text(json.dumps(result, indent=1) + "\n")
     print(f"wrote {PATH}")
 

@@ -140,11 +140,11 @@ def uncertainty():
         "trees", 300, loss="quantile", quantile=[0.05, 0.95], random_state=0, n_jobs=1
     )
     band(axes[0, 1], trees.fit(X, y).predict_interval(POINTS, 0.9), "quantiles of trees")
-    unequal = KitchenSinksRegressor(family, noise="heteroscedastic", **once).fit(X, y)
-    mean, std = unequal.predict(POINTS, return_std=True)
-    band(axes[0, 2], np.stack([mean - 1.64 * std, mean + 1.64 * std], axis=1), "unequal noise")
     few = np.abs(X[:60, 0]) > 1
     gap = KitchenSinksRegressor(family, **once).fit(X[:60][few], y[:60][few])
+    mean, std = gap.predict(POINTS, return_std=True)
+    ends = np.stack([mean - 1.64 * std, mean + 1.64 * std], axis=1)
+    band(axes[0, 2], ends, "deviations from few rows")
     axes[1, 0].plot(x, gap.sample_y(POINTS, 8), linewidth=1)
     axes[1, 0].plot(X[:60][few], y[:60][few], "k.", markersize=3)
     axes[1, 0].set(title="samples of the posterior", ylim=(-3.5, 3.5))

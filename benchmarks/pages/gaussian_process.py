@@ -41,27 +41,7 @@ def exact_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
-def unequal_table():
-    result, rows = results("gaussian_process"), []
-    for one in result["unequal"]:
-        for noise in ("constant", "heteroscedastic"):
-            found = one[noise]
-            tenths = f"{min(found['tenths']):.1%} to {max(found['tenths']):.1%}"
-            rest = f"{found['log_density']:.3f}", f"{found['width']:.3g}"
-            rows.append([one["data"], f"`{noise}`", f"{found['within']:.1%}", tenths, *rest])
-    head = ["data", "noise", "within", "within, tenths of rows", "log density", "mean width"]
-    (n_rows,) = {one["rows"] for one in result["unequal"]}
-    text = (
-        f"{n_rows:,} training rows and {result['new_rows']:,} others. The share of targets within "
-        f"{result['level']:.0%} intervals, the least and the greatest share in tenths of the rows "
-        "by the deviation that unequal noise gives, the mean log density of the targets, and the "
-        f"mean width of intervals. {where(result)}."
-    )
-    return "\n".join([*grid(head, rows), "", text])
-
-
 TABLES = {
     "gaussian-process-million": million_table,
     "gaussian-process-exact": exact_table,
-    "gaussian-process-noise": unequal_table,
 }

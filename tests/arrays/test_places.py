@@ -133,7 +133,7 @@ def test_error_bars_are_those_of_numpy():
 
 def test_the_posterior_is_that_of_numpy():
     X, y = problem(KitchenSinksRegressor())
-    options = {"alpha": "evidence", "noise": "heteroscedastic", "dtype": "float64"}
+    options = {"alpha": "evidence", "dtype": "float64"}
     learner = KitchenSinksRegressor(n_neurons=20, **options)
     expected, model = make(learner).fit(X, y), make(learner).fit(put(X), y)
     assert model.alpha_ == pytest.approx(expected.alpha_, rel=1e-4)

@@ -285,7 +285,6 @@ def test_several_targets_far_from_0():
 ERROR_BARS = {
     "plain": {},
     "few rows": {"n_neurons": 300},
-    "noise": {"noise": "heteroscedastic"},
     "weights": {},
     "outputs": {},
     "passes": {"solver": "iterative"},

@@ -48,7 +48,6 @@ WRONG = {
     "error_bars": ["yes", None],
     "lags": [-1, 1.5, "one", None, True],
     "half_life": [0, -1.0, "long", True, np.nan, datetime.timedelta(0)],
-    "noise": ["equal", None, 0.1],
     "alpha": [-1.0, "best", np.nan, np.inf, None],
     "step_size": [0, -1.0, "large", np.inf],
     "schedule": ["cosine", None],

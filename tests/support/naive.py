@@ -244,11 +244,8 @@ def hsic_by_quadruples(K, L):
     )
 
 
-def jackknife_plus(Z, y, weight, ridge, z, level, scales=1.0):
-    """Interval of Barber et al. 2021 at activations z, by as many fits as there are rows.
-
-    Errors count times ``scales``, one for each row.
-    """
+def jackknife_plus(Z, y, weight, ridge, z, level):
+    """Interval of Barber et al. 2021 at activations z, by as many fits as there are rows."""
     n, without, errors = len(Z), [], []
     for i in range(n):
         rest = np.arange(n) != i
@@ -256,23 +253,19 @@ def jackknife_plus(Z, y, weight, ridge, z, level, scales=1.0):
         coef, intercept = globals()["ridge"](Z[rest], y[rest, None], weight[rest], grown)
         without.append((z @ coef + intercept)[0])
         errors.append(abs(y[i] - (Z[i] @ coef + intercept)[0]))
-    errors, k = scales * np.array(errors), int(np.ceil(level * (n + 1)))
+    errors, k = np.array(errors), int(np.ceil(level * (n + 1)))
     low = np.sort(np.subtract(without, errors))[n - k]  # the ⌊(1 − level)(n + 1)⌋-th smallest
     return low, np.sort(np.add(without, errors))[k - 1]
 
 
-def belongs(Z, y, ridge, z, candidate, level, scales=1.0):
-    """Whether a target belongs to the full conformal set, by fits without each of all rows.
-
-    The errors of the n rows count times ``scales``.
-    """
+def belongs(Z, y, ridge, z, candidate, level):
+    """Whether a target belongs to the full conformal set, by fits without each of all rows."""
     Z, y, n, errors = np.vstack([Z, z]), np.append(y, candidate), len(Z), []
     for i in range(n + 1):
         rest = np.arange(n + 1) != i  # the penalty stays that of the n rows
         coef, intercept = globals()["ridge"](Z[rest], y[rest, None], np.ones(n), ridge)
         errors.append(abs(y[i] - (Z[i] @ coef + intercept)[0]))
-    counted = np.append(scales * np.array(errors[:-1]), errors[-1])
-    return (counted >= counted[-1]).sum() / (n + 1) > 1 - level
+    return (np.array(errors) >= errors[-1]).sum() / (n + 1) > 1 - level
 
 
 def first_change(Z, reference, plan, order):

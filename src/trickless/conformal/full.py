@@ -28,7 +28,6 @@ def full_conformal(
     slopes: np.ndarray,
     left: np.ndarray,
     confidence: float,
-    scales: np.ndarray | float = 1.0,
     weight: np.ndarray | None = None,
     choices: int = 0,
 ) -> np.ndarray:
@@ -49,14 +48,11 @@ def full_conformal(
     left : array of shape (n_new, n_rows)
         d: 1 less the leverage of the row, with the new row.
     confidence : float
-    scales : array of shape (n_new, n_rows), default=1.0
-        By what to multiply the errors at the rows before they are compared with that of the new
-        row, as when its noise is larger.
     weight : array of shape (n_rows,), optional
     choices : int, default=0
         Further ranks, for what was chosen by the same errors.
     """
-    far, left = np.abs(residuals), left / scales
+    far = np.abs(residuals)
     turned = np.where(residuals < 0, -slopes, slopes)
     wide = np.abs(turned) >= left
     how: Any = {"confidence": confidence, "weight": weight, "choices": choices}

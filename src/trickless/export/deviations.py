@@ -57,11 +57,6 @@ def add_deviations(program: Program, model: Any, neurons: str, width: int) -> No
             "fewer neurons, or error_bars=False",
         )
     with process_of(model, "error_bars=True") as process:
-        if process.unequal is not None:
-            raise InvalidValueError(
-                f"error_bars=True, but noise={model.noise!r} is not written",
-                "noise='constant', or error_bars=False",
-            )
         ridges, ridge_of = np.unique(process.solution.ridge, return_inverse=True)
         factors = [to_host(posterior.factor) for posterior, _ in process.posteriors()]
         moments, noise = process.moments, process.noise

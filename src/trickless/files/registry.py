@@ -56,7 +56,6 @@ _NAMES = {
     "neurons.turns": "Turns",
     "solvers.least_squares.certainty": "Certainty",
     "solvers.least_squares.delayed": "Delayed",
-    "solvers.least_squares.noise": "UnequalNoise",
     "solvers.clock": "Clock",
     "solvers.moments": "Moments",
     "learners.ensembles": "EarlyRows",

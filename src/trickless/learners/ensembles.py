@@ -44,7 +44,7 @@ from trickless.solvers.outputs import NewOutputs
 #: Rows from which a family is estimated.
 N_EARLY = 256
 #: Parameters that an ensemble does not go with, and the values that it needs.
-_NEEDED = {"loss": "squared_error", "weight_bound": None, "noise": "constant"}
+_NEEDED = {"loss": "squared_error", "weight_bound": None}
 
 
 class EarlyRows(Stated):

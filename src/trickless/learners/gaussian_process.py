@@ -80,7 +80,7 @@ class GaussianProcess(Regressor, SolvedLearner):
             return mean, self.targets_.shaped(to_device_of(X, deviations))
         with process_of(self, "return_cov=True") as process:
             covariance = process.covariance(X)
-            covariance[np.diag_indices(len(covariance))] += process.noise_at(X)
+            covariance[np.diag_indices(len(covariance))] += process.noise
         covariance = covariance[:, :, 0] if self.targets_.is_vector else covariance
         return mean, to_device_of(X, covariance)
 
@@ -156,9 +156,7 @@ class GaussianProcess(Regressor, SolvedLearner):
 
         Coefficients are integrated out, at ``alpha_`` and ``noise_variance_``. With an intercept,
         it is the likelihood under a flat prior of the constant. Rows of unequal weights count as
-        their effective number of rows of equal weight. The sums cannot give the likelihood for
-        ``noise="heteroscedastic"``: this is for noise of the same variance everywhere, and
-        :meth:`log_marginal_likelihood` of the rows takes the noise of each.
+        their effective number of rows of equal weight.
         """
         check_is_fitted(self)
         check_statistics(self)
@@ -216,14 +214,12 @@ class GaussianProcess(Regressor, SolvedLearner):
         eval_gradient : bool, default=False
             Whether to return the gradient with respect to ``theta`` as well.
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, as for ``fit``. They do not go with ``noise="heteroscedastic"``.
+            Weights of the rows, as for ``fit``.
 
         Returns
         -------
         likelihood : float
-            As ``log_marginal_likelihood_``, summed over the outputs. With
-            ``noise="heteroscedastic"``, each row has the variance of the noise that the model
-            predicts for it, multiplied by the noise in ``theta`` over ``noise_variance_``.
+            As ``log_marginal_likelihood_``, summed over the outputs.
         gradient : array of shape (n_hyperparameters,), if ``eval_gradient``
             It is exact for alpha and the noise. For each length scale it is a central difference,
             which takes two more passes over the rows.
@@ -264,20 +260,11 @@ class GaussianProcess(Regressor, SolvedLearner):
         with with_remedies(type(self).__name__):
             targets = self.targets_.matrix(np.asarray(self._scored(to_host(y))))
             check_consistent_length(X, targets)
-        weight, relative = None, None
+        weight = None
         if sample_weight is not None:
             weight = check_weights(type(self).__name__, sample_weight, len(targets))
-        if self.noise != "constant":
-            with process_of(self, "log_marginal_likelihood") as process:
-                relative = process.noise_at(X) / self.sums_.noise(self._problem())
-        if weight is not None and relative is not None:
-            raise InvalidValueError(
-                f"{type(self).__name__}: log_marginal_likelihood does not take sample_weight with "
-                f"noise={self.noise!r}, which weighs the rows by their noise",
-                "sample_weight=None, or noise='constant'",
-            )
         problem = self._problem()._replace(alpha="evidence")
-        rows = X, targets, weight, problem, relative
+        rows = X, targets, weight, problem
         likelihood = Likelihood(self.neurons_, self.sums_.stream, self.sums_.n_neurons, *rows)
         with linear_algebra(self.n_jobs):
             value, gradient = likelihood.at(start, eval_gradient)

@@ -45,8 +45,7 @@ def intervals_by_leaving_out(learner: Any, X: Any, confidence: float, method: st
     X = learner._rows_to_predict(X)
     check_left_out_rows(learner, confidence)
     rule = FullConformal if method == "full" else JackknifePlus
-    noise = sums.unequal_noise(problem)
-    found = sums.intervals(X, problem, rule(confidence, choices_of(learner)), noise)
+    found = sums.intervals(X, problem, rule(confidence, choices_of(learner)))
     return to_device_of(X, learner.targets_.in_units(found))
 
 

@@ -66,7 +66,8 @@ class KitchenSinksRegressor(
         "tweedie". Those other than "squared_error" minimise the mean loss plus
         :math:`(\alpha K / 2) \sum_j |\beta_j|^2`. They need ``fit``, and tens to hundreds of passes
         over the activations. These are kept if they fit into ``cache_bytes``, and otherwise
-        evaluated in every pass. They do not go with ``solver="iterative"``, and give no standard deviations.
+        evaluated in every pass. They do not go with ``solver="iterative"``, and give no standard
+        deviations.
 
         - "absolute_error" predicts the median, and "quantile" other quantiles, by the pinball loss.
           alpha has the unit of 1 / y. ``alpha="auto"`` is chosen for the squared loss, and then
@@ -84,11 +85,6 @@ class KitchenSinksRegressor(
         Whether predictions must have standard deviations. True uses the direct solver for any
         number of columns. With ``weight_bound`` or ``solver="iterative"``, this raises an error.
         With False, there are standard deviations if the direct solver is used.
-    noise : {"constant", "heteroscedastic"}, default="constant"
-        Whether the variance of the noise is the same everywhere. With "heteroscedastic", standard
-        deviations depend on the noise near the row. Its logarithm is another function of the same
-        neurons, learned from up to 2,048 rows that are left out in turn. Predictions and samples
-        are unchanged.
 
     Attributes
     ----------
@@ -123,9 +119,6 @@ class KitchenSinksRegressor(
             *("squared_error", *QUANTILE_LOSSES, *LINK_LOSSES),
             remedy=f"{FOR_MEANS}; {FOR_MORE_NUMBERS}",
         ),
-        "noise": choice(
-            "constant", "heteroscedastic", remedy="noise='constant' is the same everywhere"
-        ),
     }
 
     def __init__(
@@ -141,7 +134,6 @@ class KitchenSinksRegressor(
         fit_intercept: bool = True,
         solver: str = "auto",
         error_bars: bool = False,
-        noise: str = "constant",
         search: dict[str, Any] | None = None,
         half_life: Any = None,
         lags: int = 0,

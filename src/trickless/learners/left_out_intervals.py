@@ -67,9 +67,6 @@ class LeftOutIntervals(Regressor, SolvedLearner):
 
         Notes
         -----
-        With ``noise="heteroscedastic"``, errors count relative to the deviation of the noise, so
-        that intervals are wider where it is larger.
-
         With several half-lives, the errors are those at the last 1,024 rows before they were
         learned, relative to the standard deviations that were predicted. They fade as the experts
         do. "gaussian" then multiplies the deviations by the root mean square of these errors.

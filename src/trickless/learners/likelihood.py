@@ -11,7 +11,6 @@ from trickless.neurons import Neurons
 from trickless.solvers.least_squares.evidence import log_evidence, slopes_of_evidence
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.ridge import solve
-from trickless.solvers.least_squares.statistics import Statistics
 from trickless.solvers.least_squares.sums import Sums
 
 #: Length scales are varied by this factor, up and down, for central differences. With activations
@@ -22,8 +21,7 @@ _STEP = 1e-4
 class Likelihood(NamedTuple):
     """Rows, and the neurons whose likelihood of their targets is asked.
 
-    The same neurons are drawn for all length scales, in double precision. ``relative`` are the
-    variances of the noise at the rows, (n_rows, n_outputs), over the variance in theta. None is 1.
+    The same neurons are drawn for all length scales, in double precision.
     """
 
     family: Neurons
@@ -33,7 +31,6 @@ class Likelihood(NamedTuple):
     targets: np.ndarray
     weight: np.ndarray | None
     problem: Problem
-    relative: np.ndarray | None = None
 
     def at(self, theta: np.ndarray, gradient: bool) -> tuple[float, np.ndarray]:
         """Return the log likelihood, summed over the outputs, and its gradient if wanted.
@@ -65,49 +62,19 @@ class Likelihood(NamedTuple):
             family = family.with_length_scale(float(scales[0]) if len(scales) == 1 else scales)
         seed, cache_bytes = self.stream.seed, self.stream.cache_bytes
         stream = NeuronStream(family, seed, np.float64, cache_bytes)
-        value, equal = 0.0, None
-        if self.relative is None:
-            equal = self._statistics(stream, slice(None), self.weight)
-        for output, level in enumerate(noise):
-            statistics, weight, harmonic = equal, None, 1.0
-            if statistics is None:
-                weight, harmonic = self._weights(output)
-                statistics = self._statistics(stream, slice(output, output + 1), weight)
-            ends = [statistics.moments(self.problem.fit_intercept) for _ in range(2)]
-            if equal is not None:
-                ends = [moments.of_output(output) for moments in ends]
-            else:
-                assert weight is not None
-                value += 0.5 * float(np.log(weight).sum())
-                for moments in ends:
-                    moments.n = float(len(weight))
-            overwritten, moments = ends
-            solution = solve(overwritten, alpha[output] * harmonic * self.n_neurons)
-            variance = np.array([level * harmonic])
+        sums = Sums(stream, self.n_neurons, np.average(self.targets, axis=0, weights=self.weight))
+        sums.learn(self.X, self.targets, self.weight, self.problem)
+        assert sums.statistics is not None
+        value = 0.0
+        for output, variance in enumerate(np.split(noise, len(noise))):
+            overwritten, moments = (
+                sums.statistics.moments(self.problem.fit_intercept).of_output(output)
+                for _ in range(2)
+            )
+            solution = solve(overwritten, alpha[output] * self.n_neurons)
             value += float(log_evidence(moments, solution, variance)[0])
             if slopes is not None:
                 slopes[[output, len(noise) + output]] = np.ravel(
                     slopes_of_evidence(moments, solution, variance)
                 )
         return value
-
-    def _weights(self, output: int) -> tuple[np.ndarray, float]:
-        """Weights for an output, and the harmonic mean of the relative variances.
-
-        Row i has the weight w = harmonic mean / variance, so the weights add up to the number of
-        rows. Multiplied by √w, each row has the same noise.
-        """
-        assert self.relative is not None
-        inverse = 1 / self.relative[:, output]
-        harmonic = float(1 / inverse.mean())
-        return inverse * harmonic, harmonic
-
-    def _statistics(
-        self, stream: NeuronStream, outputs: slice, weight: np.ndarray | None
-    ) -> Statistics:
-        """Sums over the rows for some of the outputs."""
-        targets = self.targets[:, outputs]
-        sums = Sums(stream, self.n_neurons, np.average(targets, axis=0, weights=weight))
-        sums.learn(self.X, targets, weight, self.problem)
-        assert sums.statistics is not None
-        return sums.statistics

@@ -44,7 +44,6 @@ class SolvedLearner(NeuronLearner):
     """A learner of neurons whose coefficients solve a regularised problem, by ``sums_``."""
 
     loss: str = "squared_error"
-    noise: str = "constant"
     alpha: float | str
     weight_bound: float | None
     fit_intercept: bool

@@ -289,21 +289,19 @@ class SumsLearner(ExpertWeights, SolvedLearner):
         self.sums_ = Sums(self.stream_, self._n_used, origin)
 
     def _check_error_bars(self) -> None:
-        """Raise an error if ``error_bars``, ``noise`` or ``lags`` excludes another parameter."""
+        """Raise an error if ``error_bars`` or ``lags`` excludes another parameter."""
         if self.lags and not are_several(self.half_life):
             raise InvalidValueError(
                 f"{type(self).__name__}: lags={self.lags} needs several half-lives, but half_life="
                 f"{self.half_life!r}",
                 "half_life='auto', or lags=0",
             )
-        if self.loss != "squared_error":
-            for name, default in (("error_bars", False), ("noise", "constant")):
-                if getattr(self, name, default) != default:
-                    raise InvalidValueError(
-                        f"{type(self).__name__}: {name}={getattr(self, name)!r} does not go with "
-                        f"loss={self.loss!r}, which has no standard deviations",
-                        f"loss='squared_error', or {name}={default!r}",
-                    )
+        if self.loss != "squared_error" and self.error_bars:
+            raise InvalidValueError(
+                f"{type(self).__name__}: error_bars=True does not go with loss={self.loss!r}, "
+                "which has no standard deviations",
+                "loss='squared_error', or error_bars=False",
+            )
         wrong = {
             "solver": self.solver == "iterative",
             "weight_bound": self.weight_bound is not None,

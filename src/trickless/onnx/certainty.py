@@ -35,7 +35,6 @@ def deviations(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
     with process_of(model, "the output 'std'") as process:
         moments, parts, order = process.moments, [], []
         Z = _activations(process, X)
-        noise: Any = process.noise if process.unequal is None else _noise(process.unequal, Z)
         for posterior, same in process.posteriors():
             factor = to_host(posterior.factor)
             inverse = linalg.solve_triangular(factor, np.eye(len(factor)), lower=True)
@@ -44,18 +43,13 @@ def deviations(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
             parts.append(squares / float(moments.n) * process.noise[same])
             order += np.flatnonzero(same).tolist()
     variance = xp.take(xp.concat(parts, axis=1), np.argsort(order), axis=1)
-    return model.targets_.shaped(xp.sqrt(variance + noise))
+    return model.targets_.shaped(xp.sqrt(variance + process.noise))
 
 
 def _activations(solved: Any, X: Tensor) -> Tensor:
     """Return the activations of a solver's neurons in double precision, (n_rows, n_columns)."""
     stream = solved.stream
     return xp.astype(columns_of(stream.neurons, stream, solved.n_neurons, X), xp.float64)
-
-
-def _noise(noise: Any, Z: Tensor) -> Tensor:
-    """Return the variance of noise that depends on the row, (n_rows, n_outputs)."""
-    return xp.exp(xp.clip(Z @ noise.coef + noise.intercept, noise.low, noise.high))
 
 
 @singledispatch
@@ -84,20 +78,15 @@ def _(model: LeftOutIntervals, X: Tensor, f: Tensor, confidence: float) -> Tenso
         return interval.dispatch(Regressor)(model, X, f, confidence)
     check_left_out_rows(model, confidence)
     sums, problem = model.sums_, model._problem()
-    rows, noise, parts, order = sums.left_out(problem), sums.unequal_noise(problem), [], []
+    rows, parts, order = sums.left_out(problem), [], []
     weight, Z = relative(rows.unseen().weight), _activations(sums, X)
     how = weight, confidence, choices_of(model)
     with sums._dependent_columns(problem):
         for influence, same in sums.influences(problem, rows.share):
             of_old = _affine(influence, Z)
             for output in same.tolist():
-                errors: Any = rows.targets[:, output] - rows.decisions[:, output]
+                errors = rows.targets[:, output] - rows.decisions[:, output]
                 without = f[:, output : output + 1] - of_old * (rows.share * errors)
-                if noise is not None:
-                    known = np.sqrt(noise.of_rows[:, output])
-                    deviation = xp.sqrt(_noise(noise, Z)[:, output : output + 1])
-                    scales = deviation / np.where(known > 0, known, 1.0)
-                    errors = xp.where(known > 0, scales, 1.0) * errors
                 far = abs(errors)
                 ends = [-_upper(far - without, *how), _upper(far + without, *how)]  # eq. 1.7
                 parts.append(xp.concat(ends, axis=1))

@@ -22,7 +22,6 @@ from trickless.solvers.calibration import Temperatures, check_temperatures
 from trickless.solvers.least_squares.certainty import Certainty
 from trickless.solvers.least_squares.delayed import Delayed
 from trickless.solvers.least_squares.left_out import LeftOut
-from trickless.solvers.least_squares.noise import UnequalNoise
 from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.queue import Queue
@@ -42,7 +41,6 @@ class Fitted(Stated):
     _network: Network | None
     _temperatures: Temperatures | None = None  # in files of older versions
     _certainty: Certainty | None = None
-    _unequal: UnequalNoise | None = None
     _has_intercept: bool | None = None
     _left_out: LeftOut | None = None
     _unseen: Unseen | None = None
@@ -97,7 +95,6 @@ class Fitted(Stated):
         for name, kind, sizes in (
             ("_solution", Solution, size),
             ("_certainty", Certainty, size),
-            ("_unequal", UnequalNoise, size),
             ("_left_out", LeftOut, size[1:]),
             ("_unseen", Unseen, size[1:]),
             ("scores", Scores, ()),
@@ -152,7 +149,7 @@ class Fitted(Stated):
 
     def _forget(self) -> None:
         """Drop the solution, so that the next call of ``solution`` computes it again."""
-        self._solution = self._network = self._temperatures = self._unequal = self.scores = None
+        self._solution = self._network = self._temperatures = self.scores = None
         self._has_intercept = None
 
     def _moments(self, problem: Problem) -> Moments:

@@ -8,18 +8,13 @@ from typing import Self
 
 import numpy as np
 
-from trickless.arrays.places import to_host
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Scores
-from trickless.errors import InvalidValueError
 from trickless.solvers.calibration import Temperatures
 from trickless.solvers.least_squares.certainty import Certainty, noise_variance
 from trickless.solvers.least_squares.evidence import log_evidence
-from trickless.solvers.least_squares.left_out import leave_out
-from trickless.solvers.least_squares.noise import UnequalNoise
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.process import Process
-from trickless.solvers.least_squares.ridge import Left
 from trickless.solvers.least_squares.unseen_answers import UnseenAnswers
 
 
@@ -42,13 +37,12 @@ class GaussianAnswers(UnseenAnswers):
         light = type(self)(self.stream, self.n_neurons, self.origin)
         light._solution, light._network = self.solution(problem), self.function(problem)
         if deviations:
-            light._certainty, light._unequal = self._certainty, self._unequal
+            light._certainty = self._certainty
         light._temperatures, light.scores = temperatures, scores
         if deviations and self.statistics is not None and problem.weight_bound is None:
             moments = self._moments(problem)
             with suppress(ValueError):  # if too few rows are left to estimate the noise
                 light._certainty = Certainty.of(moments, self.noise(problem))
-                light._unequal = self.unequal_noise(problem)
                 light._left_out = self.left_out(problem)
                 light._sample = None if moments.rows is not None else self.statistics.sample
         elif deviations and self.has_unseen and problem.weight_bound is None:
@@ -69,34 +63,6 @@ class GaussianAnswers(UnseenAnswers):
             alpha = solution.ridge / self.n_neurons
             return noise_variance(problem.owner, moments, solution, alpha)
 
-    def unequal_noise(self, problem: Problem) -> UnequalNoise | None:
-        """Return how noise depends on the row, computed at the first call; None if it does not.
-
-        It is learned from the sample of rows, each left out in turn, or from all rows if they are
-        kept.
-        """
-        if problem.noise == "constant":
-            return None
-        if self._unequal is None and self._certainty is not None:
-            raise InvalidValueError(
-                f"{problem.owner}: compact() has left out the rows that noise={problem.noise!r} "
-                "is learned from",
-                "set noise before compact(), or noise='constant'",
-            )
-        if self._unequal is None:
-            moments, solution = self._moments(problem), self.solution(problem)
-            with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
-                sample = () if moments.rows is not None else self._double_sample(problem)
-                rows = leave_out(moments, solution, sample, problem.n_jobs)
-                Z = moments.activations() if not sample else np.concatenate([r.Z for r in sample])
-                self._unequal = UnequalNoise.of(Z, rows, problem.n_jobs)
-        return self._unequal
-
-    def _double_sample(self, problem: Problem) -> list[Left]:
-        """Return the sample of rows together, in double precision on the host."""
-        sample = self._sampled(problem)
-        return [rows._replace(Z=to_host(rows.Z).astype(np.float64)) for rows in sample]
-
     @contextmanager
     def certain(self, problem: Problem) -> Iterator[Process]:
         """Give the posterior of the function, for work that may need many threads."""
@@ -104,8 +70,8 @@ class GaussianAnswers(UnseenAnswers):
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
             solution = self.solution(problem)
             moments = self._moments(problem) if known is None else known.moments()
-            noise, unequal = self.noise(problem), self.unequal_noise(problem)
-            yield Process(self.stream, size, moments, solution, noise, unequal, problem.n_jobs)
+            noise = self.noise(problem)
+            yield Process(self.stream, size, moments, solution, noise, problem.n_jobs)
 
     def log_evidence(self, problem: Problem) -> np.ndarray:
         """Logarithm of the likelihood of each output's targets, shape (n_outputs,)."""

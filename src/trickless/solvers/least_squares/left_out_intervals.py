@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,14 +24,11 @@ class NewRows(NamedTuple):
         K between them and the rows that are left out.
     of_own : array of shape (n_new,)
         K of each with itself.
-    scales : array of shape (n_new, n_rows), or 1.0
-        How many times larger the noise is at them than at the rows that are left out.
     """
 
     f: np.ndarray
     of_old: np.ndarray
     of_own: np.ndarray
-    scales: np.ndarray | float = 1.0
 
 
 #: Makes intervals (n_new, 2) of new rows from rows that are left out, with one output.
@@ -48,7 +45,7 @@ class JackknifePlus(NamedTuple):
         errors = rows.targets - rows.decisions
         without = new.f[:, None] - new.of_old * (rows.share * errors)
         weight = relative(rows.unseen().weight)
-        return jackknife_plus(without, errors * new.scales, self.confidence, weight, self.choices)
+        return jackknife_plus(without, errors, self.confidence, weight, self.choices)
 
 
 class FullConformal(NamedTuple):
@@ -63,5 +60,4 @@ class FullConformal(NamedTuple):
         left = rows.left + rows.share * slopes * new.of_old
         residuals = rows.left * (rows.targets - rows.decisions)
         weight = relative(rows.unseen().weight)
-        how: Any = {"weight": weight, "choices": self.choices}
-        return full_conformal(new.f, residuals, slopes, left, self.confidence, new.scales, **how)
+        return full_conformal(new.f, residuals, slopes, left, self.confidence, weight, self.choices)

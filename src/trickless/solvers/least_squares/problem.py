@@ -22,7 +22,6 @@ class Problem(NamedTuple):
     tol: float
     n_jobs: int | None
     cache_bytes: int
-    noise: str = "constant"
 
 
 def check_alpha(owner: str, alpha: float | str) -> None:

@@ -12,7 +12,6 @@ from trickless.functions.activations import by_neuron_in_blocks
 from trickless.functions.network import Network, activate_alike
 from trickless.functions.stream import NeuronStream, Purpose, generator, in_precision
 from trickless.solvers.least_squares.certainty import Posterior
-from trickless.solvers.least_squares.noise import UnequalNoise
 from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.statistics import Moments
 
@@ -29,9 +28,7 @@ class Process(NamedTuple):
     solution : Solution
         The posterior mean, and the ridge of each output.
     noise : array of shape (n_outputs,)
-        Mean variance of the noise of each output.
-    unequal : UnequalNoise or None
-        How the noise depends on the row, if it does.
+        Variance of the noise of each output.
     n_jobs : int or None
         Number of threads.
     """
@@ -41,15 +38,7 @@ class Process(NamedTuple):
     moments: Moments
     solution: Solution
     noise: np.ndarray
-    unequal: UnequalNoise | None
     n_jobs: int | None
-
-    def noise_at(self, X: Any) -> np.ndarray:
-        """Variances of the noise at rows, shape (n_rows, n_outputs)."""
-        variances, unequal = np.tile(self.noise, (X.shape[0], 1)), self.unequal
-        if unequal is None:
-            return variances
-        return self._filled(variances, X, lambda Z: unequal.variance(to_host(Z).astype("f8")))
 
     def variances(self, X: Any) -> np.ndarray:
         """Variances of the function at rows, shape (n_rows, n_outputs)."""
@@ -61,7 +50,7 @@ class Process(NamedTuple):
 
     def deviations(self, X: Any) -> np.ndarray:
         """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
-        return np.sqrt(self.noise_at(X) + self.variances(X))
+        return np.sqrt(self.noise + self.variances(X))
 
     def covariance(self, X: Any) -> np.ndarray:
         """Covariance of the function between rows, shape (n_rows, n_rows, n_outputs)."""

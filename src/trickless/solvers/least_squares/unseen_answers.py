@@ -16,7 +16,6 @@ from trickless.solvers.least_squares.fitted import Fitted
 from trickless.solvers.least_squares.influence import OfFewRows, OfSample, influence_of
 from trickless.solvers.least_squares.left_out import LeftOut, leave_out
 from trickless.solvers.least_squares.left_out_intervals import NewRows, Rule
-from trickless.solvers.least_squares.noise import UnequalNoise
 from trickless.solvers.least_squares.problem import Problem
 
 #: The least value of 1 − h for an estimated leverage h.
@@ -76,13 +75,8 @@ class UnseenAnswers(Fitted):
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
             return leave_out(moments, solution, self._sampled(problem), problem.n_jobs)
 
-    def intervals(
-        self, X: Any, problem: Problem, rule: Rule, noise: UnequalNoise | None = None
-    ) -> np.ndarray:
-        """Return intervals of new targets at rows, (n_rows, n_outputs, 2), by leaving rows out.
-
-        If ``noise`` depends on the row, errors count relative to its deviation.
-        """
+    def intervals(self, X: Any, problem: Problem, rule: Rule) -> np.ndarray:
+        """Return intervals of new targets at rows, (n_rows, n_outputs, 2), by leaving rows out."""
         rows, network = self.left_out(problem), self.function(problem)
         found = np.empty((X.shape[0], network.n_outputs, 2))
         size = self.n_columns + len(rows.share)
@@ -97,8 +91,6 @@ class UnseenAnswers(Fitted):
                     of_old, of_own = (part[:n] for part in influence(Z))
                     for output in same:
                         new = NewRows(f[where, output], of_old, of_own)
-                        if noise is not None:
-                            new = new._replace(scales=noise.scales(to_host(Z)[:n], output))
                         found[where, output] = rule(new, rows.of_output(output))
 
                 activate_alike(of_rows, self.stream, self.n_neurons, X, size, problem.n_jobs)
