@@ -38,7 +38,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import small_data
 from circumstances import circumstances
 from data import count_table
-from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
+from trickless import DoublyStochasticRegressor
 
 PATH = Path(__file__).parent / "results" / "counts.json"
 FOLDS, SEED = 5, 0
@@ -185,14 +185,9 @@ def trees(loss: str) -> Any:
     return AsIs(DoublyStochasticRegressor("trees", loss=loss, random_state=SEED))
 
 
-def sinks(loss: str) -> Any:
-    return Encoded(KitchenSinksRegressor(loss=loss, random_state=SEED))
-
-
 def methods(loss: str) -> dict[str, Callable[[str], Any]]:
     """Methods for a loss, by their names."""
-    ours = {"trees": trees, "Kitchen Sinks": sinks}
-    return {**ours, "linear": Linear, "HistGradientBoosting": boosted, "LightGBM": light}
+    return {"trees": trees, "linear": Linear, "HistGradientBoosting": boosted, "LightGBM": light}
 
 
 def score(table: Table, test: np.ndarray, predicted: np.ndarray) -> float:

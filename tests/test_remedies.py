@@ -157,8 +157,8 @@ FOLLOWED = {
     ),
     "other quantiles": (
         lambda: SDCARegressor(loss="quantile").fit(X, VALUES),
-        "the quantile loss of KitchenSinksRegressor",
-        lambda: KitchenSinksRegressor(n_neurons=5, loss="quantile", quantile=0.9).fit(X, VALUES),
+        "the quantile loss of DoublyStochasticRegressor",
+        lambda: DoublyStochasticRegressor(loss="quantile", quantile=0.9).fit(X, VALUES),
     ),
     "masked rows": (
         lambda: KITCHEN.fit(GAPS, VALUES),

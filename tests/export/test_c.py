@@ -223,7 +223,6 @@ def test_error_bars_that_cannot_be_written_are_refused(cases, tmp_path):
         ("oblivious", "a DoublyStochasticRegressor has no standard deviations"),
         ("softmax", "has no standard deviations"),
         ("leaves", "standard deviations of trees"),
-        ("poisson", "loss='poisson' gives no standard deviations"),
     ):
         with pytest.raises(ValueError, match=f"{said}.*Remedy"):
             to_c(cases[name].model, tmp_path / "model.c", error_bars=True)

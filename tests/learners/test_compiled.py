@@ -117,7 +117,7 @@ def test_labels_probabilities_and_sets():
     check_same(growing, X[:2], method="predict_proba")
 
 
-@pytest.mark.parametrize("options", [{"half_life": "auto"}, {"half_life": 20}, {"loss": "poisson"}])
+@pytest.mark.parametrize("options", [{"half_life": "auto"}, {"half_life": 20}])
 def test_other_functions(options):
     X, y = problem(KitchenSinksRegressor(), rows=60)
     model = KitchenSinksRegressor(n_neurons=20, random_state=0, **options).fit(X, np.abs(y))

@@ -209,7 +209,6 @@ def test_compact_predicts_the_same():
         (lambda m, X, y: m.log_marginal_likelihood_, "statistics"),
         (lambda m, X, y: m.set_params(half_life=30).partial_fit(X, y), "half_life"),
         (lambda m, X, y: m.set_params(half_life=[30]).partial_fit(X, y), "half_life"),
-        (lambda m, X, y: m.set_params(loss="poisson").fit(X, y), "loss='poisson'"),
         (lambda m, X, y: m.set_params(alpha="evidence").fit(X, y), "alpha='evidence'"),
         (lambda m, X, y: m.set_params(solver="iterative").fit(X, y), "solver='iterative'"),
         (lambda m, X, y: m.set_params(weight_bound=1.0).fit(X, y), "weight_bound=1.0"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
+from trickless import DoublyStochasticRegressor
 
 rng = np.random.default_rng(0)
 
@@ -71,11 +71,3 @@ def test_the_distance_of_two_quantiles_is_conformalised():
     predicted = model.predict(X)
     expected = np.stack([predicted[:, 0] - far, predicted[:, 2] + far], axis=1)
     np.testing.assert_allclose(model.predict_interval(X, 0.8), expected, rtol=1e-12)
-
-
-def test_losses_without_intervals_say_what_to_do():
-    X, y = counts(300)
-    with pytest.raises(ValueError, match="SplitConformal"):
-        KitchenSinksRegressor(n_neurons=20, loss="poisson", random_state=0).fit(
-            X, y
-        ).predict_interval(X)

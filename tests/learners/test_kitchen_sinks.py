@@ -534,25 +534,8 @@ def test_uncertainty_approaches_that_of_a_gaussian_process():
     assert (slope < -0.3).all()
 
 
-@pytest.mark.filterwarnings("ignore:KitchenSinksClassifier. the risk is")  # of 500 iterations
-def test_steps_that_are_too_long_for_the_exponential_loss_are_made_shorter():
-    for seed in (0, 2):  # the second needs a descent that begins again
-        rng = np.random.default_rng(seed)
-        X = rng.standard_normal((200, 4))
-        y = np.digitize(X[:, 0] + rng.standard_normal(200) / 2, [-1, 1])
-        weight = rng.exponential(size=200) ** 4
-        risks = []
-        for dtype in ("float32", "float64"):
-            options = {"loss": "exponential", "alpha": 1e-6, "random_state": 0, "dtype": dtype}
-            model = KitchenSinksClassifier(n_neurons=50, **options).fit(X, y, weight)
-            margin = np.where(y[:, None] == np.arange(3), 1, -1) * model.decision_function(X)
-            risk = np.average(np.exp(-margin).sum(axis=1), weights=weight)
-            risks.append(risk + 0.5e-6 * 50 * (model.neuron_coef_**2).sum())
-        assert risks[0] == pytest.approx(risks[1], rel=1e-3)
-
-
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge", "exponential"])
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])
 def test_other_losses_reach_the_same_risk_from_memory_and_in_passes(loss, classes, monkeypatch):
     X, y = smooth_problem(200)
     y = np.digitize(y, np.linspace(-1, 1, classes + 1)[1:-1])
@@ -575,7 +558,7 @@ def test_other_losses_reach_the_same_risk_from_memory_and_in_passes(loss, classe
     least = risk.value(f, targets).mean() + 1e-3 * 30 / 2 * (solution(best).coef ** 2).sum()
     assert values[0] < least
     assert model.score(X, y) > 0.85
-    assert hasattr(model, "predict_proba") == (loss in ("log_loss", "exponential"))
+    assert hasattr(model, "predict_proba") == (loss == "log_loss")
     with pytest.raises(ValueError, match=rf"loss='{loss}' needs several passes.*Remedy"):
         model.partial_fit(X, y)
 
@@ -752,7 +735,7 @@ def test_rows_come_together_where_a_gram_matrix_is_as_large(monkeypatch):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge", "exponential"])
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])
 def test_other_losses_keep_the_bound_and_have_the_least_risk_within_it(loss, classes):
     X, y = smooth_problem(200)
     y = np.digitize(y, np.linspace(-1, 1, classes + 1)[1:-1])
@@ -952,7 +935,7 @@ def test_a_class_of_one_row_in_three_thousand_is_learned_as_closely(alpha, weigh
     np.testing.assert_allclose(model.predict_proba(X), p, atol=2e-3)
 
 
-@pytest.mark.parametrize("loss", ["log_loss", "squared_hinge", "exponential", "hinge"])
+@pytest.mark.parametrize("loss", ["log_loss", "squared_hinge", "hinge"])
 def test_a_rare_class_within_bounds_has_its_risk_proved_beside_that_of_a_constant(loss):
     X = inputs(1000, 3)
     y = np.arange(1000) == 7

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import TweedieRegressor
 from sklearn.metrics import d2_tweedie_score
 
 import trickless
-from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
+from trickless import DoublyStochasticRegressor
 from trickless.errors import InvalidValueError
 from trickless.neurons import Gaussian
 
@@ -91,15 +90,13 @@ def test_gamma_follows_the_unit_of_y():
 
 
 @pytest.mark.parametrize("loss", ["poisson", "tweedie"])
-@pytest.mark.parametrize("how", ["kitchen sinks", "blocks", "plain"])
+@pytest.mark.parametrize("how", ["blocks", "plain"])
 def test_means_follow_the_unit_of_y(loss, how):
     rng, X, f = waves(600)
     y = positive(loss, rng, f)
-    model = KitchenSinksRegressor(Gaussian(1.0), 50, dtype="float64", tol=1e-7)
-    if how != "kitchen sinks":
-        model = DoublyStochasticRegressor(Gaussian(1.0), 200, dtype="float64")
-        model.set_params(preconditioner=None if how == "plain" else "block", early_stopping=False)
-    model.set_params(loss=loss, random_state=0)
+    model = DoublyStochasticRegressor(Gaussian(1.0), 200, loss=loss, dtype="float64")
+    model.set_params(preconditioner=None if how == "plain" else "block", early_stopping=False)
+    model.set_params(random_state=0)
     one = model.fit(X, y).predict(X)
     assert np.ptp(np.log(one)) > 0.2
     for unit in (2.0**-30, 2.0**20):  # rates of rare events, and amounts of money
@@ -147,86 +144,11 @@ def test_steps_do_not_run_away_from_heavy_tails(how, spread):
     assert np.isfinite(model.predict(4 * X)).all()
 
 
-def kitchen(loss, **how):
-    return KitchenSinksRegressor(n_neurons=100, loss=loss, random_state=0, n_jobs=1, **how)
-
-
-def columns(model, X):
-    """Return the activations of a model's neurons at rows."""
-    return np.asarray(model.neurons_(X, model.stream_.between(0, model.n_neurons, X)), dtype=float)
-
-
-@losses
-@pytest.mark.parametrize("weights", [False, True])
-def test_kitchen_sinks_is_scikit_learns_model_on_its_activations(loss, weights):
-    rng, X, f = waves(400)
-    y = positive(loss, rng, f)
-    weight = rng.uniform(0.5, 2, size=400) if weights else None
-    alpha, exactly = 1e-4, {"tol": 1e-9, "dtype": "float64", "neurons": Gaussian(length_scale=1.0)}
-    model = kitchen(loss, alpha=alpha, **exactly).fit(X, y, sample_weight=weight)
-    Z = columns(model, X)
-    reference = TweedieRegressor(
-        power=POWERS[loss], link="log", alpha=100 * alpha, solver="newton-cholesky", tol=1e-10
-    ).fit(Z, y, sample_weight=weight)
-    np.testing.assert_allclose(model.predict(X), reference.predict(Z), rtol=1e-5)
-
-
-@losses
-def test_alpha_is_nearly_the_best_on_other_rows(loss):
-    rng, X, f = waves(3000)
-    y = positive(loss, rng, f)
-    how = {"neurons": Gaussian(length_scale=1.0)}
-    model = kitchen(loss, **how).fit(X[:600], y[:600])
-    found = model.score(X[600:], y[600:])
-    scores = [
-        kitchen(loss, alpha=alpha, **how).fit(X[:600], y[:600]).score(X[600:], y[600:])
-        for alpha in model.alpha_ * np.array([0.01, 0.1, 1, 10, 100, 1000])
-    ]
-    assert found > 0.93 * max(scores)
-    assert scores[2] == pytest.approx(found, abs=1e-3)
-    assert min(scores) < 0.85 * max(scores)  # so that alpha matters
-    assert model.cv_values_.shape == (1, len(model.cv_alphas_))
-
-
-def test_rare_events_are_not_learned_by_heart():
-    gains = []
-    for seed in range(6):
-        rng, X, f = waves(4500, seed)
-        y = rng.poisson(0.02 * np.exp(f)).astype(float)
-        model = kitchen("poisson", neurons=Gaussian(length_scale=1.0)).set_params(n_neurons=50)
-        gains.append(model.fit(X[:1500], y[:1500]).score(X[1500:], y[1500:]))
-    # There are about 60 events for 100 columns. With a far smaller alpha, D² is about -0.5.
-    assert np.mean(gains) > 2 * np.std(gains) / np.sqrt(5) - 0.1
-
-
-def test_kitchen_sinks_on_rates_is_kitchen_sinks_on_counts():
-    rng, X, f = waves(300)
-    exposure = rng.integers(1, 4, size=300)
-    count = rng.poisson(exposure * np.exp(f))
-    how = {"alpha": 1e-3, "tol": 1e-9, "dtype": "float64", "neurons": Gaussian(length_scale=1.0)}
-    rates = kitchen("poisson", **how).fit(X, count / exposure, sample_weight=exposure)
-    # The same rows, each as often as its exposure says, with its count spread out over them.
-    many = np.repeat(np.arange(300), exposure)
-    spread = kitchen("poisson", **how).fit(X[many], (count / exposure)[many])
-    np.testing.assert_allclose(rates.predict(X), spread.predict(X), rtol=1e-5)
-
-
-def test_what_a_log_link_excludes():
-    rng, X, f = waves(200)
-    y = positive("poisson", rng, f)
-    with pytest.raises(InvalidValueError, match=r"with 2 outputs.*Remedy: sklearn.multioutput"):
-        kitchen("poisson").fit(X, np.column_stack([y, y]))
-    with pytest.raises(InvalidValueError, match=r"several passes over all rows"):
-        kitchen("poisson").partial_fit(X, y)
-    with pytest.raises(InvalidValueError, match=r"gives no standard deviations"):
-        kitchen("poisson").fit(X, y).predict(X, return_std=True)
-
-
-@pytest.mark.parametrize("Learner", [DoublyStochasticRegressor, KitchenSinksRegressor])
-def test_files_keep_the_link(Learner, tmp_path):
+def test_files_keep_the_link(tmp_path):
     rng, X, f = waves(100)
     y = positive("tweedie", rng, f)
-    model = Learner(n_neurons=50, loss="tweedie", tweedie_power=1.2, random_state=0).fit(X, y)
+    model = DoublyStochasticRegressor(n_neurons=50, loss="tweedie", tweedie_power=1.2)
+    model.set_params(random_state=0).fit(X, y)
     trickless.save(model, tmp_path / "model.trickless")
     other = trickless.load(tmp_path / "model.trickless")
     np.testing.assert_array_equal(other.predict(X), model.predict(X))

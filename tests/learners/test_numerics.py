@@ -71,7 +71,7 @@ def test_rounding_that_spoils_the_iterative_solver_is_reported():
     assert model.score(X, y) > 0.99
 
 
-@pytest.mark.parametrize("loss", ["log_loss", "squared_hinge", "exponential", "hinge"])
+@pytest.mark.parametrize("loss", ["log_loss", "squared_hinge", "hinge"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_losses_of_rows_that_can_be_parted_stay_finite(loss, classes):
     """Without regularisation their minimisers are at infinity."""

@@ -11,16 +11,12 @@ from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
-    KitchenSinksRegressor,
     TableColumn,
     TableModel,
 )
 from trickless.arrays.weighted import quantile
 
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
-SINKS = KitchenSinksRegressor(
-    n_neurons=40, loss="quantile", quantile=LEVELS, dtype="float64", random_state=0
-)
 TREES = DoublyStochasticRegressor(
     "trees", n_neurons=100, loss="quantile", quantile=LEVELS, random_state=0
 )
@@ -28,7 +24,7 @@ BLOCKS = DoublyStochasticRegressor(
     n_neurons=300, preconditioner="block", loss="quantile", quantile=LEVELS, random_state=0
 )
 PLAIN = clone(BLOCKS).set_params(preconditioner=None, n_neurons=100)
-LEARNERS = {"sinks": SINKS, "trees": TREES, "blocks": BLOCKS, "plain": PLAIN}
+LEARNERS = {"trees": TREES, "blocks": BLOCKS, "plain": PLAIN}
 each_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 
 NOISES = {
@@ -74,17 +70,6 @@ def test_a_share_q_of_new_rows_is_below(learner, noise):
     assert (np.abs(share - q) < 4 * error + 0.02).all()
 
 
-def test_the_rows_of_kitchen_sinks_have_exactly_their_shares_below():
-    """All but the rows that the fit meets, at most one for each free parameter."""
-    X, y = rows()
-    found = clone(SINKS).fit(X, y).predict(X)
-    met = 1e-7 * np.abs(y[:, None])
-    below, up_to = (y[:, None] < found - met).mean(axis=0), (y[:, None] <= found + met).mean(axis=0)
-    assert (below <= np.array(LEVELS)).all()
-    assert (np.array(LEVELS) <= up_to).all()
-    assert (up_to - below < 82 / len(y)).all()
-
-
 @each_learner
 @pytest.mark.parametrize(("scale", "shift"), [(1e-12, 0.0), (1e6, 0.0), (1.0, 1000.0)])
 def test_the_units_of_the_targets_change_nothing_else(learner, scale, shift):
@@ -115,22 +100,6 @@ def test_trees_end_at_the_quantiles_of_their_leaves():
             assert mean_pinball_loss(own, np.full(len(own), at), alpha=q) < 1.01 * least
 
 
-def test_a_weight_counts_as_rows():
-    rng = np.random.default_rng(0)
-    (X, y), weight = rows(200), rng.integers(1, 4, 200)
-    model = clone(SINKS).set_params(alpha=1e-3, neurons="laplace", neurons__length_scale=1.0)
-    weighted = clone(model).fit(X, y, weight).predict(X)
-    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict(X)
-    np.testing.assert_allclose(weighted, repeated, atol=0.02)
-
-
-@pytest.mark.parametrize("learner", [SINKS, TREES], ids=["sinks", "trees"])
-def test_threads_change_nothing(learner):
-    X, y = rows()
-    one, two = (clone(learner).set_params(n_jobs=n).fit(X, y).predict(X) for n in (1, 2))
-    np.testing.assert_allclose(one, two, rtol=0, atol=0 if learner is TREES else 1e-6)
-
-
 @each_learner
 def test_the_absolute_error_gives_the_median(learner):
     X, y = rows(noise="heavy")
@@ -144,7 +113,7 @@ def test_the_absolute_error_gives_the_median(learner):
 
 def test_several_columns_have_the_same_quantile():
     X, y = rows()
-    model = clone(SINKS).set_params(quantile=0.9).fit(X, np.column_stack([y, -100 * y]))
+    model = clone(TREES).set_params(quantile=0.9).fit(X, np.column_stack([y, -100 * y]))
     below = (np.column_stack([y, -100 * y]) < model.predict(X)).mean(axis=0)
     np.testing.assert_allclose(below, 0.9, atol=0.05)
 
@@ -152,13 +121,13 @@ def test_several_columns_have_the_same_quantile():
 def test_scores_are_shares_of_the_loss_that_is_explained():
     X, y = rows()
     weight = np.random.default_rng(0).random(len(y))
-    several = clone(SINKS).fit(X, y)
+    several = clone(TREES).fit(X, y)
     scores = [
         d2_pinball_score(y, each, sample_weight=weight, alpha=q)
         for q, each in zip(LEVELS, several.predict(X).T, strict=True)
     ]
     assert several.score(X, y, weight) == pytest.approx(np.mean(scores))
-    median = clone(SINKS).set_params(loss="absolute_error", quantile=0.5).fit(X, y)
+    median = clone(TREES).set_params(loss="absolute_error", quantile=0.5).fit(X, y)
     assert median.score(X, y) == pytest.approx(d2_absolute_error_score(y, median.predict(X)))
 
 
@@ -175,14 +144,13 @@ def test_a_table_model_predicts_quantiles():
     assert model.score(frame) == pytest.approx(np.mean(scores))
 
 
-@pytest.mark.parametrize("learner", [SINKS, TREES], ids=["sinks", "trees"])
-def test_wrong_uses_are_refused(learner):
+def test_wrong_uses_are_refused():
     X, y = rows(100)
-    other = clone(learner).set_params(loss="squared_error")
+    other = clone(TREES).set_params(loss="squared_error")
     with pytest.raises(ValueError, match=r"quantile=\[.*loss='squared_error'.*Remedy: loss='quan"):
         other.fit(X, y)
     with pytest.raises(ValueError, match=r"y has the shape \(100, 2\).* 5 quantiles.*Remedy: one"):
-        clone(learner).fit(X, np.column_stack([y, y]))
+        clone(TREES).fit(X, np.column_stack([y, y]))
 
 
 def test_a_model_keeps_the_quantiles_that_it_was_begun_with():
@@ -193,19 +161,6 @@ def test_a_model_keeps_the_quantiles_that_it_was_begun_with():
     ):
         model.fit(X, y)
     assert model.predict(X).shape == (100, len(LEVELS))
-
-
-def test_kitchen_sinks_refuse_what_only_the_squared_loss_has():
-    X, y = rows(100)
-    model = clone(SINKS).fit(X, y)
-    with pytest.raises(ValueError, match=r"loss='quantile' gives no standard.*Remedy: loss='sq"):
-        model.predict(X, return_std=True)
-    with pytest.raises(ValueError, match=r"loss='quantile' gives no standard"):
-        model.compact().predict(X, return_std=True)
-    with pytest.raises(ValueError, match=r"loss='quantile' needs several.*DoublyStochasticRegr"):
-        model.partial_fit(X, y)
-    with pytest.raises(ValueError, match="solver='iterative'"):
-        model.set_params(solver="iterative").fit(X, y)
 
 
 @pytest.mark.parametrize("learner", [KitchenSinksClassifier, DoublyStochasticClassifier])

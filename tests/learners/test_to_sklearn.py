@@ -72,7 +72,7 @@ def test_random_features_are_those_of_a_sampler(scale):
     assert len(sampler.get_feature_names_out()) == 600
 
 
-@pytest.mark.parametrize("name", ["oblivious", "tanh", "exponential", "sets", "frame"])
+@pytest.mark.parametrize("name", ["oblivious", "tanh", "sets", "frame"])
 def test_models_without_an_equivalent_are_refused(name):
     with pytest.raises(ValueError, match=r"to_sklearn: .*Remedy"):
         CASES[name]().model.to_sklearn()

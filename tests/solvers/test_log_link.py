@@ -48,18 +48,17 @@ def test_the_third_derivative_is_bounded_by_the_curvature(power):
 
 
 @pytest.mark.parametrize("power", POWERS)
-def test_the_working_response_is_between_the_mean_and_beyond_the_target(power):
+def test_a_parabola_ends_at_the_target_or_before_it(power):
     loss, mean = LogLink(power), np.exp([[0.3]])
     f, expected = np.log(mean), mean ** (2 - power)
     np.testing.assert_allclose(loss.scoring(f, mean)[1], expected)
-    y = np.array([[1e4]])  # the response of a mean that is far too small is the target
-    response, weight = loss.response(y, None, f)
-    np.testing.assert_allclose(response, np.log(y))
-    assert weight > expected
-    y = 1e-3 * mean  # the step of Fisher's scoring, down
-    response, weight = loss.response(y, np.array([2.0]), f)
-    np.testing.assert_allclose(response, f + (y - mean) / mean)
-    np.testing.assert_allclose(weight, 2 * expected[:, 0])
+    y = np.array([[1e4]])  # from a mean that is far too small, at the target
+    slope, curvature = loss.scoring(f, y)
+    np.testing.assert_allclose(f + slope / curvature, np.log(y))
+    assert curvature > expected
+    slope, curvature = loss.scoring(f, 1e-3 * mean)  # the step of Fisher's scoring, down
+    np.testing.assert_allclose(slope / curvature, 1e-3 - 1)
+    np.testing.assert_allclose(curvature, expected)
 
 
 @pytest.mark.parametrize("power", POWERS)

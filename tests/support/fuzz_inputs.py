@@ -66,7 +66,7 @@ OPTIONS = {
         {"weight_bound": 1.0, "fit_intercept": False}, {"solver": "iterative"}, {"alpha": 1e6},
         {"search": {"neurons__length_scale": [0.5, 2.0]}},
     ],
-    "KitchenSinksClassifier": [{"loss": "log_loss"}, {"loss": "hinge"}, {"loss": "exponential"}],
+    "KitchenSinksClassifier": [{"loss": "log_loss"}, {"loss": "hinge"}, {"loss": "squared_hinge"}],
     "DoublyStochastic": [
         {}, {"alpha": 0.0}, {"schedule": "constant"}, {"preconditioner": "block"},
         {"batch_size": 3}, {"early_stopping": True}, {"step_size": 1e3},

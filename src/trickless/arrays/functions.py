@@ -25,11 +25,6 @@ def at_least(x: Any, least: float) -> Any:
     return np.maximum(x, least) if isinstance(x, np.ndarray) else namespace(x).clip(x, least, None)
 
 
-def at_most(x: Any, most: float) -> Any:
-    """Replace larger values by a number."""
-    return np.minimum(x, most) if isinstance(x, np.ndarray) else namespace(x).clip(x, None, most)
-
-
 def clipped(x: Any, least: float, most: float) -> Any:
     """Limit values to a range."""
     if isinstance(x, np.ndarray | np.generic):

@@ -60,7 +60,7 @@ _CHANCES = {
   p[1] = chance;
 }
 """,
-    "softmax": """
+    "several": """
 double top = f[0];
 for (int o = 1; o < $outputs; o++) {
   if (f[o] > top) top = f[o];
@@ -77,15 +77,6 @@ for (int o = 0; o < $outputs; o++) {
   $logistic
   p[o] = chance;
 }
-""",
-    "shares": """
-double total = 0.0;
-for (int o = 0; o < $outputs; o++) {
-  $logistic
-  p[o] = chance;
-  total += chance;
-}
-for (int o = 0; o < $outputs; o++) p[o] = total > 0.0 ? p[o] / total : 1.0 / $outputs.0;
 """,
 }
 
@@ -108,8 +99,6 @@ def add_answers(program: Program, found: Described) -> None:
     program.add("answer", ("x", "y"), f"{begin}\n{code(_LABELS[kind], **numbers)}\n{end}")
     if found.temperatures is None:
         return
-    if kind == "several":
-        kind = "softmax" if found.coupled else "shares"
     below, above = map(repr, map(float, found.temperatures))
     o = "0" if kind == "two" else "o"
     logistic = code(_LOGISTIC, o=o, below=below, above=above)

@@ -10,19 +10,10 @@ import numpy as np
 from trickless.errors import InvalidTypeError
 from trickless.intake.labels import Labels, LabelSets
 from trickless.intake.matrices import that_count
-from trickless.intake.means import Means
 from trickless.intake.rows import Batch
 from trickless.intake.targets import Numbers
-from trickless.solvers.named_losses import LINK_LOSSES
 
 Targets = Numbers | Labels | LabelSets
-
-
-def numbers_for(loss: str, power: float, owner: str, y: np.ndarray, dtype: Any) -> Numbers | Means:
-    """Return what converts the targets of a regressor with a loss of this name."""
-    if loss in LINK_LOSSES:
-        return Means(owner, y, dtype, loss, {"poisson": 1, "gamma": 2}.get(loss, power))
-    return Numbers(owner, y, dtype)
 
 
 def with_matrix(

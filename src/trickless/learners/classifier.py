@@ -192,7 +192,7 @@ class Classifier(ClassifierMixin, Learner):
         learners use the last 4,096 rows before they learn them, or the later half of fewer rows.
         For two classes there is a temperature for each sign of the decision value, with which
         probabilities average to the rate of the class. The most probable class is always the
-        predicted class. For other learners, the logistic, softmax and exponential losses determine
+        predicted class. For other learners, the logistic and softmax losses determine
         probabilities, and other losses have no ``predict_proba``.
 
         Returns

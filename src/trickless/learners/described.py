@@ -39,9 +39,6 @@ class Described(NamedTuple):
         Whether a row may have several labels.
     temperatures : tuple of (float, float) or None
         Divisors of decision values below 0 and above, for probabilities. None if there are none.
-    coupled : bool
-        Whether the probabilities of several classes are a softmax function. Otherwise, each is a
-        logistic function, and all are divided by their sum unless a row may have several labels.
     dtype : dtype
         Precision of the rows.
     """
@@ -56,7 +53,6 @@ class Described(NamedTuple):
     labels: np.ndarray | None
     has_sets: bool
     temperatures: tuple[float, float] | None
-    coupled: bool
     dtype: np.dtype
 
     @property
@@ -81,7 +77,7 @@ def described(owner: str, model: Any) -> Described:
     )
     intercept = np.broadcast_to(np.asarray(network.intercept, np.float64), network.coef.shape[2:])
     intercept = targets.shown(intercept[None])[0]
-    labels, temperatures, coupled = None, None, False
+    labels, temperatures = None, None
     if is_classifier(model):
         labels = targets.classes
         if len(labels) < 2:
@@ -89,7 +85,7 @@ def described(owner: str, model: Any) -> Described:
                 f"{owner}: the {type(model).__name__} knows one class only, {labels.tolist()[0]!r}",
                 "a model that has seen rows of two classes",
             )
-        temperatures, coupled = _link(model, targets, len(intercept))
+        temperatures = _link(model)
     return Described(
         name=type(model).__name__,
         family=network.neurons,
@@ -101,7 +97,6 @@ def described(owner: str, model: Any) -> Described:
         labels=labels,
         has_sets=isinstance(targets, LabelSets),
         temperatures=temperatures,
-        coupled=coupled,
         dtype=model.rows_.dtype,
     )
 
@@ -124,12 +119,7 @@ def _shown(targets: Any, coef: np.ndarray) -> np.ndarray:
     return shown.reshape(*coef.shape[:2], shown.shape[1])
 
 
-def _link(model: Any, targets: Any, n_outputs: int) -> tuple[tuple[float, float] | None, bool]:
-    """Return the temperatures of probabilities, and whether they are a softmax function."""
-    temperatures = model._temperatures()
-    if temperatures is not None:
-        return temperatures, not isinstance(targets, LabelSets)
-    loss = model._loss(n_outputs)
-    if not loss.has_link:
-        return None, False
-    return (loss.temperature, loss.temperature), loss.coupled
+def _link(model: Any) -> tuple[float, float] | None:
+    """Return the temperatures of probabilities, or None if there are no probabilities."""
+    temperatures: tuple[float, float] | None = model._temperatures()
+    return (1.0, 1.0) if temperatures is None and model._loss(1).has_link else temperatures

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from trickless.docstrings import completed_by, documented
+from trickless.intake.means import Means
+from trickless.intake.targets import Numbers, Quantiles
 from trickless.learners.arguments import GROWING, LEARNING, NUMBERS
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
 from trickless.learners.descent_learner import DescentLearner
 from trickless.learners.descent_streams import learn_rows
-from trickless.learners.many_losses import OF_LOSSES, ManyLosses
+from trickless.learners.quantiles import QUANTILE, quantiles_of
 from trickless.learners.regressor import Regressor
 from trickless.neurons import Neurons
-from trickless.rules import CLASS_WEIGHT, choice
+from trickless.rules import CLASS_WEIGHT, TWEEDIE_POWER, choice
 from trickless.solvers.named_losses import (
     EPSILON,
     FOR_MEANS,
@@ -31,7 +35,7 @@ from trickless.solvers.pinball import Quantile
 
 
 @documented
-class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
+class DoublyStochasticRegressor(Regressor, DescentLearner):
     r"""Regression with Doubly Stochastic Gradients.
 
     Minimises :math:`E[l(f(x), y)] + \frac{\alpha}{2} \|f\|^2` over functions f of infinitely many
@@ -56,6 +60,15 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
         With a log link, no Newton step moves f in a leaf further than ``log(1 + abs(s))``, where s
         is the whole step, so that the exponential does not run away. Plain steps allow for four
         times the curvature at the start.
+    quantile : float or sequence of float, default=0.5
+        For ``loss="quantile"``: the share of the targets below the prediction. With an increasing
+        sequence, all quantiles are learned in one fit, with the same neurons. ``predict`` then
+        returns a column for each quantile, in increasing order. They never cross, because the
+        values of a row are sorted, which never increases their pinball loss (Chernozhukov,
+        Fernández-Val and Galichon, Econometrica 78(3), 2010). y must be one column then.
+    tweedie_power : float, default=1.5
+        The power p of ``loss="tweedie"``, above 1 and below 2. The variance of a target is taken
+        to be in proportion to the p-th power of its mean. 1 would be "poisson", and 2 "gamma".
 
     Attributes
     ----------
@@ -65,6 +78,13 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and their mean squared error before the step. The error is
         summed over the outputs.
+
+    Notes
+    -----
+    Counts that were observed for different exposures, such as days, are learned as rates:
+    ``fit(X, count / exposure, sample_weight=exposure)``. For "poisson" this is the same likelihood
+    as that of the counts with log(exposure) as an offset. The expected count of a row is
+    ``exposure * predict(X)``. With a log link, ``network_(X)`` is the logarithm of the mean.
 
     Examples
     --------
@@ -89,7 +109,8 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
 
     _fixed = ("quantile", "tweedie_power", *DescentLearner._fixed)
     _rules = DescentLearner._rules | {
-        **OF_LOSSES,
+        "quantile": QUANTILE,
+        "tweedie_power": TWEEDIE_POWER,
         "loss": choice(
             *(*REGRESSION_LOSSES, *QUANTILE_LOSSES, *LINK_LOSSES),
             remedy=f"{FOR_MEANS}; {FOR_MORE_NUMBERS}",
@@ -130,6 +151,15 @@ class DoublyStochasticRegressor(ManyLosses, Regressor, DescentLearner):
         cache_bytes: int = 2**28,
     ) -> None:
         store(self, locals())
+
+    def _new_targets(self, y: np.ndarray, classes: Any) -> Numbers:
+        owner, loss, levels = type(self).__name__, self.fixed_["loss"], quantiles_of(self)
+        if levels is not None:
+            return Quantiles(owner, y, self.dtype, len(levels))
+        if loss in LINK_LOSSES:
+            power = {"poisson": 1, "gamma": 2}.get(loss, self.fixed_["tweedie_power"])
+            return Means(owner, y, self.dtype, loss, power)
+        return super()._new_targets(y, classes)
 
     @completed_by(NUMBERS, LEARNING)
     def partial_fit(

@@ -121,9 +121,8 @@ class LeftOutIntervals(Regressor, SolvedLearner):
                 "weight_bound=None, or trickless.conformal.SplitConformal with rows of yours",
             )
         passes = self.sums_.has_unseen and not self.sums_.has_left_out
-        if method == "auto" and passes and self._calibrates():
+        if method == "auto" and passes:
             check_leverage(self)
-        if not self._calibrates() or (method == "auto" and passes):
             return True
         check_left_out(self)
         return False

@@ -14,14 +14,13 @@ from trickless.arrays.places import HOST, place_of
 from trickless.arrays.states import in_one_state
 from trickless.conformal.levels import check_confidence
 from trickless.docstrings import completed_by
-from trickless.intake.batches import numbers_for
 from trickless.intake.one_row import ReadRow
-from trickless.intake.targets import Numbers, Quantiles, check_scale
+from trickless.intake.targets import Numbers, check_scale
 from trickless.learners.arguments import LEARNING, NUMBERS, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import intervals_by_errors
 from trickless.learners.one_row import OneRow, numbers
-from trickless.learners.quantiles import explained, quantiles_of
+from trickless.learners.quantiles import explained
 from trickless.rules import Rule, check_value, choice, with_remedies
 
 
@@ -41,11 +40,7 @@ class Regressor(RegressorMixin, Learner):
     )
 
     def _new_targets(self, y: np.ndarray, classes: Any) -> Numbers:
-        levels, owner = quantiles_of(self), type(self).__name__
-        if levels is not None:
-            return Quantiles(owner, y, self.dtype, len(levels))
-        loss, power = self._of_loss("loss", "squared_error"), self._of_loss("tweedie_power", 1.5)
-        return numbers_for(loss, power, owner, y, self.dtype)
+        return Numbers(type(self).__name__, y, self.dtype)
 
     @in_one_state
     @completed_by(PREDICTING)
@@ -126,11 +121,11 @@ class Regressor(RegressorMixin, Learner):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination R²: 1 is perfect, the mean of y has 0.
 
-        For ``loss="quantile"`` and "absolute_error" it is D², the share of the pinball loss of a
-        constant that is explained: 1 is perfect, and the quantile of y has 0. Of several quantiles
-        it is the mean. See :func:`sklearn.metrics.d2_pinball_score`.
-
-        For losses with a log link it is D², the share of the deviance that is explained.
+        Doubly Stochastic has other losses. For "quantile" and "absolute_error", the score is D²,
+        the share of the pinball loss of a constant that is explained: 1 is perfect, and the
+        quantile of y has 0. Of several quantiles it is the mean. See
+        :func:`sklearn.metrics.d2_pinball_score`. For losses with a log link it is D², the share of
+        the deviance that is explained.
         """
         check_is_fitted(self)
         owner = type(self).__name__

@@ -149,7 +149,7 @@ class SolvedLearner(NeuronLearner):
         calibrated = isinstance(self, Classifier)
         temperatures = self._temperatures() if calibrated else None
         scores = self._scores() if isinstance(self, Classifier) else None
-        deviations = error_bars and not calibrated and self._calibrates()
+        deviations = error_bars and not calibrated
         self.sums_ = self.sums_.without_statistics(
             self._problem(), temperatures, scores, deviations
         )

@@ -33,7 +33,6 @@ from trickless.solvers.experts.experts import Experts
 from trickless.solvers.least_squares.problem import check_alpha
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE
 from trickless.solvers.least_squares.statistics import Statistics
-from trickless.solvers.losses import Loss
 from trickless.solvers.state import parts_of
 
 
@@ -307,24 +306,8 @@ def check_streamable(learner: Any) -> None:
             )
 
 
-def check_response(owner: str, name: str, loss: Loss, targets: np.ndarray) -> None:
-    """Raise an error for several outputs whose working responses differ in their weights."""
-    if not loss.bounded_curvature and targets.shape[1] > 1:
-        raise InvalidValueError(
-            f"{owner}: loss={name!r} with {targets.shape[1]} outputs: the weights of rows differ "
-            "between outputs, so they share no sums",
-            "sklearn.multioutput.MultiOutputRegressor, or DoublyStochasticRegressor",
-        )
-
-
 def check_deviations(learner: Any) -> None:
     """Raise an error if a fitted model cannot give standard deviations."""
-    if not learner._calibrates():
-        raise InvalidValueError(
-            f"{type(learner).__name__}: loss={learner.fixed_['loss']!r} gives no standard "
-            "deviations, which belong to the squared loss",
-            "loss='squared_error', or loss='quantile' with quantile=[0.05, 0.95] for an interval",
-        )
     if not learner.sums_.has_deviations:
         check_statistics(learner)
 

@@ -22,7 +22,7 @@ from trickless.learners.expert_weights import ExpertWeights
 from trickless.learners.forgetting import age
 from trickless.learners.neuron_learner import begin_stream, choose_neurons
 from trickless.learners.solved import SolvedLearner
-from trickless.learners.streams import check_response, forget_rows, learn_stream, merge_sums
+from trickless.learners.streams import forget_rows, learn_stream, merge_sums
 from trickless.learners.training import training_copy
 from trickless.neurons import make_neurons
 from trickless.rules import (
@@ -252,13 +252,11 @@ class SumsLearner(ExpertWeights, SolvedLearner):
             aged = age(new, X, sample_weight, timestamps)
             X, targets, weight = new._receive_first(X, y, aged.weight, seed=file.seed)
             loss = new._loss(targets.shape[1])
-            check_response(type(self).__name__, self.loss, loss, targets)
-            batch = X, *loss.response(targets, weight)
-            new._begin_sums(*batch)  # Alg. 1, line 1: draw neurons
+            new._begin_sums(X, targets, weight)  # Alg. 1, line 1: draw neurons
             file.received(new.seed_, X, targets, weight)
             if self.loss != "squared_error":  # its descent may end elsewhere by rounding
                 X = dense_if_small(X)
-                batch = X, *batch[1:]
+            batch = X, targets, weight
             sums, problem = new.sums_, new._problem()
             if sums.goes_in_passes(X, problem, self.solver, self.loss, self.error_bars):
                 with new._progress(self.max_iter, "pass", "solving") as bar:
@@ -295,12 +293,6 @@ class SumsLearner(ExpertWeights, SolvedLearner):
                 f"{type(self).__name__}: lags={self.lags} needs several half-lives, but half_life="
                 f"{self.half_life!r}",
                 "half_life='auto', or lags=0",
-            )
-        if self.loss != "squared_error" and self.error_bars:
-            raise InvalidValueError(
-                f"{type(self).__name__}: error_bars=True does not go with loss={self.loss!r}, "
-                "which has no standard deviations",
-                "loss='squared_error', or error_bars=False",
             )
         wrong = {
             "solver": self.solver == "iterative",

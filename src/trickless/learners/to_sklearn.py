@@ -105,12 +105,11 @@ def _classifier(found: Described, coef: np.ndarray) -> list[tuple[str, Any]]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
 
-    several = len(found.intercept) > 1
-    if found.has_sets or (several and found.temperatures is not None and not found.coupled):
-        what = "several labels a row" if found.has_sets else "the exponential loss of many classes"
+    if found.has_sets:
         raise InvalidValueError(
-            f"to_sklearn: scikit-learn has no linear classifier with the probabilities of {what}",
-            "loss='log_loss', and one label a row",
+            "to_sklearn: scikit-learn has no linear classifier with the probabilities of several "
+            "labels a row",
+            "one label a row",
         )
     if found.temperatures is None:
         linear = LinearSVC()

@@ -122,10 +122,7 @@ def _probabilities(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tenso
     if loss.coupled:
         return softmax(f)
     positive = loss._positive(f)
-    if f.shape[1] == 1:
-        return xp.concat([1.0 - positive, positive], axis=1)
-    total = xp.sum(positive, axis=1, keepdims=True)
-    return xp.where(total > 0, positive / total, 1 / f.shape[1])
+    return xp.concat([1.0 - positive, positive], axis=1)
 
 
 def _set(model: Any, X: Tensor, f: Tensor, confidence: float, far: Any = None) -> Tensor:

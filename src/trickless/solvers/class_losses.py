@@ -9,7 +9,6 @@ from scipy.special import entr, logit
 
 from trickless.arrays.functions import (
     at_least,
-    at_most,
     expit,
     factors,
     log_softmax,
@@ -22,8 +21,6 @@ from trickless.solvers.losses import NEAR, DualLoss, Loss, Pair, Unit
 
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
 _NEWTON, _ACCURACY = 40, 1e-13
-#: Margins beyond which the exponential loss is straight. No minimiser has a row that wrong.
-_STRAIGHT = 30.0
 
 
 class Hinge(DualLoss):
@@ -165,36 +162,6 @@ def logistic_dual(share: float, margin: float, q: float) -> float:
 def _sigmoid(z: float) -> float:
     small = exp(-abs(z))
     return 1 / (1 + small) if z > 0 else small / (1 + small)
-
-
-class Exponential(Loss):
-    """exp(−y f), the loss of AdaBoost; its minimiser is half of log(p / (1 − p)).
-
-    Its curvature has no bound. It is 1 at f = 0. Where −y f is above 30, the loss continues as a
-    straight line, so a step that is too long has a finite loss, from which a shorter step is found.
-    """
-
-    temperature = 0.5
-    has_link = True
-    bending = 1.0
-    on_devices = True
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        xp, wrong = namespace(f), -y * f
-        bent = at_most(wrong, _STRAIGHT)
-        return sum_of_rows(xp.exp(bent) * (1 + wrong - bent))
-
-    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        xp = namespace(f)
-        return -y * xp.exp(at_most(-y * f, _STRAIGHT))
-
-    def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
-        xp = namespace(f)
-        slope = xp.exp(at_most(-y * f, _STRAIGHT))
-        return y * slope, slope
-
-    def _positive(self, f: np.ndarray) -> np.ndarray:
-        return expit(f / self.temperature)
 
 
 class Softmax(Loss):

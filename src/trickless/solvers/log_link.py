@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from trickless.errors import InvalidValueError
-from trickless.solvers.losses import Loss, LossUnits
+from trickless.solvers.losses import Loss
 
 #: Exponents beyond which the loss is straight. No mean that double precision resolves is so large.
 _STRAIGHT = 300.0
@@ -56,12 +56,6 @@ class LogLink(Loss):
             )
         return np.log(mean)
 
-    def units(self, y: np.ndarray, weight: np.ndarray | None, n_constants: int) -> LossUnits:
-        if not n_constants:
-            return LossUnits()
-        mean = np.exp(self.constant(y, weight))
-        return LossUnits(mean, 1.0, mean ** (2 - self.power), np.log(mean))
-
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         p = self.power
         if p == 1:
@@ -84,11 +78,11 @@ class LogLink(Loss):
         return down - up, (2 - self.power) * up + (self.power - 1) * down
 
     def scoring(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Slopes −l′(f), and curvatures of a working response: both of the shape of f.
+        """Slopes −l′(f), and the curvatures of parabolas: both of the shape of f.
 
         The curvature is the larger of the expected one and that of the parabola that touches the
         loss at f and has its lowest point at the minimiser. A row whose mean is far too small has
-        little curvature at f, which would take its response far beyond the target.
+        little curvature at f, and its parabola would end far beyond the target.
         """
         up, down = self._terms(f, y)
         with np.errstate(divide="ignore"):
@@ -113,15 +107,6 @@ class LogLink(Loss):
     def steepest(self, spread: np.ndarray) -> Any:
         """Return four times the mean curvature at the start: there is no bound."""
         return _STEEPER * spread
-
-    def response(
-        self, y: np.ndarray, weight: np.ndarray | None, f: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the working response f + g / h of one output, and its weights h."""
-        f = np.broadcast_to(self.constant(y, weight), y.shape) if f is None else f
-        g, h = self.scoring(f, y)
-        response = f + np.divide(g, h, out=np.zeros_like(g), where=h > 0)
-        return response, h[:, 0] if weight is None else weight * h[:, 0]
 
     def _terms(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """μ^(2 − p) and y μ^(1 − p), both limited."""

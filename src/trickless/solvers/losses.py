@@ -7,7 +7,7 @@ column for two classes, one column a class otherwise. The names are scikit-learn
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,25 +28,13 @@ def unit_of(spread: np.ndarray) -> np.ndarray:
     return np.where(spread > 0, np.maximum(spread, LEAST_UNIT), 1.0)
 
 
-class LossUnits(NamedTuple):
-    """Units of a risk, each a number or one for each output.
-
-    The loss of f and y is ``value`` times the loss of (f − ``level``) / ``f`` and y / ``target``.
-    """
-
-    target: np.ndarray | float = 1.0
-    f: np.ndarray | float = 1.0
-    value: np.ndarray | float = 1.0
-    level: np.ndarray | float = 0.0
-
-
 class Loss(ABC):
     """A convex loss.
 
     ``curvature`` is an upper bound of the second derivative. It is 1 for piecewise linear losses,
     whose derivative is 0 or ±1 at all scales of the targets. Steps up to 1 / curvature are stable
     for neurons bounded by 1. A link turns decision values into probabilities. It is the logistic
-    function of f over ``temperature``, or the softmax function if the loss is ``coupled``, which
+    function of f, or the softmax function if the loss is ``coupled``, which
     says that the slope of one output depends on the others. ``bounded_slope`` says that the
     derivative is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the
     third derivative, in units of the second. Targets are ±1, unless the loss is ``for_numbers``.
@@ -56,7 +44,6 @@ class Loss(ABC):
 
     curvature: float = 1.0
     has_link: bool = False
-    temperature: float = 1.0
     piecewise_linear: bool = False
     coupled: bool = False
     bounded_slope: bool = True
@@ -140,35 +127,13 @@ class Loss(ABC):
         """
         return self.curvature / unit_of(spread) if self.piecewise_linear else self.curvature
 
-    def response(
-        self, y: np.ndarray, weight: np.ndarray | None, f: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return targets and weights of a problem of least squares that is like the risk near f.
-
-        By default f is the best constant, and the targets of least squares are y.
-        """
-        return y, weight
-
     def typical_curvature(self, at_constant: np.ndarray) -> np.ndarray:
         """Return the curvature of each output by which to scale it, given that at a constant."""
         return at_constant
 
-    def relative_curvature(
-        self, f: np.ndarray, y: np.ndarray, weight: np.ndarray | None
-    ) -> np.ndarray | float:
-        """Return the curvature of the risk near f, where that of the squared loss is 1.
-
-        An alpha that was chosen for the squared loss is multiplied by it.
-        """
-        return min(self.curvature, 1.0)
-
     def smoothed(self, width: float) -> Loss:
         """Return the loss with its corners smoothed over a width."""
         return self
-
-    def units(self, y: np.ndarray, weight: np.ndarray | None, n_constants: int) -> LossUnits:
-        """Return the units in which a risk with 0 or 1 intercepts is minimised."""
-        return LossUnits()
 
     def automatic(self, alpha: np.ndarray, spread: np.ndarray) -> np.ndarray:
         """Return alpha, given in units in which alpha |f|² has the unit of the loss."""

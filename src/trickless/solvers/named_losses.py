@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trickless.errors import InvalidValueError
 from trickless.rules import Rule, choice, non_negative
-from trickless.solvers.class_losses import Exponential, Hinge, Logistic, Softmax, SquaredHinge
+from trickless.solvers.class_losses import Hinge, Logistic, Softmax, SquaredHinge
 from trickless.solvers.log_link import LogLink
 from trickless.solvers.losses import Loss
 from trickless.solvers.number_losses import EpsilonInsensitive, Huber, Squared
@@ -36,8 +36,7 @@ OF_NUMBERS: dict[str, Rule] = {
     "loss": choice(
         *REGRESSION_LOSSES,
         remedy="loss='squared_error' for the mean; loss='epsilon_insensitive' with epsilon=0 for "
-        "the median; for other quantiles, the quantile loss of KitchenSinksRegressor or "
-        "DoublyStochasticRegressor",
+        "the median; for other quantiles, the quantile loss of DoublyStochasticRegressor",
     ),
     "epsilon": EPSILON,
 }
@@ -74,8 +73,6 @@ def make_loss(
             return Hinge()
         case "squared_hinge":
             return SquaredHinge()
-        case "exponential":
-            return Exponential()
         case "log_loss":
             return Logistic() if n_outputs == 1 else Softmax()
     raise ValueError(f"loss={name!r} is not a known loss")

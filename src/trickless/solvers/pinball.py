@@ -1,4 +1,4 @@
-r"""The pinball loss of quantile regression, and its smoothed form.
+r"""The pinball loss of quantile regression.
 
 With r = y − f, the pinball loss is q r for r > 0 and (q − 1) r for r < 0 [1]_. Where it is least on
 average, a share q of the targets lies below f. The absolute error is twice the loss of q = ½.
@@ -13,8 +13,6 @@ References
 .. [1] R. Koenker and G. Bassett, "Regression quantiles", Econometrica 46(1), 1978.
 .. [2] D. R. Hunter and K. Lange, "Quantile regression via an MM algorithm", Journal of
    Computational and Graphical Statistics 9(1), 2000.
-.. [3] X. He, X. Pan, K. M. Tan and W.-X. Zhou, "Smoothed quantile regression with large-scale
-   inference", Journal of Econometrics 232(2), 2023.
 """
 
 from __future__ import annotations
@@ -23,8 +21,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trickless.arrays.weighted import median, quantile
-from trickless.solvers.losses import NEAR, Loss, LossUnits, unit_of
+from trickless.arrays.weighted import quantile
+from trickless.solvers.losses import NEAR, Loss
 
 #: A quantile, or several in increasing order.
 Quantile = float | Sequence[float] | np.ndarray
@@ -32,9 +30,6 @@ Quantile = float | Sequence[float] | np.ndarray
 #: Steps on blocks look at the curvature this much nearer to the targets, as a share of ``NEAR``:
 #: where the noise is unequal, most rows are much nearer to f than a typical row.
 _NEARER = 0.25
-#: The median of the absolute values of normal noise, and √(q (1 − q)) over the density of it at its
-#: quantile q, both in units of its deviation. The latter is 0.63 at ½ and 0.46 at 0.05.
-_MEDIAN, _NOISE = 0.6745, 0.5
 
 
 class Pinball(Loss):
@@ -87,52 +82,3 @@ class Pinball(Loss):
         """Return the quantiles of the outputs, the least of all minimisers: (n_outputs,)."""
         shares = np.broadcast_to(self.quantiles, y.shape[1])
         return np.array([quantile(each, q, weight) for each, q in zip(y.T, shares, strict=True)])
-
-    def relative_curvature(
-        self, f: np.ndarray, y: np.ndarray, weight: np.ndarray | None
-    ) -> np.ndarray:
-        # A ridge is in proportion to the variance of the noise, which is σ² for the squared loss.
-        # Here it is q (1 − q) / d², for a density d of the noise at 0 (Koenker and Bassett 1978,
-        # Theorem 4.2), and the curvature is d.
-        off = np.abs(y - f)
-        variance = np.average(off**2, axis=0, weights=weight)
-        typical = np.array([median(each, weight) for each in off.T]) / _MEDIAN
-        noise = _NOISE * (self.above + self.below) * typical
-        return np.divide(noise, variance, out=np.ones_like(variance), where=noise > 0)
-
-    def units(self, y: np.ndarray, weight: np.ndarray | None, n_constants: int) -> LossUnits:
-        off = np.abs(y - self.constant(y, weight))
-        unit = unit_of(np.average(off, axis=0, weights=weight))
-        return LossUnits(unit, unit, unit)
-
-    def smoothed(self, width: float) -> Loss:
-        return SmoothPinball(self.above, self.below, width)
-
-
-class SmoothPinball(Pinball):
-    """The pinball loss, smoothed by its mean over a uniform error of y up to ±``width``.
-
-    This is the convolution of He et al. 2023 with a uniform kernel. It is a parabola within the
-    width, and up to width/4 above the loss.
-    """
-
-    piecewise_linear = False
-    smooth = True
-
-    def __init__(self, above: np.ndarray | float, below: np.ndarray | float, width: float) -> None:
-        super().__init__(above, below)
-        self.width = width
-        self.curvature = float((self.above + self.below).max()) / (2 * width)
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        near = np.maximum(self.width - np.abs(y - f), 0)
-        corner = (self.above + self.below) * near**2 / (4 * self.width)
-        return super().value(f, y) + corner.sum(axis=1)
-
-    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        share = np.clip((f - y) / self.width, -1, 1) / 2 + 0.5  # of the errors with y below f
-        return (self.above + self.below) * share - self.above
-
-    def corner(self, f: np.ndarray, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        # By Fenchel's inequality, with the conjugate y · slope of the pinball loss.
-        return super().value(f, y) + (slope * (y - f)).sum(axis=1)

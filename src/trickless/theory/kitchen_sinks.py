@@ -64,7 +64,6 @@ def kitchen_sinks_bound(
 
         - It is 1 for the hinge and the logistic loss.
         - It is 2 (1 + S) for the squared hinge, and for :math:`(f - y)^2` with y in [-1, 1].
-        - It is :math:`e^S` for the exponential loss.
     delta : float
         Probability that each of the two errors exceeds its bound. It must be above 0 and below 1/2,
         because the bound holds with probability 1 - 2 delta.

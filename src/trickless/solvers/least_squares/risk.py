@@ -32,8 +32,6 @@ _STALLED, _ROUNDING = 1e-10, 1e-15
 #: If rounding stops the descent, the risk may be this share above its minimum without a warning.
 _GAIN = 1e-3
 
-#: The steepest slope that is summed in single precision.
-_STEEPEST = 1e25
 #: The largest decision value of a constant, and the least curvature of an output beside others.
 _FARTHEST, _LEAST = 30.0, 1e-9
 #: Widths of the smoothed hinge, used in turn; the last changes the risk by at most 1e-4.
@@ -101,8 +99,7 @@ class Risk:
             slope = loss.derivative(f, y)
             corner += float(share @ loss.corner(f, y, slope))
             slope *= share[:, None]
-            most = max(1.0, np.abs(slope).max(initial=0.0) / _STEEPEST)
-            gradient += to_host(Z.T @ matching(Z, slope / most)) * most
+            gradient += to_host(Z.T @ matching(Z, slope))
             total += slope.sum(axis=0)
         gradient -= np.outer(self.moments.z_mean, total)
         value += 0.5 * float((self.ridge * coef**2).sum())
@@ -111,8 +108,6 @@ class Risk:
 
     def constant(self, loss: Loss) -> Constant:
         """Return the best constant, as a scale for what the descent leaves."""
-        if loss.for_numbers:
-            return self._constant_of_numbers(loss)
         n_outputs = self.shape[1]
         which = self._targets.argmax(axis=1) if n_outputs > 1 else self._targets[:, 0] > 0
         kinds = 2.0 * np.eye(n_outputs) - 1 if n_outputs > 1 else np.array([[-1.0], [1.0]])
@@ -128,32 +123,6 @@ class Risk:
             f = optimize.minimize(function, f, jac=True, method="L-BFGS-B", bounds=limits).x
         curvature = share @ loss.newton(np.tile(f, (len(kinds), 1)), kinds)[1]
         return Constant(f, function(f)[0], np.maximum(curvature, _LEAST * curvature.max()))
-
-    def _constant_of_numbers(self, loss: Loss) -> Constant:
-        f, y = self.start(loss), self._targets
-        rows = np.broadcast_to(f, y.shape)
-        curvature = self.share @ loss.newton(rows, y)[1]
-        value = float(self.share @ loss.value(rows, y))
-        return Constant(f, value, np.maximum(curvature, _LEAST * curvature.max()))
-
-    def start(self, loss: Loss) -> np.ndarray:
-        """Return the constant from which a loss of numbers is minimised."""
-        if not self.moments.n_constants:
-            return np.zeros(self.shape[1])
-        return loss.constant(self._targets, self.share)
-
-    def levelled(self, loss: Loss, coef: np.ndarray, offset: np.ndarray) -> np.ndarray:
-        """Return by how much to move the offsets for the least loss, if it depends on y − f."""
-        if not self.moments.n_constants:
-            return np.zeros_like(offset)
-        return loss.constant(self._targets - self.fitted(coef, offset), self.share)
-
-    def fitted(self, coef: np.ndarray, offset: np.ndarray) -> np.ndarray:
-        """Return f at all rows: (n_rows, n_outputs)."""
-        f = np.empty(self._targets.shape)
-        for rows, Z in self._blocks():
-            f[rows] = to_host(Z @ matching(Z, coef))
-        return f + (offset - self.moments.z_mean @ coef)
 
     def solution(self, coef: np.ndarray, offset: np.ndarray, n_iter: int) -> Solution:
         """Return these coefficients and offsets as a solution."""
@@ -186,37 +155,31 @@ def minimise(
     coefficients ``begin``. If none of these is at the bound, the problem is first solved without
     it. That solution is used if it keeps the bound.
     """
-    unit = loss.units(targets, weight, moments.n_constants)
-    in_units = ridge * (unit.f * (unit.f / unit.value))
-    risk = Risk(blocks, targets / unit.target, weight, in_units, moments)
-    begin = np.zeros(risk.shape) if begin is None else begin / unit.f
-    most = None if bound is None else bound / np.broadcast_to(unit.f, risk.shape[1])
-    solution, trouble = _minimise(risk, loss, most, begin, max_iter, tol)
+    risk = Risk(blocks, targets, weight, ridge, moments)
+    begin = np.zeros(risk.shape) if begin is None else begin
+    solution, trouble = _minimise(risk, loss, bound, begin, max_iter, tol)
     if trouble:
         warn(f"{owner}: {trouble}", ConvergenceWarning)
-    coef, intercept = solution.coef * unit.f, solution.intercept * unit.f + unit.level
-    return solution._replace(coef=coef, intercept=intercept, ridge=ridge)
+    return solution
 
 
 def _minimise(
-    risk: Risk, loss: Loss, bound: np.ndarray | None, begin: np.ndarray, max_iter: int, tol: float
+    risk: Risk, loss: Loss, bound: float | None, begin: np.ndarray, max_iter: int, tol: float
 ) -> tuple[Solution, str]:
     """Return the solution, and a description of trouble, if any."""
     if bound is None:
-        return _minimise_freely(risk, loss, begin, max_iter, tol)
+        return _minimise_freely(risk, loss, max_iter, tol)
     if (np.abs(begin) < bound).all() and (risk.ridge > 0).all():
-        solution, trouble = _minimise_freely(risk, loss, begin, max_iter, tol)
+        solution, trouble = _minimise_freely(risk, loss, max_iter, tol)
         if (np.abs(solution.coef) <= bound).all():
             return solution, trouble
     return minimise_within(risk, loss, bound, begin, max_iter, tol)
 
 
 def minimise_within(
-    risk: Risk, loss: Loss, bound: np.ndarray, begin: np.ndarray, max_iter: int, tol: float
+    risk: Risk, loss: Loss, bound: float, begin: np.ndarray, max_iter: int, tol: float
 ) -> tuple[Solution, str]:
     """Minimise the risk with every coefficient in [−bound, bound], and describe trouble, if any.
-
-    There is a bound for each output.
 
     Let r be the risk of the best constant. L-BFGS-B stops when the risk is proved to be at most
     ``tol`` times r above its minimum (see ``box``). The hinge is smoothed with decreasing widths.
@@ -224,8 +187,6 @@ def minimise_within(
     of an intercept in this error is estimated: its slope times 1 + |offset|.
     """
     coef, offset = np.clip(begin, -bound, bound), np.zeros(risk.shape[1])
-    if not loss.bounded_curvature:
-        offset = risk.start(loss)
     allowed = tol * risk.constant(loss).value
     n_iter, value, least, best = 0, np.inf, -np.inf, (coef, offset)
     for smooth in _smoothed(loss, _WIDTHS_WITHIN):
@@ -257,11 +218,11 @@ class _Within:
 
     at: Evaluation  # of the last call
 
-    def __init__(self, risk: Risk, loss: Loss, bound: np.ndarray, allowed: float) -> None:
+    def __init__(self, risk: Risk, loss: Loss, bound: float, allowed: float) -> None:
         self._risk, self._loss, self._bound, self._allowed = risk, loss, bound, allowed
         n_columns, n_outputs = risk.shape
         self._shape = n_columns + 1, n_outputs
-        self._unit = np.tile(bound, (n_columns + 1, 1))
+        self._unit = np.full(self._shape, bound)
         self._unit[-1] *= n_columns**0.5  # of the offsets
         limits = np.ones(self._shape)
         limits[-1] = np.inf if risk.moments.n_constants else 0.0
@@ -299,27 +260,14 @@ def _smoothed(loss: Loss, widths: tuple[float, ...]) -> list[Loss]:
     return [loss] if loss.smooth else [loss.smoothed(width) for width in widths]
 
 
-def _minimise_freely(
-    risk: Risk, loss: Loss, begin: np.ndarray, max_iter: int, tol: float
-) -> tuple[Solution, str]:
-    """Return the solution without a bound, and a description of trouble, if any.
-
-    A piecewise linear loss of numbers starts at the coefficients ``begin``, and ends with the best
-    offsets for its coefficients.
-    """
-    coef, offset = np.zeros(risk.shape), np.zeros(risk.shape[1])
-    if loss.piecewise_linear:
-        coef, offset = begin, risk.levelled(loss, begin, offset)
-    if not loss.bounded_curvature:
-        coef, offset = begin, risk.start(loss)
-    start, n_iter, trouble = np.vstack([coef, offset]), 0, ""
+def _minimise_freely(risk: Risk, loss: Loss, max_iter: int, tol: float) -> tuple[Solution, str]:
+    """Return the solution without a bound, and a description of trouble, if any."""
+    n_columns, n_outputs = risk.shape
+    start, n_iter, trouble = np.zeros((n_columns + 1, n_outputs)), 0, ""
     for smooth in _smoothed(loss, _WIDTHS):
         start, n, trouble = _descend(risk, smooth, start, max_iter, tol)
         n_iter += n
-    coef, offset = start[:-1], start[-1]
-    if loss.piecewise_linear:
-        offset = offset + risk.levelled(loss, coef, offset)
-    return risk.solution(coef, offset, n_iter), trouble
+    return risk.solution(start[:-1], start[-1], n_iter), trouble
 
 
 def _descend(

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.places import HOST, Place, check_on_host, place_of, to_host
+from trickless.arrays.places import HOST, Place, check_on_host, place_of
 from trickless.arrays.threads import linear_algebra
 from trickless.arrays.weighted import effective_rows
 from trickless.errors import InvalidValueError
@@ -32,7 +32,6 @@ from trickless.solvers.least_squares.gaussian_answers import GaussianAnswers
 from trickless.solvers.least_squares.passes import Grid, Pilot, solve_in_passes
 from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.problem import Problem, check_alpha
-from trickless.solvers.least_squares.reweighted import minimise_reweighted
 from trickless.solvers.least_squares.ridge import (
     solve,
     solve_by_gcv,
@@ -380,20 +379,13 @@ class Sums(Following, GaussianAnswers):
         problem: Problem,
         advance: Callable[[int], object] = ignore,
     ) -> None:
-        """Minimise the risk of another loss, with the alpha chosen for the squared loss.
+        """Minimise the risk of another loss.
 
-        For losses without a bound of the curvature, it is chosen for a working response.
+        An alpha that is chosen for the squared loss, whose curvature is 1, is multiplied by the
+        curvature of the loss, if that is smaller.
         """
-        if not loss.bounded_curvature:
-            with self._dependent_columns(problem):
-                least = minimise_reweighted(self, X, targets, weight, loss, problem, advance)
-            self._solution, self._network = least, None
-            return
         moments, squared = self._moments(problem), self.solution(problem)
-        factor: np.ndarray | float = 1.0
-        if isinstance(problem.alpha, str):
-            fitted = to_host(self.function(problem)(X)) if loss.for_numbers else targets
-            factor = loss.relative_curvature(fitted, targets, weight)
+        factor = min(loss.curvature, 1.0) if isinstance(problem.alpha, str) else 1.0
         with self._dependent_columns(problem):
             least = minimise(
                 self._passes(X, problem.cache_bytes, problem, advance),
@@ -408,9 +400,7 @@ class Sums(Following, GaussianAnswers):
                 self._bound(problem),
                 squared.coef,
             )
-        grid = squared.grid
-        if grid is not None and not loss.for_numbers:
-            grid = grid * factor
+        grid = None if squared.grid is None else squared.grid * factor
         self._solution, self._network = least._replace(grid=grid, scores=squared.scores), None
 
 
