@@ -43,7 +43,7 @@ def test_new_targets_are_inside_as_often_as_asked(options, n):
         X, y = numbers(rng, 500)
         low, high = model.predict_interval(X).T
         shares.append(((low <= y) & (y <= high)).mean())
-    n_held_out = len(model.descent_.unseen.weight)
+    n_held_out = len(model.descent_.unseen.targets)
     assert n_held_out == (n if n == 300 and options is TREES else n // 10)
     error = np.std(shares) / len(shares) ** 0.5
     most = 0.9 + 1 / (n_held_out + 1)
@@ -62,7 +62,7 @@ def test_held_out_rows_are_predicted_by_the_trial(correction, monkeypatch):
         monkeypatch.setattr("trickless.solvers.descent.corrective.is_possible", lambda *_: False)
     model = DoublyStochasticRegressor(**TREES, random_state=0)
     unseen = model.fit(X, y, X_val=X_val, y_val=y_val).descent_.unseen
-    assert len(unseen.weight) == 2048
+    assert len(unseen.targets) == 2048
     some = [np.flatnonzero(y_val == target)[0] for target in unseen.targets[:, 0]]
     assert np.ptp(some) > 2900
     np.testing.assert_allclose(unseen.decisions[:, 0], model.predict(X_val[some]), atol=1e-5)
@@ -75,19 +75,20 @@ def test_weights_and_outputs_are_those_of_the_rows(tmp_path):
     X, y = numbers(rng, 300)
     weight, Y = rng.integers(1, 4, 300), np.column_stack([y, 100 * X[:, 2] + 5 * y])
     model = DoublyStochasticRegressor(**TREES, random_state=0).fit(X, Y, weight)
-    found, unseen = model.predict_interval(X), model.descent_.unseen
+    found, unseen = model.predict_interval(X, weighted=True), model.descent_.unseen
     assert found.shape == (300, 2, 2)
-    assert unseen.weight.mean() == pytest.approx(1)
     which = [np.flatnonzero(Y[:, 0] == target)[0] for target in unseen.targets[:, 0]]
-    np.testing.assert_allclose(unseen.weight, weight[which] / weight.mean())
+    counts, weight = unseen.counted.by_weight, weight[which]
+    np.testing.assert_allclose(counts, weight * weight.sum() / (weight @ weight))
+    assert (unseen.counted.once == 1).all()
     for output, width in enumerate(np.diff(found[0])[:, 0]):
         far = np.abs(unseen.targets - unseen.decisions)[:, output]
-        share = unseen.weight[far <= width / 2 + 1e-6].sum() / (unseen.weight.sum() + 1)
-        below = unseen.weight[far < width / 2 - 1e-6].sum() / (unseen.weight.sum() + 1)
+        share = counts[far <= width / 2 + 1e-6].sum() / (counts.sum() + 1)
+        below = counts[far < width / 2 - 1e-6].sum() / (counts.sum() + 1)
         assert below < 0.9 <= share
     trickless.save(model, tmp_path / "model", for_prediction=True)
     again = trickless.load(tmp_path / "model")
-    np.testing.assert_array_equal(again.predict_interval(X), found)
+    np.testing.assert_array_equal(again.predict_interval(X, weighted=True), found)
 
 
 CLASSIFIERS = [
@@ -110,7 +111,7 @@ def test_sets_hold_the_true_class_as_often_as_asked(model, n_classes, tmp_path):
     assert sets.shape == (5000, n_classes)
     assert sets.dtype == bool
     hit = sets[np.arange(5000), np.searchsorted(model.classes_, true)].mean()
-    n_unseen = len(model._scores().weight)
+    n_unseen = len(model._scores().values)
     error = (0.09 / n_unseen + 0.09 / 5000) ** 0.5
     assert 0.9 - 4 * error < hit
     assert hit < 0.93 + 4 * error or sets.sum(axis=1).mean() < 1.01

@@ -99,7 +99,8 @@ def test_weights_shift_the_coverage_to_the_rows_that_they_stand_for():
         for weighted in shares:
             model = KitchenSinksRegressor(Gaussian(1.0), 10, alpha=1e-4, random_state=0)
             model.fit(x[:, None], y, 4 * x**3 if weighted else None)
-            shares[weighted].append(coverage(model.predict_interval(new[:, None]), y_new).mean())
+            found = model.predict_interval(new[:, None], weighted=weighted)
+            shares[weighted].append(coverage(found, y_new).mean())
     error = {key: np.std(each) / len(each) ** 0.5 for key, each in shares.items()}
     assert np.mean(shares[False]) < 0.9 - 5 * error[False]
     assert abs(np.mean(shares[True]) - 0.9) < 0.01 + 3 * error[True]

@@ -199,7 +199,7 @@ SOLVED = {
 def assert_same_unseen(model, local):
     """Assert that rows that were held out are the same, in any order."""
     ours, theirs = (
-        np.column_stack([*each.decisions.T, *each.targets.T, each.weight])
+        np.column_stack([*each.decisions.T, *each.targets.T, *each.counted])
         for each in (model.descent_.unseen, local.descent_.unseen)
     )
     ours, theirs = (rows[np.lexsort(np.round(rows, 5).T)] for rows in (ours, theirs))

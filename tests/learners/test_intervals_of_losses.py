@@ -38,7 +38,7 @@ def covered(model, X, y):
 )
 def test_held_out_rows_give_coverage_for_any_loss(model, make):
     X, y = make(3000)
-    held_out = len(model.fit(X, y).descent_.unseen.weight)
+    held_out = len(model.fit(X, y).descent_.unseen.targets)
     A, b = make(4000)
     inside, _ = covered(model, A, b)
     error = np.sqrt(0.09 / held_out + 0.09 / len(b))

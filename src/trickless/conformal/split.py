@@ -111,6 +111,12 @@ class SplitConformal(BaseEstimator):
                 "leave these rows out",
             )
         weight = _ratios(sample_weight, len(y))
+        if weight is not None and not weight.any():
+            raise InvalidValueError(
+                "SplitConformal: sample_weight is 0 for all rows of calibrate, so none of them is "
+                "like a new row",
+                "rows where new ones occur",
+            )
         groups = None if groups is None else _groups(groups, len(y))
         self.scores_, self.ends_, self.sample_weight_, self.groups_ = scores, ends, weight, groups
         return self
@@ -257,6 +263,12 @@ class SplitConformal(BaseEstimator):
                     f"{name} for both, or for neither",
                 )
         of_new = _ratios(weight, n_new)
+        if of_new is not None and not of_new.all():
+            raise InvalidValueError(
+                f"SplitConformal: sample_weight is 0 for new row {int(of_new.argmin())}, as if new "
+                "rows did not occur there, so nothing is known of it",
+                "ratios of densities above 0 for new rows",
+            )
         found = np.empty((n_new, scores.shape[1]))
         if self.groups_ is None:
             parts = [("calibrate had", slice(None), slice(None))]

@@ -39,7 +39,7 @@ for (int r = 0; r < $ridges; r++) {
   }
 }
 for (int o = 0; o < $outputs; o++) {
-  s[o] = sqrt(noise[o] * (1.0 + ($constants.0 + square[ridge_of[o]]) / $n));
+  s[o] = sqrt(noise_of_new[o] + noise[o] * ($constants.0 + square[ridge_of[o]]) / $n);
 }
 return 0;
 """
@@ -59,7 +59,7 @@ def add_deviations(program: Program, model: Any, neurons: str, width: int) -> No
     with process_of(model, "error_bars=True") as process:
         ridges, ridge_of = np.unique(process.solution.ridge, return_inverse=True)
         factors = [to_host(posterior.factor) for posterior, _ in process.posteriors()]
-        moments, noise = process.moments, process.noise
+        moments, noise, of_new = process.moments, process.noise, process.noise_of_new
     below = np.tril_indices(n_columns)
     inverses = [solve_triangular(L, np.eye(n_columns), lower=True)[below] for L in factors]
     position = by_neuron_in_blocks(np.arange(n_columns), network.neurons.width)
@@ -68,6 +68,7 @@ def add_deviations(program: Program, model: Any, neurons: str, width: int) -> No
         z_mean=moments.z_mean,
         inverse_factor=np.concatenate(inverses),
         noise=noise,
+        noise_of_new=of_new,
         ridge_of=ridge_of,
     )
     numbers = {"width": width, "columns": n_columns, "ridges": len(ridges), "outputs": len(noise)}

@@ -13,7 +13,7 @@ from importlib import import_module
 #: Names in files, by the module that has their class.
 _NAMES = {
     "arrays.growing": "Growing GrowingSparse",
-    "conformal.unseen": "Scores Unseen",
+    "conformal.unseen": "Counted Scores Unseen",
     "files.checkpoint": "Progress",
     "functions.exact_kernel": "ExactKernel",
     "functions.expansion": "Expansion",

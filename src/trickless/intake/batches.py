@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from trickless.arrays.places import to_host
 from trickless.errors import InvalidTypeError
+from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels, LabelSets
 from trickless.intake.matrices import that_count
 from trickless.intake.rows import Batch
 from trickless.intake.targets import Numbers
+from trickless.intake.weights import check_weights
 
 Targets = Numbers | Labels | LabelSets
 
@@ -34,6 +37,21 @@ def with_matrix(
         return targets.after(matrix), that_count(X, matrix, weight)
     matrix = targets.matrix(y, stream)
     return targets, that_count(X, matrix, targets.weights(y, weight, class_weight, stream))
+
+
+def rows_that_count(learner: Any, y: Any, sample_weight: Any) -> np.ndarray:
+    """Return which rows of a fit have a positive weight."""
+    owner = type(learner).__name__
+    y = as_targets(owner, to_host(y), learner._numeric)
+    kept = np.ones(len(y), dtype=bool)
+    weight = check_weights(owner, to_host(sample_weight), len(y))
+    if weight is not None:
+        kept = weight > 0
+    if isinstance(learner.targets_, Labels):
+        weight = learner.targets_.weights(y[kept], None, learner.class_weight)
+        if weight is not None:
+            kept[kept] = weight > 0
+    return kept
 
 
 def each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any, Any]]:

@@ -234,7 +234,9 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     def _temperatures(self) -> Temperatures | None:
         """Return the temperatures of probabilities; None if they come from the link of the loss."""
         rows = self._unseen() if self._calibrates() else None
-        return None if rows is None else find_temperatures(*rows)
+        if rows is None:
+            return None
+        return find_temperatures(rows.decisions, rows.targets, rows.counted.by_weight)
 
     def _unseen(self) -> Unseen | None:
         """Return rows that the model has not learned from, with its decision values, if any."""

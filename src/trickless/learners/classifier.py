@@ -22,7 +22,7 @@ from trickless.intake.labels import Labels, LabelSets, spelled_as_classes
 from trickless.intake.one_row import ReadRow
 from trickless.learners.arguments import GROWING, LABELS, LEARNING, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
-from trickless.learners.intervals import sets_of_classes
+from trickless.learners.intervals import WEIGHTED, sets_of_classes
 from trickless.learners.one_row import OneRow, chances, decisions, labels
 from trickless.rules import check_value, choice, with_remedies
 from trickless.solvers.calibration import certain, each_apart, probabilities
@@ -224,16 +224,14 @@ class Classifier(ClassifierMixin, Learner):
 
     @in_one_state
     @completed_by(PREDICTING)
-    def predict_set(self, X: Any, confidence: float = 0.9) -> Any:
+    def predict_set(self, X: Any, confidence: float = 0.9, *, weighted: bool = False) -> Any:
         """Predict sets of classes that hold the true class with a probability of ``confidence``.
 
         A set holds the most likely classes, as many as are needed [1]_. How many follows from rows
         that the model had not learned from when it predicted them: Kitchen Sinks leaves out up to
         2,048 rows in turn, Doubly Stochastic holds rows out for early stopping, and online learners
-        use the last rows before they learn them. Rows count by their weights, and by the weights of
-        their classes: with ``class_weight="balanced"``, sets of 90 % hold nine of ten rows if all
-        classes are equally frequent, and more or fewer of the rows as they come. For other
-        learners, use :class:`trickless.conformal.SplitConformal` with rows of yours.
+        use the last rows before they learn them. For other learners, use
+        :class:`trickless.conformal.SplitConformal` with rows of yours.
 
         Parameters
         ----------
@@ -241,6 +239,12 @@ class Classifier(ClassifierMixin, Learner):
             The probability that the true class is in its set. It is an average over rows, which
             must come from the same source as the training rows. Sets are never empty, so they hold
             the true class more often if the most likely class alone does.
+        weighted : bool, default=False
+            Whether rows count by their ``sample_weight`` and the weights of their classes. By
+            default each row counts once, and sets hold the classes of rows as they come, whatever
+            their weights in the fit. With True and ``class_weight="balanced"``, sets of 90 % hold
+            nine of ten rows if all classes are equally frequent. In both cases, rows fade with a
+            ``half_life``.
 
         Returns
         -------
@@ -259,7 +263,8 @@ class Classifier(ClassifierMixin, Learner):
         """
         check_is_fitted(self)
         check_confidence(type(self).__name__, confidence)
-        return sets_of_classes(self, X, confidence)
+        check_value(type(self).__name__, "weighted", weighted, WEIGHTED)
+        return sets_of_classes(self, X, confidence, weighted)
 
     def _likely(self, decisions: np.ndarray) -> np.ndarray:
         """Return probabilities for sets of classes; without a link, by the softmax function."""

@@ -15,11 +15,9 @@ from sklearn.utils import _safe_indexing
 from trickless.arrays.places import to_host
 from trickless.arrays.weighted import effective_rows
 from trickless.errors import InvalidTypeError, InvalidValueError, cause_in, remedy_in
-from trickless.intake.given import as_targets
+from trickless.intake.batches import rows_that_count
 from trickless.intake.groups import group_numbers
-from trickless.intake.labels import Labels
 from trickless.intake.rows import Batch
-from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import is_watched, watch_rows
 from trickless.learners.neuron_learner import begin_stream, receive_rows
 from trickless.neurons import Neurons, Trees
@@ -323,21 +321,6 @@ def groups_of(learner: Any, groups: Any, y: Any, sample_weight: Any) -> np.ndarr
     kept = rows_that_count(learner, y, sample_weight)
     numbers = group_numbers(type(learner).__name__, groups, len(kept))
     return np.unique(numbers[kept], return_inverse=True)[1].ravel()
-
-
-def rows_that_count(learner: Any, y: Any, sample_weight: Any) -> np.ndarray:
-    """Return which rows of a fit have a positive weight."""
-    owner = type(learner).__name__
-    y = as_targets(owner, to_host(y), learner._numeric)
-    kept = np.ones(len(y), dtype=bool)
-    weight = check_weights(owner, to_host(sample_weight), len(y))
-    if weight is not None:
-        kept = weight > 0
-    if isinstance(learner.targets_, Labels):
-        weight = learner.targets_.weights(y[kept], None, learner.class_weight)
-        if weight is not None:
-            kept[kept] = weight > 0
-    return kept
 
 
 def watch_held_out(

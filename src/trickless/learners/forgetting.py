@@ -9,9 +9,12 @@ from sklearn.utils.validation import _num_samples
 
 from trickless.arrays.places import to_host
 from trickless.errors import InvalidValueError
+from trickless.intake.batches import rows_that_count
+from trickless.intake.rows import Batch
 from trickless.intake.weights import check_weights
 from trickless.rules import with_remedies
 from trickless.solvers.clock import Clock, are_several, as_times, in_units
+from trickless.solvers.least_squares.row_sample import Arrival
 
 
 class Aged(NamedTuple):
@@ -23,8 +26,8 @@ class Aged(NamedTuple):
         Sample weights, times the factors of their ages.
     fade : float
         The factor of the weights of all earlier rows.
-    arrived : int or None
-        The number of earlier rows. None if the learner has never forgotten any.
+    arrival : Arrival or None
+        When the rows came. None if the learner has never forgotten any.
     passed : array of shape (n_rows,) or None
         Half-lives between the latest earlier row and each row.
     times : array of shape (n_rows,) or None
@@ -33,13 +36,21 @@ class Aged(NamedTuple):
 
     weight: Any
     fade: float = 1.0
-    arrived: int | None = None
+    arrival: Arrival | None = None
     passed: np.ndarray | None = None
     times: np.ndarray | None = None
 
     def unaged(self, sample_weight: Any) -> Aged:
         """Return the same with the weights that the rows have when they come."""
         return self._replace(weight=sample_weight)
+
+    def of_batch(self, learner: Any, y: Any, batch: Batch) -> Aged:
+        """Return the same for the rows of a batch that count, without those of weight 0."""
+        arrival, n_rows = self.arrival, len(batch[1])
+        if arrival is None or n_rows in (0, len(arrival.fresh)):
+            return self
+        kept = rows_that_count(learner, y, self.weight)
+        return self._replace(arrival=arrival._replace(fresh=arrival.fresh[kept]))
 
 
 def age(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
@@ -51,12 +62,13 @@ def age(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
         return Aged(sample_weight)
     owner, n_rows, clock = _begun(learner, X)
     learner.clock_, ages = clock.after(owner, n_rows, timestamps, learner.half_life)
-    arrived = clock.n_rows if forgets or clock.forgets else None
+    fresh = np.ones(n_rows) if ages.weights is None else ages.weights
+    arrival = Arrival(clock.n_rows, fresh) if forgets or clock.forgets else None
     if ages.weights is None:
-        return Aged(sample_weight, ages.fade, arrived)
+        return Aged(sample_weight, ages.fade, arrival)
     weight = check_weights(owner, to_host(sample_weight), n_rows, may_be_empty=True)
-    weight = ages.weights if weight is None else weight * ages.weights
-    return Aged(weight, ages.fade, arrived, ages.passed)
+    weight = fresh if weight is None else weight * fresh
+    return Aged(weight, ages.fade, arrival, ages.passed)
 
 
 def _begun(learner: Any, X: Any) -> tuple[str, int, Clock]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,8 @@ class GaussianProcess(Regressor, SolvedLearner):
         -------
         y : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
         std : array of the same shape, if ``return_std``
-            Standard deviation of a new target. The model is read as a Gaussian process whose
+            Standard deviation of a new target of rows as they come, whatever weights the training
+            rows have. The model is read as a Gaussian process whose
             posterior mean is the solution. Its kernel is the kernel of the drawn neurons times
             ``noise_variance_ / (n alpha_)``. The kernel of the drawn neurons approaches the exact
             kernel of the family as ``n_neurons`` grows.
@@ -80,7 +82,7 @@ class GaussianProcess(Regressor, SolvedLearner):
             return mean, self.targets_.shaped(to_device_of(X, deviations))
         with process_of(self, "return_cov=True") as process:
             covariance = process.covariance(X)
-            covariance[np.diag_indices(len(covariance))] += process.noise
+            covariance[np.diag_indices(len(covariance))] += process.noise_of_new
         covariance = covariance[:, :, 0] if self.targets_.is_vector else covariance
         return mean, to_device_of(X, covariance)
 
@@ -143,7 +145,11 @@ class GaussianProcess(Regressor, SolvedLearner):
     @property
     @in_one_state
     def noise_variance_(self) -> Any:
-        """Variance of the noise: residual sum of squares / residual degrees of freedom."""
+        """Variance of the noise: residual sum of squares / residual degrees of freedom.
+
+        With ``sample_weight``, squares count by their weights, so it is the noise at a row of mean
+        weight if weights are inverse to the variance of the noise.
+        """
         check_is_fitted(self)
         self._check_single("noise_variance_")
         check_deviations(self)
@@ -273,6 +279,16 @@ class GaussianProcess(Regressor, SolvedLearner):
     def _each_output(self, values: np.ndarray) -> Any:
         """Return a number, or an array if there are several outputs."""
         return float(values[0]) if self.targets_.is_vector else values
+
+
+def intervals_by_deviations(learner: Any, X: Any, confidence: float, weighted: bool) -> Any:
+    """Return intervals as if targets were normal with the mean and deviation of the model."""
+    decisions, rows = learner._decide(X), learner._rows_to_predict(X)
+    with process_of(learner, "method='gaussian'") as process:
+        if weighted:
+            process = process._replace(noise_of_new=process.noise)
+        far = NormalDist().inv_cdf(0.5 + confidence / 2) * process.deviations(rows)
+    return to_device_of(decisions, learner.targets_.ends(to_host(decisions), far))
 
 
 @contextmanager

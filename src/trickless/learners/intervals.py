@@ -11,59 +11,59 @@ from trickless.arrays.places import to_device_of, to_host
 from trickless.conformal.levels import check_enough
 from trickless.conformal.quantiles import upper_quantiles
 from trickless.conformal.sets import scores_of_classes
-from trickless.conformal.unseen import Scores, Unseen, relative
+from trickless.conformal.unseen import Counted, Scores, Unseen
 from trickless.errors import InvalidValueError
 from trickless.intake.labels import LabelSets
-from trickless.rules import warn
+from trickless.rules import boolean, warn
 from trickless.selection.relevance import learned_relevance
+from trickless.solvers.clock import are_several
 from trickless.solvers.least_squares.left_out_intervals import FullConformal, JackknifePlus
 
 _SPLIT = "trickless.conformal.SplitConformal(model).calibrate(X, y) with rows of yours"
 _HAD = "the model has kept"
+#: Rule of what rows count by.
+WEIGHTED = boolean("weighted=False counts each row once, and True by its weight in the fit")
 
 
-def intervals_by_errors(learner: Any, X: Any, confidence: float) -> Any:
+def intervals_by_errors(learner: Any, X: Any, confidence: float, weighted: bool) -> Any:
     """Return all targets that are no farther than a quantile of rows that were not learned."""
-    far, decisions = how_far(learner, confidence), learner._decide(X)
+    far, decisions = how_far(learner, confidence, weighted), learner._decide(X)
     return to_device_of(decisions, learner.targets_.ends(to_host(decisions), far))
 
 
-def how_far(learner: Any, confidence: float) -> np.ndarray:
+def how_far(learner: Any, confidence: float, weighted: bool = False) -> np.ndarray:
     """Return how far targets may be from what is predicted, by rows that were not learned."""
     rows, targets = learner._unseen(), learner.targets_
     if rows is None:
         raise _nothing_unseen(learner, "intervals")
-    _warn_of_given(learner)
-    _check_enough(learner, rows.weight, confidence)
+    counts = _counts(learner, rows.counted, confidence, weighted)
     errors = targets.distances(rows.decisions, rows.targets).T
-    return upper_quantiles(errors, confidence, relative(rows.weight))
+    return upper_quantiles(errors, confidence, counts)
 
 
-def intervals_by_leaving_out(learner: Any, X: Any, confidence: float, method: str) -> Any:
+def intervals_by_leaving_out(
+    learner: Any, X: Any, confidence: float, method: str, weighted: bool
+) -> Any:
     """Return intervals of a learner whose sums can leave out rows one by one."""
     sums, problem = learner.sums_, learner._problem()
     X = learner._rows_to_predict(X)
-    check_left_out_rows(learner, confidence)
-    rule = FullConformal if method == "full" else JackknifePlus
-    found = sums.intervals(X, problem, rule(confidence, choices_of(learner)))
+    how = confidence, counts_of_left_out(learner, confidence, weighted), choices_of(learner)
+    rule = FullConformal(*how) if method == "full" else JackknifePlus(*how)
+    found = sums.intervals(X, problem, rule)
     return to_device_of(X, learner.targets_.in_units(found))
 
 
-def check_left_out_rows(learner: Any, confidence: float) -> None:
-    """Raise an error if the rows that are left out are too few, and warn if they were given."""
-    _warn_of_given(learner)
-    rows = learner.sums_.left_out(learner._problem()).unseen()
-    _check_enough(learner, rows.weight, confidence)
+def counts_of_left_out(
+    learner: Any, confidence: float, weighted: bool = False
+) -> np.ndarray | None:
+    """Return how much the rows that are left out count, or None if all count as 1."""
+    rows = learner.sums_.left_out(learner._problem())
+    return _counts(learner, rows.counted, confidence, weighted)
 
 
-def intervals_by_deviations(learner: Any, X: Any, confidence: float) -> Any:
-    """Return intervals as if targets were normal with the mean and deviation of the model."""
-    predicted, std = learner.predict(X, return_std=True)
-    mean, far = to_host(predicted), NormalDist().inv_cdf(0.5 + confidence / 2) * to_host(std)
-    return to_device_of(predicted, np.stack([mean - far, mean + far], axis=-1))
-
-
-def intervals_by_experts(learner: Any, X: Any, confidence: float, method: str) -> Any:
+def intervals_by_experts(
+    learner: Any, X: Any, confidence: float, method: str, weighted: bool
+) -> Any:
     """Return intervals of an ensemble, by its errors at the last rows before it learned them.
 
     The errors count relative to the standard deviations that were predicted, and fade. If targets
@@ -84,8 +84,8 @@ def intervals_by_experts(learner: Any, X: Any, confidence: float, method: str) -
         square = (1 + weight @ errors**2) / (1 + weight.sum())
         far = NormalDist().inv_cdf(0.5 + confidence / 2) * np.sqrt(square)
     else:
-        _check_enough(learner, weight, confidence)
-        far = upper_quantiles(errors.T, confidence, relative(weight))
+        counts = _counts(learner, Counted(weight, weight), confidence, weighted)
+        far = upper_quantiles(errors.T, confidence, counts)
     ahead = learner._ahead(learner._rows_to_predict(X))
     return learner.targets_.ends(ahead.decisions, far * ahead.deviations)
 
@@ -100,14 +100,14 @@ def choices_of(learner: Any) -> int:
     return int(alpha) + int(learned_relevance(learner.neurons_) is not None)
 
 
-def sets_of_classes(learner: Any, X: Any, confidence: float) -> Any:
+def sets_of_classes(learner: Any, X: Any, confidence: float, weighted: bool) -> Any:
     """Return which classes are in the sets of rows, (n_rows, n_classes)."""
-    far, decisions = how_unlikely(learner, confidence), learner._decide(X)
+    far, decisions = how_unlikely(learner, confidence, weighted), learner._decide(X)
     of_new = scores_of_classes(learner._likely(to_host(decisions)))
     return to_device_of(decisions, of_new <= far)
 
 
-def how_unlikely(learner: Any, confidence: float) -> float:
+def how_unlikely(learner: Any, confidence: float, weighted: bool = False) -> float:
     """Return the probability that classes above one in a set may have, by rows not learned."""
     if isinstance(learner.targets_, LabelSets):
         raise InvalidValueError(
@@ -118,9 +118,8 @@ def how_unlikely(learner: Any, confidence: float) -> float:
     scores = learner._scores()
     if scores is None:
         raise _nothing_unseen(learner, "sets of classes")
-    _warn_of_given(learner)
-    _check_enough(learner, scores.weight, confidence)
-    return float(upper_quantiles(scores.values, confidence, relative(scores.weight)))
+    counts = _counts(learner, scores.counted, confidence, weighted)
+    return float(upper_quantiles(scores.values, confidence, counts))
 
 
 def _warn_of_given(learner: Any) -> None:
@@ -137,12 +136,25 @@ def scores_of_rows(rows: Unseen, likely: np.ndarray) -> Scores:
     """Return the scores of the true classes of rows, by the probabilities of all classes."""
     y = rows.targets
     which = (y[:, 0] > 0).astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
-    return Scores(scores_of_classes(likely)[np.arange(len(y)), which], rows.weight)
+    return Scores(scores_of_classes(likely)[np.arange(len(y)), which], rows.counted)
 
 
-def _check_enough(learner: Any, counts: np.ndarray, confidence: float) -> None:
-    owner, n_rows = type(learner).__name__, float(np.sum(counts))
-    check_enough(owner, _HAD, n_rows, confidence, "fit with more rows")
+def _counts(learner: Any, counted: Counted, confidence: float, weighted: bool) -> np.ndarray | None:
+    """Return how much rows count that were not learned, or None if all count as 1.
+
+    Raises an error if they are too few for the confidence, and warns if they chose the neurons.
+    """
+    owner = type(learner).__name__
+    if weighted and are_several(getattr(learner, "half_life", None)):
+        raise InvalidValueError(
+            f"{owner}: weighted={weighted!r} does not go with half_life={learner.half_life!r}, "
+            "because an ensemble of half-lives does not keep the weights of its last rows",
+            "weighted=False, or half_life=<number>",
+        )
+    _warn_of_given(learner)
+    counts = counted.by_weight if weighted else counted.once
+    check_enough(owner, _HAD, float(counts.sum()), confidence, "fit with more rows")
+    return counted.relative(weighted)
 
 
 def _nothing_unseen(learner: Any, what: str) -> InvalidValueError:

@@ -7,8 +7,8 @@ from typing import Any
 from trickless.arrays.states import in_one_state
 from trickless.errors import InvalidValueError
 from trickless.learners.ensembles import is_ensemble
+from trickless.learners.gaussian_process import intervals_by_deviations
 from trickless.learners.intervals import (
-    intervals_by_deviations,
     intervals_by_errors,
     intervals_by_experts,
     intervals_by_leaving_out,
@@ -27,10 +27,12 @@ class LeftOutIntervals(Regressor, SolvedLearner):
     )
 
     @in_one_state
-    def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "auto") -> Any:
+    def predict_interval(
+        self, X: Any, confidence: float = 0.9, method: str = "auto", *, weighted: bool = False
+    ) -> Any:
         """Predict intervals that hold new targets with a probability of ``confidence``.
 
-        Up to 2,048 rows are left out one by one, without a refit. Rows count by their weights.
+        Up to 2,048 rows are left out one by one, without a refit.
 
         Parameters
         ----------
@@ -54,6 +56,11 @@ class LeftOutIntervals(Regressor, SolvedLearner):
               quantile of the errors that all rows would have with the mean leverage. Intervals
               are then too narrow if there are few rows for each column. The mean leverage is only
               known for an ``alpha`` that was chosen.
+        weighted : bool, default=False
+            Whether rows count by their ``sample_weight``. By default each row counts once, and
+            intervals hold targets of rows as they come, whatever their weights in the fit. With
+            True, they hold targets of the rows that the weights stand for, if these are ratios of
+            densities. In both cases, rows fade with ``half_life``.
 
         Returns
         -------
@@ -98,16 +105,16 @@ class LeftOutIntervals(Regressor, SolvedLearner):
         >>> bool(((low <= y[300:]) & (y[300:] <= high)).mean() > 0.8)
         True
         """
-        return super().predict_interval(X, confidence, method)
+        return super().predict_interval(X, confidence, method, weighted=weighted)
 
-    def _intervals(self, X: Any, confidence: float, method: str) -> Any:
+    def _intervals(self, X: Any, confidence: float, method: str, weighted: bool) -> Any:
         if is_ensemble(self):
-            return intervals_by_experts(self, X, confidence, method)
+            return intervals_by_experts(self, X, confidence, method, weighted)
         if method == "gaussian":
-            return intervals_by_deviations(self, X, confidence)
+            return intervals_by_deviations(self, X, confidence, weighted)
         if self._has_errors_only(method):
-            return intervals_by_errors(self, X, confidence)
-        return intervals_by_leaving_out(self, X, confidence, method)
+            return intervals_by_errors(self, X, confidence, weighted)
+        return intervals_by_leaving_out(self, X, confidence, method, weighted)
 
     def _has_errors_only(self, method: str = "auto") -> bool:
         """Return whether intervals come from errors of a kind; else rows can be left out.

@@ -18,7 +18,7 @@ from trickless.intake.one_row import ReadRow
 from trickless.intake.targets import Numbers, check_scale
 from trickless.learners.arguments import LEARNING, NUMBERS, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
-from trickless.learners.intervals import intervals_by_errors
+from trickless.learners.intervals import WEIGHTED, intervals_by_errors
 from trickless.learners.one_row import OneRow, numbers
 from trickless.learners.quantiles import explained
 from trickless.rules import Rule, check_value, choice, with_remedies
@@ -86,7 +86,9 @@ class Regressor(RegressorMixin, Learner):
 
     @in_one_state
     @completed_by(PREDICTING)
-    def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "auto") -> Any:
+    def predict_interval(
+        self, X: Any, confidence: float = 0.9, method: str = "auto", *, weighted: bool = False
+    ) -> Any:
         """Predict intervals that hold new targets with a probability of ``confidence``.
 
         They are the predictions plus and minus a quantile of the errors at rows that the model had
@@ -97,6 +99,11 @@ class Regressor(RegressorMixin, Learner):
         ----------
         method : {"auto", "held-out"}, default="auto"
             There is one method, which "auto" uses.
+        weighted : bool, default=False
+            Whether rows count by their ``sample_weight``. By default each row counts once, and
+            intervals hold targets of rows as they come, whatever their weights in the fit. With
+            True, they hold targets of the rows that the weights stand for, if these are ratios of
+            densities.
 
         Returns
         -------
@@ -111,10 +118,11 @@ class Regressor(RegressorMixin, Learner):
         check_is_fitted(self)
         check_confidence(type(self).__name__, confidence)
         check_value(type(self).__name__, "method", method, self._interval_methods)
-        return self._intervals(X, confidence, method)
+        check_value(type(self).__name__, "weighted", weighted, WEIGHTED)
+        return self._intervals(X, confidence, method, weighted)
 
-    def _intervals(self, X: Any, confidence: float, method: str) -> Any:
-        return intervals_by_errors(self, X, confidence)
+    def _intervals(self, X: Any, confidence: float, method: str, weighted: bool) -> Any:
+        return intervals_by_errors(self, X, confidence, weighted)
 
     @in_one_state
     @completed_by(NUMBERS, SCORING)

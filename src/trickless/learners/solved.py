@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
-from trickless.conformal.unseen import Scores, Unseen
+from trickless.conformal.unseen import Counted, Scores, Unseen
 from trickless.errors import MissingAttributeError
 from trickless.functions import alone
 from trickless.functions.network import Network, check_alike
@@ -81,9 +81,10 @@ class SolvedLearner(NeuronLearner):
             X, targets, weight, passed = *batch, aged.passed
             assert weight is not None and passed is not None
             weight = weight * np.exp2(passed[-1] - passed)  # the weights that they had at first
-            self.sums_.follow(X, targets, weight, self._problem(), passed, aged.arrived)
+            arrived = None if aged.arrival is None else aged.arrival.first
+            self.sums_.follow(X, targets, weight, self._problem(), passed, arrived)
         else:
-            how: Any = {"fade": aged.fade, "arrived": aged.arrived}
+            how: Any = {"fade": aged.fade, "arrival": aged.arrival}
             with self._progress(len(batch[1]), "row") as bar:
                 self.sums_.learn(*batch, self._problem(), Run(advance=bar.update), **how)
 
@@ -157,7 +158,8 @@ class SolvedLearner(NeuronLearner):
     def _unseen(self) -> Unseen | None:
         if is_ensemble(self):
             recent = self.sums_.recent
-            return Unseen(recent.decisions, recent.targets, self.sums_.recent_weights)
+            weight = self.sums_.recent_weights
+            return Unseen(recent.decisions, recent.targets, Counted(weight, weight))
         if not self._calibrates() or not self.sums_.has_unseen or self.weight_bound is not None:
             return None
         return self.sums_.unseen(self._problem())

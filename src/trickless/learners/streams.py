@@ -52,7 +52,8 @@ def learn_batch(
         linear_algebra(learner.n_jobs),
     ):
         aged = age(new, X, sample_weight, timestamps)
-        new._learn(_received(new, X, y, aged, classes), aged)
+        batch = _received(new, X, y, aged, classes)
+        new._learn(batch, aged.of_batch(new, y, batch))
 
 
 def learn_stream(
@@ -76,7 +77,7 @@ def learn_stream(
                     if (state := file.resume()) is not None:
                         _resume(new, state)
                     elif not file.behind:  # else the saved state includes this batch
-                        new._learn(batch, aged)
+                        new._learn(batch, aged.of_batch(new, y, batch))
                         if not is_ensemble(new):  # so that sums do not depend on when they are kept
                             _ = new.sums_.statistics
                         file.keep(partial(_state, new))
@@ -168,9 +169,8 @@ def _predicted_in_blocks(new: Any, batch: Batch, aged: Aged) -> np.ndarray:
             follower.solution(problem)
         stop = start + follower.rows_to_follow(problem, weight[start:], passed[start:] - before)
         part = slice(start, stop)
-        since, arrived = passed[part] - before, aged.arrived
-        if arrived is not None:
-            arrived += start
+        since, arrival = passed[part] - before, aged.arrival
+        arrived = None if arrival is None else arrival.first + start
         predicted = follower.follow(X[part], targets[part], weight[part], problem, since, arrived)
         if predicted is None:
             raise InvalidValueError(
@@ -180,7 +180,7 @@ def _predicted_in_blocks(new: Any, batch: Batch, aged: Aged) -> np.ndarray:
             )
         found.append(predicted)
         start, before = stop, float(passed[stop - 1])
-    if aged.arrived is None:  # as partial_fit learns them
+    if aged.arrival is None:  # as partial_fit learns them
         new._learn(batch, aged)
     else:
         new.sums_ = follower

@@ -265,7 +265,7 @@ class SumsLearner(ExpertWeights, SolvedLearner):
             else:
                 with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
                     run = Run(file.keep, file.resume(), bar.update)
-                    sums.learn(*batch, problem, run, aged.arrived)
+                    sums.learn(*batch, problem, run, aged.of_batch(new, y, batch).arrival)
             with new._progress(1, "solution", "solving") as bar:
                 if self.alpha == "loo":
                     sums.leave_one_out(*batch, problem)

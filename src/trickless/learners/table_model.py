@@ -307,7 +307,9 @@ class TableModel(Stated, BaseEstimator):
         return self._by_parts(snapshot(self.learner).predict_proba, X)
 
     @available_if(lambda model: hasattr(model.learner, "predict_interval"))
-    def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "auto") -> np.ndarray:
+    def predict_interval(
+        self, X: Any, confidence: float = 0.9, method: str = "auto", *, weighted: bool = False
+    ) -> np.ndarray:
         """Predict intervals that hold new targets with a probability of ``confidence``.
 
         Parameters
@@ -318,17 +320,19 @@ class TableModel(Stated, BaseEstimator):
             The probability that a target is in its interval.
         method : str, default="auto"
             A method of the learner's ``predict_interval``.
+        weighted : bool, default=False
+            Whether rows count by their weights, rather than once.
 
         Returns
         -------
         array of shape (n_rows, 2)
             Lower and upper ends.
         """
-        learner = snapshot(self.learner)
-        return self._by_parts(lambda rows: learner.predict_interval(rows, confidence, method), X)
+        interval = partial(snapshot(self.learner).predict_interval, weighted=weighted)
+        return self._by_parts(lambda rows: interval(rows, confidence, method), X)
 
     @available_if(lambda model: hasattr(model.learner, "predict_set"))
-    def predict_set(self, X: Any, confidence: float = 0.9) -> np.ndarray:
+    def predict_set(self, X: Any, confidence: float = 0.9, *, weighted: bool = False) -> np.ndarray:
         """Predict sets of classes that hold the true class with a probability of ``confidence``.
 
         Parameters
@@ -337,14 +341,16 @@ class TableModel(Stated, BaseEstimator):
             The rows to predict.
         confidence : float, default=0.9
             The probability that the true class is in its set.
+        weighted : bool, default=False
+            Whether rows count by their weights, rather than once.
 
         Returns
         -------
         bool array of shape (n_rows, n_classes)
             Columns are in the order of ``classes_``.
         """
-        learner = snapshot(self.learner)
-        return self._by_parts(lambda rows: learner.predict_set(rows, confidence), X)
+        classes = partial(snapshot(self.learner).predict_set, weighted=weighted)
+        return self._by_parts(lambda rows: classes(rows, confidence), X)
 
     @completed_by(_TARGET)
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

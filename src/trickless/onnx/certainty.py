@@ -11,13 +11,12 @@ from scipy import linalg
 import trickless.onnx.namespace as xp
 from trickless.arrays.places import to_host
 from trickless.conformal.quantiles import rank_of_bound, weight_of_bound
-from trickless.conformal.unseen import relative
 from trickless.errors import InvalidValueError
 from trickless.intake.means import Means
 from trickless.intake.targets import Numbers, Quantiles
 from trickless.learners.ensembles import check_single
 from trickless.learners.gaussian_process import process_of
-from trickless.learners.intervals import check_left_out_rows, choices_of, how_far
+from trickless.learners.intervals import choices_of, counts_of_left_out, how_far
 from trickless.learners.left_out_intervals import LeftOutIntervals
 from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
@@ -43,7 +42,7 @@ def deviations(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
             parts.append(squares / float(moments.n) * process.noise[same])
             order += np.flatnonzero(same).tolist()
     variance = xp.take(xp.concat(parts, axis=1), np.argsort(order), axis=1)
-    return model.targets_.shaped(xp.sqrt(variance + process.noise))
+    return model.targets_.shaped(xp.sqrt(variance + process.noise_of_new))
 
 
 def _activations(solved: Any, X: Tensor) -> Tensor:
@@ -76,11 +75,10 @@ def _(model: LeftOutIntervals, X: Tensor, f: Tensor, confidence: float) -> Tenso
     check_single(model, "interval in a graph")
     if model._has_errors_only():
         return interval.dispatch(Regressor)(model, X, f, confidence)
-    check_left_out_rows(model, confidence)
     sums, problem = model.sums_, model._problem()
     rows, parts, order = sums.left_out(problem), [], []
-    weight, Z = relative(rows.unseen().weight), _activations(sums, X)
-    how = weight, confidence, choices_of(model)
+    Z = _activations(sums, X)
+    how = counts_of_left_out(model, confidence), confidence, choices_of(model)
     with sums._dependent_columns(problem):
         for influence, same in sums.influences(problem, rows.share):
             of_old = _affine(influence, Z)

@@ -18,7 +18,7 @@ import numpy as np
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import take, to_host
 from trickless.arrays.stated import check_array, check_count, check_list
-from trickless.conformal.unseen import MOST, Unseen
+from trickless.conformal.unseen import MOST, Counted, Unseen
 from trickless.functions.network import check_source
 from trickless.functions.stream import StoredNeurons
 from trickless.neurons import Weights
@@ -73,7 +73,10 @@ class Found(NamedTuple):
         """Return plain data."""
         weights = None if self.weights is None else list(self.weights)
         correction = [] if self.correction is None else list(self.correction)
-        unseen = [] if self.unseen is None else list(self.unseen)
+        unseen = []
+        if self.unseen is not None:
+            decisions, targets, counted = self.unseen
+            unseen = [decisions, targets, *counted]
         return [self.n_neurons, self.scores, self.scored, self.level, weights, correction, unseen]
 
     @classmethod
@@ -81,14 +84,15 @@ class Found(NamedTuple):
         """Return what a state says, or None if the trial, which began so, is not over."""
         if not state:
             return None
-        n_neurons, scores, scored, level, weights, correction, *others = state
+        n_neurons, scores, scored, level, weights, correction, unseen = state
         check_count("neurons of the trial", n_neurons, 0)
         check_array("level of the trial", level, "f8", descent.intercept.shape)
         check_list("scores of the trial", scores, int | float)
         check_list("scored of the trial", scored, int, len(scores))
         solve, rows = Correction.of(correction), None
-        if others and others[0]:  # files of older versions have no rows
-            rows = Unseen(*others[0])
+        if unseen:
+            decisions, targets, *counted = unseen
+            rows = Unseen(decisions, targets, Counted(*counted))
             rows.check(len(descent.intercept))
         if weights is None:
             return cls(n_neurons, scores, scored, level, None, solve, rows)

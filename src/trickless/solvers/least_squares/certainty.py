@@ -97,7 +97,7 @@ class Certainty(NamedTuple):
         moments = Moments(none, none, self.z_mean, none, self.n, 0, 0.0)
         moments.n_constants = self.n_constants
         if self.rows is not None:
-            moments.rows = KeptRows(self.rows, none)
+            moments.rows = KeptRows(self.rows, none, none)
         else:
             covariance = np.zeros((size, size))
             below = np.tril_indices(size)

@@ -195,11 +195,5 @@ class Fitted(Stated):
         else:
             assert self.statistics is not None and self.statistics.sample is not None
             sample = self.statistics.sample.counted()
-            weight = np.divide(
-                sample.weight,
-                sample.copies,
-                out=np.zeros_like(sample.weight),
-                where=sample.copies > 0,
-            )
-            share = weight / self.statistics.weight
+            share = sample.of_one(sample.weight) / self.statistics.weight
         return self._each(sample.X, sample.targets, sample.copies, share, problem)

@@ -14,6 +14,7 @@ from trickless.solvers.least_squares.delayed import MOST_ROWS, Delayed
 from trickless.solvers.least_squares.fitted import Fitted
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE, MOST_WAITING, Batch, Queue
+from trickless.solvers.least_squares.row_sample import Arrival
 from trickless.solvers.least_squares.statistics import Statistics
 
 
@@ -54,12 +55,13 @@ class Following(Fitted):
         the latest earlier row.
         """
         self.drop_if_changed(problem)
-        aged = weight * np.exp2(passed - passed[-1])
+        fresh = np.exp2(passed - passed[-1])
+        arrival = None if arrived is None else Arrival(arrived, fresh)
         with linear_algebra(1):
             Z = self._few_activations(X)
             delayed = self._followed(problem)
             fade = float(np.exp2(-passed[-1]))
-            self._wait(Batch(X, Z, targets, aged, fade, arrived))
+            self._wait(Batch(X, Z, targets, weight * fresh, fade, arrival))
             self._forget()
             self._delayed, found = delayed, None
             if delayed is not None:

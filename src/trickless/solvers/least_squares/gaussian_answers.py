@@ -70,8 +70,11 @@ class GaussianAnswers(UnseenAnswers):
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
             solution = self.solution(problem)
             moments = self._moments(problem) if known is None else known.moments()
-            noise = self.noise(problem)
-            yield Process(self.stream, size, moments, solution, noise, problem.n_jobs)
+            noise = of_new = self.noise(problem)
+            if known is not None or moments.weights_differ:
+                of_new = noise * self.left_out(problem).noise_of_new()
+            which = moments, solution, noise, of_new
+            yield Process(self.stream, size, *which, problem.n_jobs)
 
     def log_evidence(self, problem: Problem) -> np.ndarray:
         """Logarithm of the likelihood of each output's targets, shape (n_outputs,)."""

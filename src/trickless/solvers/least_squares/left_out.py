@@ -14,7 +14,7 @@ from scipy import linalg
 
 from trickless.arrays.places import to_host
 from trickless.arrays.stated import check_array
-from trickless.conformal.unseen import Unseen
+from trickless.conformal.unseen import Counted, Unseen
 from trickless.solvers.least_squares.certainty import Posterior
 from trickless.solvers.least_squares.paths import Solution, products_of_rows
 from trickless.solvers.least_squares.ridge import Left
@@ -32,6 +32,8 @@ class LeftOut(NamedTuple):
         1 − h, with the leverage h of the row.
     copies, share : arrays of shape (n_rows,)
         How many rows have this content, and the weight of one of them over the sum of all weights.
+    fresh : array of shape (n_rows,)
+        How much of one of them is left after fading.
     """
 
     targets: np.ndarray
@@ -39,6 +41,7 @@ class LeftOut(NamedTuple):
     left: np.ndarray
     copies: np.ndarray
     share: np.ndarray
+    fresh: np.ndarray
 
     @property
     def weight(self) -> np.ndarray:
@@ -47,19 +50,24 @@ class LeftOut(NamedTuple):
         return weight / weight.sum()
 
     @property
+    def counted(self) -> Counted:
+        """How much the rows count for new ones."""
+        return Counted.of(self.copies, self.fresh, self.share)
+
+    @property
     def n_effective(self) -> float:
         """Kish's effective number of rows, (Σ w)² / Σ w²."""
         return float((self.copies @ self.share) ** 2 / (self.copies @ self.share**2))
 
     def unseen(self) -> Unseen:
-        """Return the rows with weights that sum to their effective number."""
-        return Unseen(self.decisions, self.targets, self.weight * self.n_effective)
+        """Return the rows without what was needed to leave them out."""
+        return Unseen(self.decisions, self.targets, self.counted)
 
     def check(self, n_outputs: int) -> None:
         """Raise a ValueError if these are not rows with so many outputs."""
         for name in ("targets", "decisions", "left"):
             check_array(name, getattr(self, name), "f4 f8", (len(self.copies), n_outputs))
-        for name in ("copies", "share"):
+        for name in ("copies", "share", "fresh"):
             check_array(name, getattr(self, name), "f8", (len(self.copies),), 0)
 
     def of_output(self, output: int) -> LeftOut:
@@ -74,6 +82,21 @@ class LeftOut(NamedTuple):
         """Variance of the noise of each output: the mean of residual times error."""
         squares = self.left * (self.targets - self.decisions) ** 2
         return self.weight @ squares
+
+    def noise_of_new(self) -> np.ndarray:
+        """Variance of the noise of rows as they come, over that of rows by weight, of each output.
+
+        It differs from 1 if weights depend on the noise, as when they are its inverse. The noise of
+        a row is its squared error, less the part that the function has, h / (n s (1 − h)) for a
+        row of share s.
+        """
+        once, by_weight = self.counted
+        of_one = np.divide(by_weight, self.copies, out=np.zeros_like(once), where=self.copies > 0)
+        kept = of_one[:, None] * self.left
+        part = np.divide(kept, kept + 1 - self.left, out=np.zeros_like(kept), where=kept > 0)
+        squares = part * (self.targets - self.decisions) ** 2
+        new, old = (counts @ squares / counts.sum() for counts in (once, by_weight))
+        return np.divide(new, old, out=np.ones_like(old), where=old > 0)
 
 
 def leave_out(
@@ -90,14 +113,14 @@ def leave_out(
         left = 1 - share[:, None] * (moments.n_constants + squares)[:, which]
         fitted = to_host(Z) @ solution.coef + solution.intercept
         decisions = _without(y, fitted, left, moments.y_mean)
-        parts.append(LeftOut(y, decisions, left, copies, share))
+        parts.append(LeftOut(y, decisions, left, copies, share, np.ones(len(y))))
     return LeftOut(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _leave_out_few(moments: Moments, solution: Solution, n_jobs: int | None) -> LeftOut:
     """Return all rows, from the matrix M of their products: 1 − h = ρ diag (M + ρ)⁻¹."""
     assert moments.rows is not None and moments.share is not None
-    Z, Y = moments.rows
+    Z, Y, fresh = moments.rows
     root = np.sqrt(moments.share)[:, None]
     (products, constant), left = products_of_rows(moments, n_jobs), np.empty_like(Y)
     for ridge in np.unique(solution.ridge):
@@ -107,7 +130,7 @@ def _leave_out_few(moments: Moments, solution: Solution, n_jobs: int | None) -> 
         left[:, solution.ridge == ridge] = diagonal[:, None]
     targets, fitted = (part / root + moments.y_mean for part in (Y, Z @ solution.coef))
     decisions = _without(targets, fitted, left, moments.y_mean)
-    return LeftOut(targets, decisions, left, np.ones(len(Z)), moments.share)
+    return LeftOut(targets, decisions, left, np.ones(len(Z)), moments.share, fresh)
 
 
 def _without(

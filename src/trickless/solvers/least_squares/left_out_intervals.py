@@ -9,7 +9,6 @@ import numpy as np
 
 from trickless.conformal.full import full_conformal
 from trickless.conformal.jackknife import jackknife_plus
-from trickless.conformal.unseen import relative
 from trickless.solvers.least_squares.left_out import LeftOut
 
 
@@ -39,19 +38,21 @@ class JackknifePlus(NamedTuple):
     """Quantiles of the predictions without each row, plus and minus the error at that row."""
 
     confidence: float
+    counts: np.ndarray | None
     choices: int
 
     def __call__(self, new: NewRows, rows: LeftOut) -> np.ndarray:
         errors = rows.targets - rows.decisions
         without = new.f[:, None] - new.of_old * (rows.share * errors)
-        weight = relative(rows.unseen().weight)
-        return jackknife_plus(without, errors, self.confidence, weight, self.choices)
+        how = self.confidence, self.counts, self.choices
+        return jackknife_plus(without, errors, *how)
 
 
 class FullConformal(NamedTuple):
     """Targets with which the new row, learned as well, is not among those with largest errors."""
 
     confidence: float
+    counts: np.ndarray | None
     choices: int
 
     def __call__(self, new: NewRows, rows: LeftOut) -> np.ndarray:
@@ -59,5 +60,5 @@ class FullConformal(NamedTuple):
         slopes = new.of_old * (share / (1 + share * new.of_own))[:, None]
         left = rows.left + rows.share * slopes * new.of_old
         residuals = rows.left * (rows.targets - rows.decisions)
-        weight = relative(rows.unseen().weight)
-        return full_conformal(new.f, residuals, slopes, left, self.confidence, weight, self.choices)
+        how = self.confidence, self.counts, self.choices
+        return full_conformal(new.f, residuals, slopes, left, *how)

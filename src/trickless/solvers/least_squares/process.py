@@ -29,6 +29,8 @@ class Process(NamedTuple):
         The posterior mean, and the ridge of each output.
     noise : array of shape (n_outputs,)
         Variance of the noise of each output.
+    noise_of_new : array of shape (n_outputs,)
+        The same for new rows that come as the old ones did, whatever weights these have.
     n_jobs : int or None
         Number of threads.
     """
@@ -38,6 +40,7 @@ class Process(NamedTuple):
     moments: Moments
     solution: Solution
     noise: np.ndarray
+    noise_of_new: np.ndarray
     n_jobs: int | None
 
     def variances(self, X: Any) -> np.ndarray:
@@ -50,7 +53,7 @@ class Process(NamedTuple):
 
     def deviations(self, X: Any) -> np.ndarray:
         """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
-        return np.sqrt(self.noise + self.variances(X))
+        return np.sqrt(self.noise_of_new + self.variances(X))
 
     def covariance(self, X: Any) -> np.ndarray:
         """Covariance of the function between rows, shape (n_rows, n_rows, n_outputs)."""

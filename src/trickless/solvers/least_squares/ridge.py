@@ -44,7 +44,7 @@ def solve(moments: Moments, ridge: float, n_jobs: int | None = 1) -> Solution:
         matrix = place.plus_ridge(moments.covariance, ridge, in_place=True)
         coef = to_host(place.cho_solve(place.cholesky(matrix), moments.cross))
     else:  # see _OfRows
-        Z, Y = moments.rows
+        Z, Y = moments.rows.Z, moments.rows.Y
         matrix = HOST.plus_ridge(inner_products(Z, n_jobs), ridge, in_place=True)
         coef = Z.T @ HOST.cho_solve(HOST.cholesky(matrix), Y)
     return with_intercept(moments, coef, np.full(coef.shape[1], ridge))

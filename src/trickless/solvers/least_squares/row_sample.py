@@ -14,7 +14,7 @@ factor, the order of the ranks stays.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -28,6 +28,25 @@ from trickless.solvers.outputs import NewOutputs
 _ROWS, _NUMBERS, _LEAST = 2048, 2**23, 256
 #: Weights are equal up to this share.
 _SAME = 1e-9
+
+
+class Arrival(NamedTuple):
+    """When some rows came that fade, which tells rows of equal content apart.
+
+    Attributes
+    ----------
+    first : int
+        The number of rows before them.
+    fresh : array of shape (n_rows,)
+        How much of each is left after fading: the factor of its weight.
+    """
+
+    first: int
+    fresh: np.ndarray
+
+    def part(self, rows: slice) -> Arrival:
+        """Return when some of the rows came."""
+        return Arrival(self.first + rows.start, self.fresh[rows])
 
 
 @dataclass(frozen=True)
@@ -44,6 +63,8 @@ class RowSample(Stated):
         How many rows have this content.
     weight : array of shape (n_rows,)
         The sum of their weights.
+    fresh : array of shape (n_rows,)
+        The sum of what is left of them after fading, 1 each for rows that do not fade.
     fades : bool
         Whether the weights of rows fade.
     beyond : float
@@ -57,7 +78,8 @@ class RowSample(Stated):
     targets: np.ndarray
     copies: np.ndarray
     weight: np.ndarray
-    fades: bool = False  # in files of older versions
+    fresh: np.ndarray
+    fades: bool = False
     beyond: float = np.inf
     regrown: bool = False
 
@@ -68,6 +90,7 @@ class RowSample(Stated):
         check_array("targets", self.targets, "f4 f8", (n, None))
         check_array("copies", self.copies, "f8", (n,), 0)
         check_array("weight", self.weight, "f8", (n,), 0)
+        check_array("fresh", self.fresh, "f8", (n,), 0)
         check_is("fades", self.fades, bool)
         check_is("regrown", self.regrown, bool)
         check_is("beyond", self.beyond, float)
@@ -82,27 +105,28 @@ class RowSample(Stated):
         weight: np.ndarray | None,
         seed: int,
         place: Place = HOST,
-        arrivals: np.ndarray | None = None,
+        arrival: Arrival | None = None,
         keys: np.ndarray | None = None,
     ) -> RowSample:
         """Return the sample of some rows at a place, validated and in the learner's precision.
 
-        Rows fade if they have ``arrivals``, numbers by which rows of equal content differ. Their
-        ``keys`` are computed unless they are given.
+        Rows fade if they have an ``arrival``. Their ``keys`` are computed unless they are given.
         """
         keys = keys_of(X, targets, seed, place) if keys is None else keys
-        fades = arrivals is not None
-        weight = np.ones(len(keys)) if weight is None else weight
-        if arrivals is not None:
-            keys = _mixed(keys + _mixed(arrivals.astype(np.uint64)))
-        return cls._least(keys, X, targets, np.ones(len(keys)), weight, fades, place=place)
+        ones, fades = np.ones(len(keys)), arrival is not None
+        weight, fresh = ones if weight is None else weight, ones
+        if arrival is not None:
+            numbers = arrival.first + np.arange(len(keys))
+            keys, fresh = _mixed(keys + _mixed(numbers.astype(np.uint64))), arrival.fresh
+        return cls._least(keys, X, targets, (ones, weight, fresh), fades, place=place)
 
     def faded(self, factor: float) -> RowSample:
         """Return the sample with all weights multiplied by a factor."""
         beyond = self.beyond
         if self.fades:
             beyond = beyond / factor if factor else np.inf
-        return replace(self, weight=self.weight * factor, beyond=beyond)
+        weight, fresh = self.weight * factor, self.fresh * factor
+        return replace(self, weight=weight, fresh=fresh, beyond=beyond)
 
     def counted(self) -> RowSample:
         """Return the rows with estimates of how many rows each of them stands for.
@@ -116,7 +140,12 @@ class RowSample(Stated):
             copies = -1 / np.expm1(-self.weight * self.beyond)
         counted = np.isfinite(copies)
         copies = np.where(counted, copies, 0.0)
-        return replace(self, copies=copies, weight=copies * self.weight)
+        weight, fresh = copies * self.weight, copies * self.fresh
+        return replace(self, copies=copies, weight=weight, fresh=fresh)
+
+    def of_one(self, sums: np.ndarray) -> np.ndarray:
+        """Return sums over the copies of each row as means of them."""
+        return np.divide(sums, self.copies, out=np.zeros_like(sums), where=self.copies > 0)
 
     def __add__(self, other: RowSample) -> RowSample:
         """Return the sample of the rows of both, which stay unchanged."""
@@ -125,8 +154,7 @@ class RowSample(Stated):
             np.concatenate([self.keys, other.keys]),
             scipy.sparse.vstack(both, format="csr") if sparse else np.concatenate(both),
             np.concatenate([self.targets, other.targets]),
-            np.concatenate([self.copies, other.copies]),
-            np.concatenate([self.weight, other.weight]),
+            tuple(np.concatenate(pair) for pair in zip(self._sums, other._sums, strict=True)),
             self.fades or other.fades,
             min(self.beyond, other.beyond) if self.fades == other.fades else np.inf,
         )
@@ -145,7 +173,7 @@ class RowSample(Stated):
         if not np.array_equal(keys_of(self.X, self.targets, seed), self.keys):  # of a device
             return replace(self, targets=targets, regrown=True)
         keys = keys_of(self.X, targets, seed)
-        return self._least(keys, self.X, targets, self.copies, self.weight, False)
+        return self._least(keys, self.X, targets, self._sums, False)
 
     def without(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, seed: int, place: Place
@@ -160,6 +188,7 @@ class RowSample(Stated):
         mine = keys_of(self.X, self.targets, seed) if looked_up else self.keys
         weight = np.ones(len(keys)) if weight is None else weight
         copies, left, order = self.copies.copy(), self.weight.copy(), np.argsort(mine)
+        fresh = self.of_one(self.fresh)
         for row, key in enumerate(keys):
             found = order[np.searchsorted(mine, key, "left", order) :]
             found = found[: np.searchsorted(mine[found], key, "right")]
@@ -182,7 +211,13 @@ class RowSample(Stated):
             targets=self.targets[kept],
             copies=copies[kept],
             weight=left[kept],
+            fresh=(copies * fresh)[kept],
         )
+
+    @property
+    def _sums(self) -> tuple[np.ndarray, ...]:
+        """Numbers that add up over rows of equal content."""
+        return self.copies, self.weight, self.fresh
 
     @classmethod
     def _least(
@@ -190,18 +225,20 @@ class RowSample(Stated):
         keys: np.ndarray,
         X: Any,
         targets: np.ndarray,
-        copies: np.ndarray,
-        weight: np.ndarray,
+        sums: tuple[np.ndarray, ...],
         fades: bool,
         beyond: float = np.inf,
         place: Place = HOST,
     ) -> RowSample:
-        """Return the rows with the least ranks, all below ``beyond``, and each content once."""
+        """Return the rows with the least ranks, all below ``beyond``, and each content once.
+
+        ``sums`` are copies, weights and what is left after fading.
+        """
         most = _ROWS
         if not scipy.sparse.issparse(X):
             most = min(most, max(_LEAST, _NUMBERS // max(1, X.shape[1])))
         keys, first, where = np.unique(keys, return_index=True, return_inverse=True)
-        copies, weight = (np.bincount(where, each) for each in (copies, weight))
+        copies, weight, fresh = (np.bincount(where, each) for each in sums)
         order, ranks = np.arange(len(keys)), keys.astype(np.float64)
         if fades:
             with np.errstate(divide="ignore"):
@@ -213,7 +250,8 @@ class RowSample(Stated):
         order = order[:most]
         rows = first[order]
         X = to_host(place.take(X, rows))
-        return cls(keys[order], X, targets[rows], copies[order], weight[order], fades, beyond)
+        sums = copies[order], weight[order], fresh[order]
+        return cls(keys[order], X, targets[rows], *sums, fades, beyond)
 
 
 def keys_of(X: Any, targets: np.ndarray, seed: int, place: Place = HOST) -> np.ndarray:

@@ -44,11 +44,13 @@ _SINGULAR = 1e-10
 class KeptRows(NamedTuple):
     """Activations and targets of some rows, times the roots of weights.
 
-    In statistics, targets have a last column of ones; in moments, both are centred.
+    In statistics, targets have a last column of ones; in moments, both are centred. ``fresh`` is
+    how much of each row is left after fading.
     """
 
     Z: np.ndarray
     Y: np.ndarray
+    fresh: np.ndarray
 
 
 class Statistics(Stated):
@@ -106,9 +108,10 @@ class Statistics(Stated):
             check_array("gram", vars(self)["gram"], "f8", (n_columns, n_columns))
         else:
             check_list("kept", self.kept, KeptRows)
-            for Z, Y in self.kept:
+            for Z, Y, fresh in self.kept:
                 check_array("Z of kept", Z, "f4 f8", (None, n_columns))
                 check_array("Y of kept", Y, "f4 f8", (len(Z), n_outputs + 1))
+                check_array("fresh of kept", fresh, "f8", (len(Z),), 0)
         check_count("n_rows", self.n_rows, 0)
         for name in ("weight", "weight_square", "rounded"):
             check_number(name, getattr(self, name), 0)
@@ -134,7 +137,7 @@ class Statistics(Stated):
     def nbytes(self) -> int:
         """Bytes of the sums, or of the rows that are kept instead."""
         kept = self.kept
-        matrix = self.gram.nbytes if kept is None else sum(Z.nbytes for Z, _ in kept)
+        matrix = self.gram.nbytes if kept is None else sum(rows.Z.nbytes for rows in kept)
         return self.cross.nbytes + matrix
 
     def make_room(self, n_rows: int) -> None:
@@ -157,11 +160,13 @@ class Statistics(Stated):
         sample_weight: np.ndarray | None = None,
         least_ridge: float = 0.0,
         n_jobs: int | None = None,
+        fresh: np.ndarray | None = None,
     ) -> None:
         """Add rows of activations and targets. The activations may be overwritten.
 
         The least ridge that will be used decides whether products in single precision are accurate
-        enough. 0 asks for double precision.
+        enough. 0 asks for double precision. ``fresh`` is the part of the weights that is left after
+        fading.
         """
         y = y - self.origin
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
@@ -185,7 +190,7 @@ class Statistics(Stated):
             Z = Z * Y[:, -1:]
             with linear_algebra(n_jobs, Z.size * Y.shape[1]):
                 sums += Z.T @ Y
-            self.kept.append(KeptRows(Z, Y))
+            self.kept.append(KeptRows(Z, Y, np.ones(len(y)) if fresh is None else fresh))
         self.cross += sums[:, :-1]
         self.z_sum += sums[:, -1]
 
@@ -209,7 +214,7 @@ class Statistics(Stated):
                 self.gram = products
             else:
                 shifts = np.append(shift, 0.0)
-                self.kept += [KeptRows(Z, Y + Y[:, -1:] * shifts) for Z, Y in kept]
+                self.kept += [rows._replace(Y=rows.Y + rows.Y[:, -1:] * shifts) for rows in kept]
         self.z_sum += other.z_sum
         self.cross += other.cross + np.outer(other.z_sum, shift)
         self.y_sum += other.y_sum + other.weight * shift
@@ -272,7 +277,9 @@ class Statistics(Stated):
             setattr(other, name, getattr(self, name) * factor)
         other.weight_square = self.weight_square * factor**2
         if other.kept is not None:
-            other.kept = [KeptRows(Z * root, Y * root) for Z, Y in other.kept]
+            other.kept = [
+                KeptRows(Z * root, Y * root, fresh * factor) for Z, Y, fresh in other.kept
+            ]
         if self.sample is not None:
             other.sample = self.sample.faded(factor)
         return other
@@ -285,8 +292,8 @@ class Statistics(Stated):
         other.y_square = new.of_squares(self.y_square)
         if other.kept is not None:
             other.kept = [
-                KeptRows(Z, np.column_stack([new.of_differences(Y[:, :-1]), Y[:, -1]]))
-                for Z, Y in other.kept
+                KeptRows(Z, np.column_stack([new.of_differences(Y[:, :-1]), Y[:, -1]]), fresh)
+                for Z, Y, fresh in other.kept
             ]
         if self.sample is not None:
             other.sample = self.sample.with_outputs(new, seed)
@@ -339,7 +346,8 @@ class Statistics(Stated):
                 moments.mean_square = float(np.vdot(Z, Z))
                 if fit_intercept:  # Z − √ω z_meanᵀ
                     Z = blas.dger(-1.0, z_mean, Y[:, -1], a=Z.T, overwrite_a=1).T
-            moments.rows = KeptRows(Z, Y[:, :-1] - np.outer(Y[:, -1], centre))
+            fresh = np.concatenate([rows.fresh for rows in kept])
+            moments.rows = KeptRows(Z, Y[:, :-1] - np.outer(Y[:, -1], centre), fresh)
             moments.share = Y[:, -1] ** 2
             return moments
         place = place_of(self.gram)
@@ -359,17 +367,17 @@ class Statistics(Stated):
 
 def _others(kept: list[KeptRows], out: list[KeptRows]) -> list[KeptRows]:
     """Return the rows that are kept without some of them, which are equal up to rounding."""
-    Z, Y = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    Z, Y, fresh = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     left = np.ones(len(Z), dtype=bool)
     rows = [row for part in out for row in zip(*part, strict=True)]
-    for i, (z, y) in enumerate(rows):
+    for i, (z, y, _) in enumerate(rows):
         distance = np.abs(Z - z).max(axis=1) + np.abs(Y - y).max(axis=1)
         nearest = int(np.where(left, distance, np.inf).argmin())
         scale = max(np.abs(z).max(), np.abs(y).max())
         if not (left[nearest] and distance[nearest] <= _ALIKE * scale):
             raise LookupError(i)
         left[nearest] = False
-    return [KeptRows(Z[left], Y[left])]
+    return [KeptRows(Z[left], Y[left], fresh[left])]
 
 
 def least_ridge(n_rows: int, ridge: float = np.inf) -> float:
@@ -431,7 +439,7 @@ class Moments:
         moments.cross, moments.y_mean = self.cross[:, one], self.y_mean[one]
         moments.y_variance = self.y_variance[one]
         if self.rows is not None:
-            moments.rows = KeptRows(self.rows.Z, self.rows.Y[:, one])
+            moments.rows = self.rows._replace(Y=self.rows.Y[:, one])
         return moments
 
     def activations(self) -> np.ndarray:

@@ -41,7 +41,7 @@ from trickless.solvers.least_squares.ridge import (
     warn_of_end,
 )
 from trickless.solvers.least_squares.risk import Blocks, minimise
-from trickless.solvers.least_squares.row_sample import RowSample, keys_of
+from trickless.solvers.least_squares.row_sample import Arrival, RowSample, keys_of
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
 from trickless.solvers.losses import Loss
 from trickless.solvers.outputs import NewOutputs
@@ -105,11 +105,11 @@ class Sums(Following, GaussianAnswers):
         weight: np.ndarray | None,
         problem: Problem,
         run: Run = UNSEEN,
-        arrived: int | None = None,
+        arrival: Arrival | None = None,
     ) -> Statistics:
         """Return the sums over a batch of rows, without earlier rows.
 
-        ``arrived`` is the number of earlier rows, if rows fade.
+        ``arrival`` is when they came, if rows fade.
         """
         place = place_of(X)
         statistics, done = self.no_rows(place), 0
@@ -129,17 +129,17 @@ class Sums(Following, GaussianAnswers):
         how = {"start": done, "n_together": self.n_columns, "place": place}
         for rows, Z in self._panels(X, problem, **how):
             part = None if weight is None else weight[rows]
-            statistics.add(Z, targets[rows], part, least, problem.n_jobs)
+            came = None if arrival is None else arrival.part(rows)
+            fresh = None if came is None else came.fresh
+            statistics.add(Z, targets[rows], part, least, problem.n_jobs, fresh)
             if keys is None:
                 some = X[rows, ...], targets[rows], part, self.stream.seed
-                arrivals = None if arrived is None else arrived + np.arange(rows.start, rows.stop)
-                statistics.add_sample(RowSample.of(*some, arrivals=arrivals))
+                statistics.add_sample(RowSample.of(*some, arrival=came))
             run.advance(Z.shape[0])
             run.keep(partial(dict, statistics=statistics, rows=rows.stop))
         if keys is not None:
-            arrivals = None if arrived is None else arrived + np.arange(len(keys))
             some = X, targets, weight, self.stream.seed
-            statistics.sample = RowSample.of(*some, place, arrivals, keys)
+            statistics.sample = RowSample.of(*some, place, arrival, keys)
         statistics.collect()
         check_finite(type(self.stream.neurons).__name__, statistics.z_sum)
         return statistics

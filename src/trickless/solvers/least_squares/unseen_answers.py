@@ -9,7 +9,7 @@ import numpy as np
 
 from trickless.arrays.places import to_host
 from trickless.arrays.threads import linear_algebra
-from trickless.conformal.unseen import Unseen
+from trickless.conformal.unseen import Counted, Unseen
 from trickless.functions.network import activate_alike
 from trickless.solvers.calibration import Temperatures, find_temperatures, in_shares
 from trickless.solvers.least_squares.fitted import Fitted
@@ -37,7 +37,8 @@ class UnseenAnswers(Fitted):
         if temperatures is None and delayed is not None:
             temperatures = delayed.temperatures
         if temperatures is None:
-            f, y, weight = self.unseen(problem)
+            f, y, counted = self.unseen(problem)
+            weight = counted.by_weight
             if each:
                 f, y, weight = f.reshape(-1, 1), y.reshape(-1, 1), np.repeat(weight, f.shape[1])
             else:
@@ -73,7 +74,12 @@ class UnseenAnswers(Fitted):
             return self._left_out
         moments, solution = self._moments(problem), self.solution(problem)
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
-            return leave_out(moments, solution, self._sampled(problem), problem.n_jobs)
+            rows = leave_out(moments, solution, self._sampled(problem), problem.n_jobs)
+        if moments.rows is None:
+            assert self.statistics is not None and self.statistics.sample is not None
+            sample = self.statistics.sample.counted()
+            rows = rows._replace(fresh=sample.of_one(sample.fresh))
+        return rows
 
     def intervals(self, X: Any, problem: Problem, rule: Rule) -> np.ndarray:
         """Return intervals of new targets at rows, (n_rows, n_outputs, 2), by leaving rows out."""
@@ -125,6 +131,7 @@ class UnseenAnswers(Fitted):
         left = np.ones(len(solution.ridge))
         if solution.leverage is not None:
             left = np.maximum(1 - solution.leverage, _LEAST_LEFT)
-        weight = sample.weight * (sample.copies.sum() / sample.weight.sum())
+        each = sample.of_one(sample.fresh), sample.of_one(sample.weight)
         decisions = sample.targets - (sample.targets - fitted) / left
-        return Unseen(decisions, np.asarray(sample.targets, np.float64), weight)
+        targets = np.asarray(sample.targets, np.float64)
+        return Unseen(decisions, targets, Counted.of(sample.copies, *each))
