@@ -4,7 +4,6 @@
 # make test-aeon     cross-validation, pipelines and forecasts of aeon and sktime (installs them)
 # make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
 # make test-pythons  the same tests on the other versions of Python that are here, of 3.11 to 3.14
-# make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
 # make test-frameworks  test neurons of torch and JAX, torch tensors, River, skops, MLflow and ONNX (installs them)
 # make test-gpu      the tests of a graphics card, which are skipped with a message where there is none
 # make fuzz-files    32,000 damaged or hostile files of models: refused, or loaded and used without harm
@@ -145,9 +144,6 @@ fuzz-inputs: $(VENV)/.test
 	$(BIN)/python tests/support/fuzz_inputs.py 5000
 	$(BIN)/python tests/support/fuzz_batches.py 1500
 	$(BIN)/python -W error tests/support/fuzz_tables.py 3000
-
-fuzz-kills: $(VENV)/.test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -W error tests/support/killed_fits.py 60
 
 coverage: $(VENV)/.coverage
 	$(BIN)/coverage erase

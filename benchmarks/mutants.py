@@ -39,8 +39,7 @@ RESULT = ROOT / "benchmarks" / "results" / "mutants.json"
 #: Of the longer test files, what notices errors in any learner.
 COMMON = (
     "test_docs.py::test_documented_defaults_are_those_of_the_signature "
-    "test_laws.py::test_a_progress_bar_is_shown_on_request learners/test_numerics.py "
-    "files/test_checkpoint.py"
+    "test_laws.py::test_a_progress_bar_is_shown_on_request learners/test_numerics.py"
 )
 #: What runs for the mutants of a file, the soonest to fail first.
 TESTS = {

@@ -283,7 +283,7 @@ def test_values_that_rules_advise_are_accepted(learner):
         for value in re.findall(rf"\b{name}='(\w+)'", rule.remedy)
     }
     for name, value in advised.items():
-        if name not in ("verbose", "checkpoint"):
+        if name != "verbose":
             model = clone(learner).set_params(**{name: value})
             model.fit(rows, targets)
 

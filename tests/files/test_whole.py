@@ -98,7 +98,7 @@ def test_whether_a_file_can_be_written_is_tried(code, tmp_path, monkeypatch):
 @posix
 @pytest.mark.parametrize("after", [True, False])
 def test_a_file_that_another_process_moves_is_not_read_only(after, tmp_path, monkeypatch):
-    """As a checkpoint that is replaced: for a moment it has another name."""
+    """For a moment it has another name."""
     path = tmp_path / "model"
     path.write_bytes(b"old")
     opened = Path.open
@@ -133,14 +133,6 @@ def test_a_failed_write_leaves_the_earlier_file(tmp_path):
         raise KeyboardInterrupt
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_the_earlier_file_is_kept_on_request(tmp_path):
-    path, previous = tmp_path / "file", tmp_path / "previous"
-    for content in (b"one", b"two", b"three"):
-        with written_whole("save", path, previous) as file:
-            file.write(content)
-    assert (path.read_bytes(), previous.read_bytes()) == (b"three", b"two")
 
 
 def test_a_place_where_nothing_can_be_written_is_refused(tmp_path):
@@ -189,12 +181,11 @@ def test_an_error_of_another_file_is_left_as_it_is(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("previous", [False, True])
-def test_ctrl_c_leaves_no_temporary_file(previous, tmp_path):
+def test_ctrl_c_leaves_no_temporary_file(tmp_path):
     path = tmp_path / "file"
 
     def save():
-        with written_whole("save", path, tmp_path / "previous" if previous else None) as file:
+        with written_whole("save", path) as file:
             file.write(b"new")
 
     n = 1
@@ -203,29 +194,6 @@ def test_ctrl_c_leaves_no_temporary_file(previous, tmp_path):
         n += 1
     assert n > 50
     assert path.read_bytes() == b"new"
-
-
-SHARER = """
-import os, sys
-import numpy as np
-from trickless import DoublyStochasticRegressor
-from trickless.files import checkpoint
-checkpoint.SECONDS, checkpoint.SHARE, os.fsync = 0.0, np.inf, lambda file: None
-X = np.random.default_rng(0).standard_normal((60, 2))
-for _ in range(10):
-    model = DoublyStochasticRegressor(
-        n_neurons=40, neurons_per_step=4, batch_size=10, random_state=0
-    )
-    model.fit(X, X[:, 0], checkpoint=sys.argv[1])
-"""
-
-
-def test_processes_may_share_the_path_of_a_checkpoint(tmp_path):
-    command = [sys.executable, "-W", "error", "-c", SHARER, str(tmp_path / "shared")]
-    fits = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [fit.communicate()[1] for fit in fits]
-    assert said == ["", ""]
-    assert not list(tmp_path.glob(".*"))
 
 
 WRITER = """

@@ -243,33 +243,3 @@ def test_a_stream_goes_on_elsewhere(learner, device):
     np.testing.assert_allclose(answers(there, tensor(X, device)).cpu(), expected, atol=1e-9)
     np.testing.assert_array_equal(before.coef, coef)
     np.testing.assert_allclose(there.loss_curve_, here.loss_curve_, atol=1e-9)
-
-
-class _StopError(RuntimeError):
-    pass
-
-
-def test_a_fit_on_tensors_resumes(tmp_path, monkeypatch):
-    X, y = problem(DoublyStochasticRegressor(), 400)
-    rows = tensor(X), tensor(y)
-    options = {"preconditioner": None, "batch_size": 100, "neurons_per_step": 8, "n_neurons": 240}
-    model = DoublyStochasticRegressor(NEURONS, random_state=0, **options)
-    expected = clone(model).fit(*rows)
-    monkeypatch.setattr("trickless.files.checkpoint.SECONDS", 0.0)
-    monkeypatch.setattr("trickless.files.checkpoint.SHARE", 1e9)
-    n_steps, step = 0, type(expected.descent_).step
-
-    def interrupted(self, *args, **kwargs):
-        nonlocal n_steps
-        n_steps += 1
-        if n_steps == 20:
-            raise _StopError
-        return step(self, *args, **kwargs)
-
-    monkeypatch.setattr(type(expected.descent_), "step", interrupted)
-    with pytest.raises(_StopError):
-        clone(model).fit(*rows, checkpoint=tmp_path / "fit")
-    resumed = clone(model).fit(*rows, checkpoint=tmp_path / "fit")
-    assert n_steps < 20 + 30
-    np.testing.assert_array_equal(resumed.neuron_coef_, expected.neuron_coef_)
-    np.testing.assert_array_equal(resumed.loss_curve_, expected.loss_curve_)

@@ -128,20 +128,6 @@ def test_a_stream_is_saved_in_the_middle(tmp_path):
             np.testing.assert_array_equal(answers(copy, X), answers(model, X))
 
 
-def test_a_stream_of_batches_resumes(tmp_path):
-    X, y = rows()
-    batches = [(X[i : i + 70], y[i : i + 70]) for i in range(0, 700, 70)]
-
-    def breaking():
-        yield from batches[:4]
-        raise OSError
-
-    with pytest.raises(OSError):
-        learner().fit_stream(breaking(), checkpoint=tmp_path / "stream")
-    model = learner().fit_stream(batches, checkpoint=tmp_path / "stream")
-    np.testing.assert_array_equal(answers(model, X), answers(learner().fit_stream(batches), X))
-
-
 def test_a_batch_that_fails_changes_nothing():
     X, y = rows(300)
     model = learner().fit(X, y)

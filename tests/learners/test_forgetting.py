@@ -191,26 +191,6 @@ def test_a_stream_is_saved_in_the_middle_with_its_clock(tmp_path):
     np.testing.assert_array_equal(answers(model), answers(again))
 
 
-@pytest.mark.parametrize("size", [7, 100])
-def test_a_stream_of_batches_resumes_with_its_clock(tmp_path, size):
-    X, y = rows()
-    parts = [
-        (X[i : i + size], y[i : i + size], None, np.arange(i, min(i + size, 1200)))
-        for i in range(0, 1200, size)
-    ]
-
-    def breaking():
-        yield from parts[:7]
-        raise OSError
-
-    path = tmp_path / "stream"
-    with pytest.raises(OSError):
-        learner(half_life=150).fit_stream(breaking(), checkpoint=path)
-    model = learner(half_life=150).fit_stream(parts, checkpoint=path)
-    whole = learner(half_life=150).fit_stream(parts)
-    np.testing.assert_array_equal(answers(model), answers(whole))
-
-
 def test_recent_rows_are_in_the_sample():
     """After 20,000 rows at a half-life of 500, intervals follow the noise of the latest."""
     rng = np.random.default_rng(0)

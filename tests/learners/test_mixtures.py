@@ -9,7 +9,6 @@ import pytest
 
 import trickless
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor, KitchenSinksRegressor
-from trickless.files import checkpoint
 from trickless.neurons import Dense, Gaussian, Laplace, Mixture, Neurons, On, Tabular, Trees
 from trickless.neurons.turns import Turns
 from trickless.solvers.descent import next_family
@@ -222,36 +221,6 @@ def test_a_block_takes_next_to_nothing_in_a_file(tmp_path):
         trickless.save(model, tmp_path / "model")
         size.append((tmp_path / "model").stat().st_size)
     assert size[0] < size[1] + 10_000  # 32 frequencies of 300 numbers a block would take 38,400
-
-
-@pytest.mark.parametrize("at", [13, 30])
-def test_a_checkpoint_continues_to_the_same_model(at, tmp_path, monkeypatch):
-    """From a state of the trial, or from one of the replay on all rows."""
-    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
-    monkeypatch.setattr(checkpoint, "SHARE", np.inf)
-    X, y = smooth_and_steps(1000)
-    steps = []
-
-    def step(self, *args, **kwargs):
-        steps.append("given" if kwargs.get("given") else "chosen")
-        if len(steps) == at:
-            raise KeyboardInterrupt
-        return before(self, *args, **kwargs)
-
-    owner = trickless.solvers.descent.descent.Descent
-    before = owner.step
-    monkeypatch.setattr(owner, "step", step)
-    model = regressor(24)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y, checkpoint=tmp_path / "state")
-    assert model.score(X, y) > 0.3
-    assert steps[-1] == ("chosen" if at == 13 else "given")
-    model = regressor(24).fit(X, y, checkpoint=tmp_path / "state")
-    n = len(model.neuron_coef_)
-    assert steps.count("chosen") <= 24 + (at == 13)
-    assert steps.count("given") <= n + (at == 30)
-    expected = regressor(24).fit(X, y)
-    np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
 class Drawn(Gaussian):

@@ -1,5 +1,7 @@
 """The families and learners over which laws are tested."""
 
+import hashlib
+
 import numpy as np
 from array_api_compat import array_namespace
 from sklearn.base import is_regressor
@@ -24,6 +26,8 @@ from trickless.baselines import (
     SDCAClassifier,
     SDCARegressor,
 )
+from trickless.files.format import _parts
+from trickless.files.records import Recorder
 from trickless.neurons import (
     Cauchy,
     Chi2,
@@ -177,3 +181,11 @@ def problem(learner, rows=120, columns=4, seed=0):
 def answers(learner, X):
     """What the learner says of rows, as numbers."""
     return (learner.decision_function if hasattr(learner, "classes_") else learner.predict)(X)
+
+
+def digest(model):
+    """The checksum of the parts of a model, in the bytes of a file."""
+    sha = hashlib.sha256()
+    for part in _parts(model, Recorder()):
+        sha.update(part)
+    return sha.hexdigest()

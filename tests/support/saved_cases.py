@@ -1,26 +1,24 @@
-"""Saved models and checkpoints of every learner, with the rows to use them with.
+"""Saved models of every learner, with the rows to use them with.
 
 They are small. Together they hold every class of the registry whose arrays are used as indices or
 reach compiled code: trees with categories and missing values, blocks of mixtures, sparse support
-points, statistics, and states of each kind of fit.
+points, and statistics.
 """
 
 import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest import mock
 
 import numpy as np
 import pandas as pd
 import scipy.sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.metrics.pairwise import rbf_kernel
 
 import trickless
 import trickless.baselines
 from cases import shots
 from trickless import neurons as families
-from trickless.files.checkpoint import Checkpoint
 from trickless.tables.spellings import Spelling
 
 #: Numbers with a decimal comma.
@@ -30,17 +28,13 @@ TARGET = "target"
 
 
 class Case(NamedTuple):
-    """The bytes of a file, rows and targets to use its model with, and what a stream would draw.
-
-    ``fresh`` is the learner whose fit goes on from the file, if that is a checkpoint.
-    """
+    """The bytes of a file, rows and targets to use its model with, and what a stream would draw."""
 
     name: str
     content: bytes
     X: Any
     y: Any
     draws: tuple = ()
-    fresh: Any = None
 
 
 def data():
@@ -210,66 +204,6 @@ def table_models():
     yield "table weight", trickless.TableModel(learner, columns, TARGET, **spelled)
 
 
-class Ended(Exception):  # noqa: N818
-    """In the place of the end of the process."""
-
-
-def unfinished(learner, n_states, X, y, path):
-    """The bytes of the checkpoint of a fit that ended after some states."""
-
-    def write(self, progress, plain=Checkpoint._write):
-        plain(self, progress)
-        kept.append(None)
-        if len(kept) == n_states:
-            raise Ended
-
-    kept = []
-    at_once = mock.patch.multiple("trickless.files.checkpoint", SECONDS=0.0, SHARE=np.inf)
-    with at_once, mock.patch.object(Checkpoint, "_write", write):
-        try:
-            clone(learner).fit(X, y, checkpoint=path)
-        except Ended:
-            return path.read_bytes()
-        finally:
-            for file in (path, path.with_name(path.name + ".previous")):
-                file.unlink(missing_ok=True)
-    raise AssertionError(f"{learner} kept only {len(kept)} states")
-
-
-def checkpoints():
-    """Fits to end in the middle, by name: learner, states before the end, rows and targets."""
-    t, b, n = trickless, trickless.baselines, families
-    steps = {"neurons_per_step": 8, "batch_size": 10, "random_state": 0}
-    trees = n.Trees(depth=3)
-    rounds = {"n_neurons": 30, "n_samples": 20, "random_state": 0}
-    yield "sums", t.KitchenSinksRegressor(n_neurons=8, random_state=0), 1, "dense", "number"
-    learner = t.KitchenSinksClassifier(trees, 6, loss="log_loss", random_state=0)
-    yield "sums trees", learner, 1, "table", "three"
-    learner = t.KitchenSinksRegressor(n_neurons=40, solver="iterative", tol=1e-11, random_state=0)
-    yield "passes", learner, 2, "dense", "number"
-    yield "steps", t.DoublyStochasticRegressor(n_neurons=60, **steps), 3, "sparse", "number"
-    learner = t.DoublyStochasticClassifier(trees, 16, batch_size=10, random_state=0)
-    yield "steps trees", learner, 5, "table", "three"
-    learner = t.DoublyStochasticRegressor(
-        trees, 12, n_candidates=1, early_stopping=True, batch_size=10, random_state=0
-    )
-    yield "steps trees drawn", learner, 5, "table", "number"
-    learner = t.DoublyStochasticRegressor(
-        n.Mixture([n.Gaussian(), trees]), 12, batch_size=10, random_state=0
-    )
-    yield "steps mixture", learner, 5, "dense", "number"
-    learner = t.DoublyStochasticRegressor("gaussian", 60, n_candidates=3, **steps)
-    yield "steps best", learner, 3, "dense", "number"
-    yield "rounds", t.ShrinkingGradientClassifier(max_support=20, **rounds), 20, "dense", "label"
-    learner = t.ShrinkingGradientRegressor("stumps", **rounds)
-    yield "rounds sparse", learner, 20, "sparse", "number"
-    yield "rounds trees", t.ShrinkingGradientRegressor(trees, **rounds), 20, "table", "number"
-    learner = t.ShrinkingGradientRegressor(half_life=9, **rounds)
-    yield "rounds fading", learner, 20, "sparse", "number"
-    yield "descent", b.KernelGradientRegressor(), 5, "sparse", "number"
-    yield "noisy", t.NoisyKernelRegressor(shots, random_state=0), 5, "dense", "number"
-
-
 def _draws(model):
     """Weights that the stream of a model would draw, if it has a family."""
     family = getattr(model, "neurons_", None)
@@ -308,7 +242,3 @@ def cases(folder):
     yield saved("expansion", expansion, rows["sparse"], None)
     family = families.Trees(depth=3).fit(X, rng)
     yield saved("network", trickless.Expansion(family, X, np.ones((40, 1))).freeze(8), X, None)
-    for name, learner, n_states, kind, target in checkpoints():
-        X, y = rows[kind], targets[target]
-        content = unfinished(learner, n_states, X, y, path)
-        yield Case(f"checkpoint of {name}", content, X, y, fresh=learner)

@@ -37,7 +37,6 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 import saved_cases
@@ -232,12 +231,8 @@ def attempt(case, content, path, fences, at_end):
             except ValueError as error:
                 assert "Remedy" in str(error), error
                 return Counter({"refused": 1}), []
-            if case.fresh is None:
-                compare(load, case.X, fences, at_end)
-                calls = uses(model, load(), case.X, case.y, path)
-            else:
-                calls = {"resume": lambda: clone(case.fresh).fit(case.X, case.y, checkpoint=path)}
-            outcomes, faults = use(calls)
+            compare(load, case.X, fences, at_end)
+            outcomes, faults = use(uses(model, load(), case.X, case.y, path))
             return outcomes + Counter({"loaded": 1}), faults
     except TimeoutError:
         return Counter({"slow": 1}), []

@@ -149,20 +149,6 @@ def test_rows_with_new_and_rare_categories_can_be_forgotten():
     assert model.rows_.encoder.later[0].rare.keys() == {f"rare {i}" for i in range(10, 20)}
 
 
-def test_a_stream_of_batches_resumes_with_its_categories(tmp_path):
-    parts = [batch(["A", *towns]) for towns in ("B", "D", "EF", "B")]
-    model = KitchenSinksRegressor("tabular", 20, random_state=0)
-    with pytest.raises(ValueError, match=r"infinite|too large"):
-        clone(model).fit_stream(
-            [*parts[:2], (parts[2][0], 1e200 * parts[2][1])], checkpoint=tmp_path / "s"
-        )
-    resumed = clone(model).fit_stream(parts, checkpoint=tmp_path / "s")
-    expected = model.fit_stream(parts)
-    X = pd.concat([rows for rows, _ in parts])
-    np.testing.assert_array_equal(resumed.predict(X), expected.predict(X))
-    assert resumed.rows_.encoder.known(0) == expected.rows_.encoder.known(0)
-
-
 def test_rows_of_no_weight_bring_no_categories():
     model = KitchenSinksRegressor("tabular", 20, random_state=0).partial_fit(*batch(["A", "B"]))
     X, y = batch(["A", "D", "E"])

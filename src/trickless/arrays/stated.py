@@ -1,6 +1,6 @@
 """Requirements on the parts of an object, checked wherever a state comes from elsewhere.
 
-States come from files, checkpoints and pickles. A class says in ``check_state`` what its parts must
+States come from files and pickles. A class says in ``check_state`` what its parts must
 be, and how they must agree with each other. Compiled code, and code that looks up values by their
 position, relies on that. The reader of files and pickle both call ``__setstate__``.
 """

@@ -1,1 +1,1 @@
-"""Files of models and checkpoints: writing, reading and checking them."""
+"""Files of models: writing, reading and checking them."""

@@ -131,14 +131,6 @@ def write(model: Any, file: BinaryIO | OpenFile) -> list[Any]:
     return [thing for _, thing in sorted(recorder.foreign.items())]
 
 
-def digest(model: Any) -> str:
-    """Compute the checksum of the file that a model would have."""
-    sha = hashlib.sha256()
-    for part in _parts(model, Recorder()):
-        sha.update(part)
-    return sha.hexdigest()
-
-
 def _parts(model: Any, recorder: Recorder) -> Iterator[bytes]:
     """Yield the parts of a file in order, without its checksum.
 

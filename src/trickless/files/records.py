@@ -57,6 +57,10 @@ def name_of(thing: Any) -> str:
     return f"{thing.__module__}:{thing.__qualname__}"
 
 
+#: The callbacks of an estimator, and what they receive while it learns, are no part of a model.
+_CALLBACKS = "_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_watch"
+
+
 class Recorder:
     """Writer of objects as records, ``[class name, attributes]``. Parts come before their object.
 
@@ -145,7 +149,7 @@ class Recorder:
         if reduced[:2] == (copyreg.__newobj__, (cls,)):  # type: ignore[attr-defined]
             state = {} if reduced[2] is None else reduced[2]
             if type(state) is dict and not any(part is not None for part in reduced[3:]):
-                return state
+                return {name: part for name, part in state.items() if name not in _CALLBACKS}
         raise self.refused(f"{cls.__module__}.{cls.__qualname__}")
 
     def refused(self, what: str) -> InvalidTypeError:

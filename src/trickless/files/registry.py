@@ -14,7 +14,6 @@ from importlib import import_module
 _NAMES = {
     "arrays.growing": "Growing GrowingSparse",
     "conformal.unseen": "Counted Scores Unseen",
-    "files.checkpoint": "Progress",
     "functions.exact_kernel": "ExactKernel",
     "functions.expansion": "Expansion",
     "functions.network": "Network",

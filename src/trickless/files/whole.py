@@ -33,22 +33,17 @@ _FORBIDDEN = errno.EACCES, errno.EPERM, errno.EROFS
 
 
 @contextmanager
-def written_whole(
-    owner: str, path: str | os.PathLike[str], previous: Path | None = None
-) -> Iterator[BinaryIO]:
+def written_whole(owner: str, path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file that moves to its place at the end of the block. An error leaves nothing.
 
     If the new file replaces another, it gets the owner and mode of that file. Otherwise it has the
-    usual mode of new files. If ``previous`` is given, the replaced file is kept there. ``owner``
-    begins error messages. An OSError of the block names a cause and a remedy, unless it concerns
-    another file.
+    usual mode of new files. ``owner`` begins error messages. An OSError of the block names a cause
+    and a remedy, unless it concerns another file.
     """
     target = Path(os.path.realpath(as_path(owner, path)))
-    new = _Temporary(target, previous)
+    new = _Temporary(target)
     with explaining(f"{owner}: {str(path)!r} cannot be written", new.names):
         check_replaceable(owner, target)
-        if previous is not None:
-            check_is_file(owner, previous)
         _remove_stale(target)
         with new.opened() as file:
             yield file
@@ -133,11 +128,11 @@ class _Temporary:
     A Ctrl-C waits until it is made, moved or removed, so that none is left behind.
     """
 
-    def __init__(self, target: Path, previous: Path | None = None) -> None:
+    def __init__(self, target: Path) -> None:
         self.is_whole = False
         #: The files that an error of the system can name. It names none if the disk is full.
         self.names: list[str | None] = [None, str(target)]
-        self._target, self._previous = target, previous
+        self._target = target
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
@@ -172,9 +167,6 @@ class _Temporary:
             _take_rights(self._path, there)
         if fcntl is None:
             file.close()  # Windows moves no file that is open
-        if self._previous is not None:
-            with suppress(FileNotFoundError):
-                self._target.replace(self._previous)
         self._path.replace(self._target)
 
     def _remove(self) -> None:

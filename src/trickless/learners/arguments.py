@@ -19,10 +19,6 @@ sample_weight : array of shape (n_rows,), optional
 timestamps : array of shape (n_rows,), optional
     Times of the rows, for a ``half_life`` in time instead of rows: numbers or datetimes that never
     decrease, within a batch and from batch to batch.
-checkpoint : str or path, optional
-    A file in which the state of the fit is saved about once a minute. If the process ends, make
-    the same call with the same data again. It resumes from the file and gives the same model. The
-    file is removed when the fit is done. Default: no file.
 
 Returns
 -------

@@ -6,7 +6,6 @@ doubly stochastic gradients", NIPS 2014. The solver is in ``solvers/descent``.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,7 +17,6 @@ from trickless.arrays.stated import check_is
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
 from trickless.docstrings import completed_by
-from trickless.files.checkpoint import Checkpoint
 from trickless.functions import alone
 from trickless.functions.network import Network, check_alike
 from trickless.learners.arguments import LEARNING
@@ -48,7 +46,6 @@ from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.options import NEURONS, may_be_newton
 from trickless.solvers.descent.passes import FitRows, learn_all
 from trickless.solvers.descent.race import some_of
-from trickless.solvers.state import Run
 
 
 class DescentLearner(NeuronLearner):
@@ -266,7 +263,6 @@ class DescentLearner(NeuronLearner):
         sample_weight_val: Any = None,
         groups: Any = None,
         timestamps: Any = None,
-        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Any:
         """Take steps on batches of the rows until ``n_neurons`` neurons have been drawn.
 
@@ -296,7 +292,6 @@ class DescentLearner(NeuronLearner):
         warm = self.warm_start and self.__sklearn_is_fitted__()
         check_validation(self, X_val, y_val, sample_weight_val)
         with (
-            Checkpoint(checkpoint, self, goes_on=warm) as file,
             training_copy(self, is_model, resumes=warm) as new,
             linear_algebra(self.n_jobs),
         ):
@@ -307,17 +302,14 @@ class DescentLearner(NeuronLearner):
                 batch = receive_rows(new, X, y, sample_weight, stream=False)
                 new.descent_ = continued(new)
             else:
-                batch = new._receive_first(X, y, sample_weight, seed=file.seed)
+                batch = new._receive_first(X, y, sample_weight)
                 choose_neurons(new, *batch, in_turn=self._may_be_newton)
                 new.descent_ = begin_descent(new, *batch[1:])
             rows = FitRows(*batch)
             if groups is not None:
                 rows = rows._replace(groups=groups_of(new, groups, y, sample_weight))
-            file.received(new.seed_, *batch)
             if X_val is not None:
                 rows = rows._replace(apart=rows_apart(new, X_val, y_val, sample_weight_val))
-            file.also_of("groups", rows.groups)
-            file.also_of("X_val, y_val or sample_weight_val", *(rows.apart or ()))
             validated = X_val is not None
             options = size_up(new, *batch[1:], validated)
             if not validated:
@@ -332,7 +324,7 @@ class DescentLearner(NeuronLearner):
                 watch_held_out(new, X, y, sample_weight, rows, options)
             n_left = options.step.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
-                learn_all(descent, rows, options, Run(file.keep, file.resume(), bar.update))
+                learn_all(descent, rows, options, bar.update)
             if not warm:
                 race_to_the_end(
                     new,

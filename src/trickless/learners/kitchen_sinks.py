@@ -6,7 +6,6 @@ randomization in learning", NIPS 2008. The solver is in ``solvers/least_squares`
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -95,29 +94,20 @@ class KitchenSinksRegressor(
         store(self, locals())
 
     @completed_by(LEARNING)
-    def fit_stream(
-        self,
-        batches: Iterable[tuple[Any, ...]],
-        *,
-        checkpoint: str | os.PathLike[str] | None = None,
-    ) -> KitchenSinksRegressor:
+    def fit_stream(self, batches: Iterable[tuple[Any, ...]]) -> KitchenSinksRegressor:
         """Start a new model, and learn from all batches of an iterable.
 
         Parameters
         ----------
         batches : iterable of (X, y), (X, y, sample_weight) or (X, y, sample_weight, timestamps)
             Batches, each as for ``partial_fit``.
-        checkpoint : str or path, optional
-            A file in which the state is saved about once a minute. To resume, make the same call
-            with the same batches, from the first on. Batches that were learned before are read but
-            not learned again. Default: no file.
 
         Notes
         -----
-        If the iterable or a batch raises an error, the model has learned from all earlier batches,
-        and its state is in ``checkpoint``. ``partial_fit`` can add other batches.
+        If the iterable or a batch raises an error, the model has learned from all earlier batches.
+        ``partial_fit`` can add other batches.
         """
-        learn_stream(self, batches, checkpoint=checkpoint)
+        learn_stream(self, batches)
         return self
 
     @completed_by(NUMBERS, LEARNING)
@@ -243,11 +233,7 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
 
     @completed_by(LEARNING)
     def fit_stream(
-        self,
-        batches: Iterable[tuple[Any, ...]],
-        classes: Any = None,
-        *,
-        checkpoint: str | os.PathLike[str] | None = None,
+        self, batches: Iterable[tuple[Any, ...]], classes: Any = None
     ) -> KitchenSinksClassifier:
         """Start a new model, and learn from all batches of an iterable.
 
@@ -260,11 +246,8 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
         classes : array of shape (n_classes,) or "grow", optional
             All labels that may occur, or "grow" if new ones may appear, as for ``partial_fit``.
             Default: the labels of the first batch.
-        checkpoint : str or path, optional
-            A file in which the state is saved. See :meth:`KitchenSinksRegressor.fit_stream`.
-            Default: no file.
         """
-        learn_stream(self, batches, classes, checkpoint)
+        learn_stream(self, batches, classes)
         return self
 
     @completed_by(LABELS, LEARNING)

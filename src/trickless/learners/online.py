@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,6 @@ from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
 from trickless.docstrings import completed_by
-from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.stream import Purpose, generator
 from trickless.intake.targets import Range
 from trickless.learners.arguments import LEARNING
@@ -39,7 +37,6 @@ from trickless.solvers.rounds.compression import Projection, Unbiased
 from trickless.solvers.rounds.regret import regret_bound, regret_curve
 from trickless.solvers.rounds.rounds import Recipe, Rounds
 from trickless.solvers.rounds.schedules import Schedule
-from trickless.solvers.state import Run
 
 #: Rule of the range of targets, which regressors take.
 Y_RANGE = anything(
@@ -128,21 +125,16 @@ class OnlineLearner(Learner):
                 self._check_stored("support points", self.rounds_.rows)
 
     @completed_by(LEARNING)
-    def fit(self, X: Any, y: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Any:
+    def fit(self, X: Any, y: Any) -> Any:
         """Learn in one online pass over the rows."""
         check_parameters(self, self._rules)
-        with (
-            Checkpoint(checkpoint, self) as file,
-            training_copy(self, is_model) as new,
-            linear_algebra(self.n_jobs),
-        ):
-            X, targets, _ = batch = new._receive_first(X, y, seed=file.seed)
+        with training_copy(self, is_model) as new, linear_algebra(self.n_jobs):
+            X, targets, _ = new._receive_first(X, y)
             begin_rounds(new, X, targets)
-            file.received(new.seed_, *batch)
             order = np.arange(X.shape[0])
             if self.shuffle and self.half_life is None:
                 order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
-            new._learn(X[order], targets[order], file)
+            new._learn(X[order], targets[order])
             new.estimates_.function(new.rounds_, new.average)  # frozen once, if at all
         return self
 
@@ -161,11 +153,10 @@ class OnlineLearner(Learner):
                 new._learn(X, targets)
         return self
 
-    def _learn(self, X: Any, targets: np.ndarray, file: Checkpoint = NOWHERE) -> None:
+    def _learn(self, X: Any, targets: np.ndarray) -> None:
         """Take a round for each row."""
         with self._progress(len(targets), "row") as bar:
-            run = Run(file.keep, file.resume(), bar.update)
-            self.rounds_.learn(X, targets, recipe_of(self), run)
+            self.rounds_.learn(X, targets, recipe_of(self), bar.update)
 
     def _function(self, X: Any) -> Any:
         return self.estimates_.function(self.rounds_, self.average)(X)

@@ -28,7 +28,6 @@ from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.statistics import Statistics
 from trickless.solvers.least_squares.sums import Sums
-from trickless.solvers.state import Run
 
 
 def follows(learner: Any, batch: Batch, aged: Aged) -> bool:
@@ -86,7 +85,7 @@ class SolvedLearner(NeuronLearner):
         else:
             how: Any = {"fade": aged.fade, "arrival": aged.arrival}
             with self._progress(len(batch[1]), "row") as bar:
-                self.sums_.learn(*batch, self._problem(), Run(advance=bar.update), **how)
+                self.sums_.learn(*batch, self._problem(), bar.update, **how)
 
     def _is_model(self) -> bool:
         """Return whether the learner can predict, if it was interrupted."""

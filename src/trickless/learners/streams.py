@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,9 @@ from trickless.arrays.places import check_on_host, place_of
 from trickless.arrays.states import snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
-from trickless.files.checkpoint import Checkpoint
 from trickless.intake.batches import each_batch
-from trickless.intake.first_batch import FirstBatch
 from trickless.intake.rows import Batch
 from trickless.learners.ensembles import (
-    EarlyRows,
     check_ensemble,
     check_single,
     is_ensemble,
@@ -29,11 +25,8 @@ from trickless.learners.merging import check_mergeable, with_classes_of_both
 from trickless.learners.neuron_learner import note_later_rows, see_later_rows
 from trickless.learners.training import training_copy
 from trickless.rules import check_parameters
-from trickless.solvers.experts.experts import Experts
 from trickless.solvers.least_squares.problem import check_alpha
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE
-from trickless.solvers.least_squares.statistics import Statistics
-from trickless.solvers.state import parts_of
 
 
 def learn_batch(
@@ -56,46 +49,29 @@ def learn_batch(
         new._learn(batch, aged.of_batch(new, y, batch))
 
 
-def learn_stream(
-    learner: Any, batches: Iterable[tuple[Any, ...]], classes: Any = None, checkpoint: Any = None
-) -> None:
+def learn_stream(learner: Any, batches: Iterable[tuple[Any, ...]], classes: Any = None) -> None:
     """Start a new model, and add all batches of an iterable to its sums."""
     check_parameters(learner, learner._rules)
     owner = type(learner).__name__
-    with (
-        Checkpoint(checkpoint, learner, "fit_stream") as file,
-        training_copy(learner, type(learner)._is_model, kept=(Exception,)) as new,
-    ):
+    with training_copy(learner, type(learner)._is_model, kept=(Exception,)) as new:
         check_streamable(new)
         n_batches, learned = 0, dict(vars(new))
         try:
             for X, y, weight, timestamps in each_batch(owner, batches):
                 with linear_algebra(learner.n_jobs):
                     aged = age(new, X, weight, timestamps)
-                    batch = _received(new, X, y, aged, classes, file.seed)
-                    file.received(new.seed_, *batch)
-                    if (state := file.resume()) is not None:
-                        _resume(new, state)
-                    elif not file.behind:  # else the saved state includes this batch
-                        new._learn(batch, aged.of_batch(new, y, batch))
-                        if not is_ensemble(new):  # so that sums do not depend on when they are kept
-                            _ = new.sums_.statistics
-                        file.keep(partial(_state, new))
+                    batch = _received(new, X, y, aged, classes)
+                    new._learn(batch, aged.of_batch(new, y, batch))
                 n_batches, learned = n_batches + 1, dict(vars(new))
         except Exception as error:
             new.__dict__ = learned  # without a class that only this batch has
             error.add_note(f"This was at batch {n_batches}, counted from 0.")
-            if not file.behind and file.n_batches == n_batches > 0:
-                file.keep(partial(_state, new), now=True)  # the batches may not be available again
             raise
         if not new.__sklearn_is_fitted__():
             raise InvalidValueError(
                 f"{owner}: batches held nothing to learn from",
                 "an iterable of (X, y) that has not been used up",
             )
-        file.ended()
-        if checkpoint is not None and not is_ensemble(new):
-            new.sums_.function(new._problem())
 
 
 def predict_and_learn(
@@ -187,7 +163,7 @@ def _predicted_in_blocks(new: Any, batch: Batch, aged: Aged) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _received(new: Any, X: Any, y: Any, aged: Aged, classes: Any, seed: int | None = None) -> Batch:
+def _received(new: Any, X: Any, y: Any, aged: Aged, classes: Any) -> Batch:
     """Receive a batch, and begin with it if it is the first."""
     if new.__sklearn_is_fitted__():
         batch = new._receive_later(X, y, aged.weight, classes, learned=True)
@@ -199,7 +175,7 @@ def _received(new: Any, X: Any, y: Any, aged: Aged, classes: Any, seed: int | No
             note_later_rows(new, batch[0])
         new.sums_ = new.sums_.fork()
         return batch
-    batch = new._receive_first(X, y, aged.weight, classes, seed=seed, stream=True)
+    batch = new._receive_first(X, y, aged.weight, classes, stream=True)
     if not is_ensemble(new):
         new._begin_sums(*batch)
     return batch
@@ -244,24 +220,6 @@ def _never_learned(owner: str, row: int | None) -> InvalidValueError:
         "without them, there would be no rows left, or sums that no rows have",
         f"{remedy}; fit to start over",
     )
-
-
-def _state(learner: Any) -> dict[str, Any]:
-    """Return what a checkpoint of a stream holds."""
-    if is_ensemble(learner):
-        return {"experts": learner.sums_, "early": learner.early_, "first": learner.first_batch_}
-    return {"statistics": learner.sums_.statistics}
-
-
-def _resume(learner: Any, state: dict[str, Any]) -> None:
-    """Set what was saved in a checkpoint."""
-    if not is_ensemble(learner):
-        learner.sums_.take(*parts_of(state, statistics=Statistics))
-        return
-    parts = parts_of(state, experts=Experts, early=EarlyRows | None, first=FirstBatch | None)
-    learner.sums_, learner.early_, learner.first_batch_ = parts
-    learner.stream_ = learner.sums_.stream
-    learner.neurons_ = learner.stream_.neurons
 
 
 def merge_sums(learner: Any, other: Any) -> None:

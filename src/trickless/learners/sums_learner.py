@@ -6,7 +6,6 @@ randomization in learning", NIPS 2008. The solver is in ``solvers/least_squares`
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
-from trickless.files.checkpoint import Checkpoint
 from trickless.learners.arguments import LEARNING
 from trickless.learners.expert_weights import ExpertWeights
 from trickless.learners.forgetting import age
@@ -41,7 +39,6 @@ from trickless.selection.grid import families_of_grid
 from trickless.solvers.clock import HALF_LIVES, are_several
 from trickless.solvers.experts.experts import MOST_LAGS
 from trickless.solvers.least_squares.sums import Sums
-from trickless.solvers.state import Run
 
 
 class SumsLearner(ExpertWeights, SolvedLearner):
@@ -224,7 +221,6 @@ class SumsLearner(ExpertWeights, SolvedLearner):
         sample_weight: Any = None,
         *,
         timestamps: Any = None,
-        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Any:
         """Draw neurons and solve for their coefficients.
 
@@ -242,30 +238,26 @@ class SumsLearner(ExpertWeights, SolvedLearner):
         check_parameters(self, self._rules)
         self._check_error_bars()
         if are_several(self.half_life):
-            learn_stream(self, [(X, y, sample_weight, timestamps)], checkpoint=checkpoint)
+            learn_stream(self, [(X, y, sample_weight, timestamps)])
             return self
         with (
-            Checkpoint(checkpoint, self) as file,
             training_copy(self, SolvedLearner._is_model) as new,
             linear_algebra(self.n_jobs),
         ):
             aged = age(new, X, sample_weight, timestamps)
-            X, targets, weight = new._receive_first(X, y, aged.weight, seed=file.seed)
+            X, targets, weight = new._receive_first(X, y, aged.weight)
             loss = new._loss(targets.shape[1])
             new._begin_sums(X, targets, weight)  # Alg. 1, line 1: draw neurons
-            file.received(new.seed_, X, targets, weight)
             if self.loss != "squared_error":  # its descent may end elsewhere by rounding
                 X = dense_if_small(X)
             batch = X, targets, weight
             sums, problem = new.sums_, new._problem()
             if sums.goes_in_passes(X, problem, self.solver, self.loss, self.error_bars):
                 with new._progress(self.max_iter, "pass", "solving") as bar:
-                    run = Run(file.keep, file.resume(), bar.update)
-                    sums.solve_in_passes(X, targets, weight, problem, run)
+                    sums.solve_in_passes(X, targets, weight, problem, bar.update)
             else:
                 with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
-                    run = Run(file.keep, file.resume(), bar.update)
-                    sums.learn(*batch, problem, run, aged.of_batch(new, y, batch).arrival)
+                    sums.learn(*batch, problem, bar.update, aged.of_batch(new, y, batch).arrival)
             with new._progress(1, "solution", "solving") as bar:
                 if self.alpha == "loo":
                     sums.leave_one_out(*batch, problem)

@@ -1,6 +1,8 @@
-"""Progress along a stream: a curve of errors in constant memory, and divergence."""
+"""Progress of a fit: errors of rows, their curve in constant memory, and divergence."""
 
 from __future__ import annotations
+
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -33,3 +35,20 @@ def check_progress(owner: str, now: float, start: float, n_steps: int, remedy: s
             f"but a constant prediction has about {start:.3g}",
             remedy,
         )
+
+
+class Measure(Protocol):
+    """How well decision values fit targets."""
+
+    def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Error of each row."""
+
+
+def check_measure(measure: Any) -> None:
+    """Check that this measures errors."""
+    if not callable(getattr(measure, "error", None)):
+        raise ValueError(f"measure: a {type(measure).__name__} does not measure errors")
+
+
+def ignore(n: int) -> None:
+    """Show no progress."""

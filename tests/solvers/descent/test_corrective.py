@@ -6,8 +6,6 @@ from sklearn.base import clone
 
 from cases import inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
-from trickless.files import checkpoint as files
-from trickless.files.format import digest
 from trickless.learners.descents import options_of, rows_apart
 from trickless.neurons import Gaussian, Mixture, Trees
 from trickless.solvers.descent import corrective
@@ -25,7 +23,6 @@ from trickless.solvers.descent.corrective import (
     judge,
     solve,
 )
-from trickless.solvers.descent.descent import Descent
 
 KINDS = ["squares", "weights", "outputs", "log loss", "classes", "linear", "binary"]
 
@@ -244,35 +241,3 @@ def test_a_correction_moves_all_coefficients_by_its_solve():
     correct(network, System(SystemRows(network, batches, options)), Correction(10.0, 5))
     np.testing.assert_array_equal(model.neuron_coef_, before + move)
     assert move.any()
-
-
-def test_a_fit_that_resumes_keeps_the_correction(corrections, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "SECONDS", 0.0)
-    monkeypatch.setattr(files, "SHARE", np.inf)
-    model, X, y = fitted()
-    n_steps, at = [], 0
-
-    def step(self, *arguments, plain=Descent.step, **named):
-        n_steps.append("replay" if named.get("given") is not None else "trial")
-        if len(n_steps) == at:
-            raise KeyboardInterrupt
-        return plain(self, *arguments, **named)
-
-    monkeypatch.setattr(Descent, "step", step)
-    expected = clone(model).fit(X, y)
-    whole = digest(expected)
-    assert corrections[-1] is not None
-    first = n_steps.index("replay")
-    for place in (first - 5, first + 8):
-        n_steps.clear()
-        at = place
-        with pytest.raises(KeyboardInterrupt):
-            clone(model).fit(X, y, checkpoint=tmp_path / "state")
-        at = 0
-        corrections.clear()
-        again = clone(model).fit(X, y, checkpoint=tmp_path / "state")
-        assert digest(again) == whole
-        assert len(corrections) == (place < first)  # in a replay, it is in the file
-        pairs = zip(again.descent_.unseen, expected.descent_.unseen, strict=True)
-        for found, wanted in pairs:
-            np.testing.assert_array_equal(found, wanted)

@@ -1,6 +1,4 @@
-"""The descent against a literal loop, and the state from which it resumes."""
-
-from copy import deepcopy
+"""The descent against a literal loop."""
 
 import numpy as np
 import pytest
@@ -10,14 +8,13 @@ from trickless.functions.stream import NeuronStream
 from trickless.neurons import Gaussian, Trees
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.options import Candidates, DescentOptions, EarlyStopping
+from trickless.solvers.descent.options import Candidates, DescentOptions
 from trickless.solvers.descent.passes import FitRows, learn_all
 from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.descent.steps.block import Block
 from trickless.solvers.descent.steps.newton import Newton
 from trickless.solvers.descent.steps.plain import Plain
 from trickless.solvers.number_losses import Squared
-from trickless.solvers.state import Run
 
 ALPHA = 0.5
 X = inputs(48, 3)
@@ -88,22 +85,6 @@ def test_a_fit_takes_the_steps_of_algorithm_1(kind):
     found = descent.coef.rows.reshape(6, 4, width, 2).swapaxes(1, 2).reshape(6, -1, 2)
     np.testing.assert_allclose(found, expected, atol=1e-9)
     assert [seen.n_rows for seen in descent.history] == [16] * 6
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_fit_resumes_from_the_state_after_any_step(kind):
-    stopping = EarlyStopping(0.25, 3, 0.0)
-    whole, options = problem(kind, stopping)
-    states = []
-    keep = lambda state: states.append(deepcopy(state()))  # noqa: E731
-    learn_all(whole, FitRows(X, Y, WEIGHT), options, Run(keep))
-    assert len(states) >= 3
-    for state in states:
-        other, _ = problem(kind, stopping)
-        learn_all(other, FitRows(X, Y, WEIGHT), options, Run(state=state))
-        np.testing.assert_array_equal(other.coef.rows, whole.coef.rows)
-        assert other.history == whole.history
-        assert other.validation_scores == whole.validation_scores
 
 
 def test_a_stream_takes_its_rows_in_order_and_fewer_rows_a_shorter_step():

@@ -7,15 +7,12 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.metrics import r2_score
 
-from cases import inputs
+from cases import digest, inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
-from trickless.files import checkpoint as files
-from trickless.files.format import digest
 from trickless.learners.descents import options_of
 from trickless.neurons import Gaussian, Mixture, Trees
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.passes import FitRows, Found, by_folds, learn_all
-from trickless.solvers.state import Run
+from trickless.solvers.descent.passes import FitRows, Found, by_folds
 
 
 def data(n=1200, d=3, noise=0.5, seed=0):
@@ -120,111 +117,6 @@ def test_a_fit_that_is_interrupted_leaves_a_model(neurons, calls):
         assert len(new.neuron_coef_) == (at - 1 if at <= n_trial else len(whole.neuron_coef_))
         new.check_state()
         new.partial_fit(X, y)
-
-
-@pytest.mark.parametrize("kind", ["one batch", "batches", "classes", "mixture", "folds", "X_val"])
-def test_a_fit_resumes_to_the_same_bits(kind, calls, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "SECONDS", 0.0)
-    monkeypatch.setattr(files, "SHARE", np.inf)
-    monkeypatch.setattr("trickless.files.whole.os.fsync", lambda file: None)
-    X, y = data(300 if kind == "folds" else 1200)
-    options, named = {"n_neurons": 24}, {}
-    learner = DoublyStochasticRegressor
-    if kind == "batches":
-        options |= {"batch_size": 300, "neurons_per_step": 3, "n_neurons": 72}
-    if kind == "classes":
-        learner, y = DoublyStochasticClassifier, np.digitize(y, [0.5, 2])
-        options |= {"class_weight": "balanced"}
-    if kind == "X_val":
-        named = {
-            "X_val": X[:200] + 0.1,
-            "y_val": y[:200],
-            "sample_weight_val": 1.0 + X[:200, 0] ** 2,
-        }
-    named["groups"] = np.arange(len(X)) // 7
-    model = trees(learner, **options)
-    if kind == "mixture":
-        model.set_params(neurons=Mixture([Gaussian(1.0), Trees(depth=3)]))
-    whole = clone(model).fit(X, y, **named)
-    n_steps, path = len(calls), tmp_path / "state"
-    first = calls.index("replay") if "replay" in calls else n_steps
-    places = {3, first - 1, first, first + 1, first + 2, n_steps}
-    for at in sorted(place for place in places if place <= n_steps):
-        calls.clear()
-        calls.at = at
-        with pytest.raises(KeyboardInterrupt):
-            clone(model).fit(X, y, checkpoint=path, **named)
-        kept = path.exists()
-        calls.at = None
-        calls.clear()
-        again = clone(model).fit(X, y, checkpoint=path, **named)
-        assert digest(again) == digest(whole)
-        if kept:
-            assert len(calls) <= n_steps - at + 2
-        assert not path.exists()
-
-
-def ended_early(model, calls, path, at=4, **named):
-    calls.clear()
-    calls.at = at
-    with pytest.raises(KeyboardInterrupt):
-        clone(model).fit(checkpoint=path, **named)
-    calls.at = None
-    assert path.exists()
-
-
-def test_a_checkpoint_is_of_a_fit_with_the_same_groups_and_rows_apart(calls, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "SECONDS", 0.0)
-    monkeypatch.setattr(files, "SHARE", np.inf)
-    X, y = data()
-    path, model = tmp_path / "state", trees(n_neurons=24)
-    plain = {"X": X, "y": y}
-    with_groups = plain | {"groups": np.arange(1200) // 6}
-    apart = plain | {"X_val": X[:100], "y_val": y[:100]}
-    heavy = apart | {"sample_weight_val": np.arange(100.0)}
-    others = {
-        "groups": [plain, plain | {"groups": np.arange(1200) // 5}],
-        "X_val": [plain, apart | {"y_val": -y[:100]}, apart | {"X_val": X[100:200]}, heavy],
-        "none": [with_groups, apart],
-    }
-    for kind, own in (("groups", with_groups), ("X_val", apart), ("none", plain)):
-        ended_early(model, calls, path, **own)
-        for other in others[kind]:
-            with pytest.raises(ValueError, match=r"of another fit, with other .*(groups|X_val)"):
-                clone(model).fit(checkpoint=path, **other)
-        resumed = clone(model).fit(checkpoint=path, **own)
-        assert digest(resumed) == digest(clone(model).fit(**own))
-
-
-def test_a_state_that_is_not_consistent_is_refused(calls, tmp_path):
-    X, y = data()
-    model = trees(n_neurons=24).fit(X, y)
-    descent, states = Descent(model.stream_, model.intercept_, model.targets_), []
-    rows, options = FitRows(X, y[:, None]), options_of(model)
-    learn_all(descent.copy(), rows, options, Run(lambda state: states.append(state())))
-    last = states[-1]
-    assert last["found"]
-    n, scores, scored, level, weights, correction, unseen = last["found"]
-    for broken in (
-        [-1, scores, scored, level, weights, correction, unseen],
-        [n, ["a"], scored, level, weights, correction, unseen],
-        [n, scores, scored, level[:0], weights, correction, unseen],
-        [n, scores, scored[1:], level, weights, correction, unseen],
-        [n + 1, scores, scored, level, weights, correction, unseen],
-        [n, scores, scored, level, weights[:1], correction, unseen],
-        [n, scores, scored, level, [weights[0], weights[1][:2]], correction, unseen],
-        [n, scores, scored, level, weights, [-1.0, 3], unseen],
-        [n, scores, scored, level, weights, [1.0, "a"], unseen],
-        [n, scores, scored, level, weights, [1.0], unseen],
-        [n, scores, scored, level, weights, [1.0, 3, 3], unseen],
-        [n, scores, scored, level, weights, [1.0, 2.5], unseen],
-        [n, scores, scored, level, weights, [1.0, 10**9], unseen],
-        [n, scores, scored, level, weights, correction, unseen[:2]],
-        [n, scores, scored, level, weights, correction, [unseen[0][:-1], *unseen[1:]]],
-        [n, scores, scored, level, weights, correction, [*unseen[:2], -unseen[2]]],
-    ):
-        with pytest.raises((ValueError, TypeError)):
-            learn_all(descent.copy(), rows, options, Run(state=last | {"found": broken}))
 
 
 @pytest.mark.parametrize("n_rows", [300, 1200])

@@ -5,9 +5,8 @@ import pytest
 from sklearn.base import clone
 
 import trickless
-from cases import inputs
+from cases import digest, inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor, KitchenSinksRegressor
-from trickless.files.format import digest
 from trickless.learners import descents
 from trickless.neurons import Trees
 from trickless.solvers.descent import race

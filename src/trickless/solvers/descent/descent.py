@@ -15,12 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.growing import Growing
 from trickless.arrays.growing_there import growing_at
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import HOST, Place, place_of, take, to_host
-from trickless.arrays.stated import check_array
-from trickless.functions.stream import Purpose, StoredNeurons, generator
+from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Weights
 from trickless.solvers.clock import SPAN
 from trickless.solvers.descent.ages import Memory
@@ -34,22 +32,12 @@ from trickless.solvers.descent.slopes import mean_squares, typical_gain, units_o
 from trickless.solvers.descent.step_sizes import check_steps, largest_eigenvalue
 from trickless.solvers.descent.steps.step import Step
 from trickless.solvers.losses import unit_of
-from trickless.solvers.state import State, ignore, parts_of
+from trickless.solvers.progress import ignore
 
 #: Rows by which cuts are chosen, where a step does not take all rows.
 POOL = 2**16
 #: The most steps on a device whose records are read together.
 _AWAITED = 64
-#: Parts of the state of a fit that are attributes of the descent.
-_ATTRIBUTES: dict[str, Any] = {
-    "validation_scores": list,
-    "scored": list,
-    "wins": np.ndarray,
-    "largest_loss": float,
-    "taken": float,
-    "levelled": float,
-    "idle": int,
-}
 
 
 class Descent(GrowingNetwork):
@@ -299,48 +287,3 @@ class Descent(GrowingNetwork):
             for number in order.permutation(n_batches)[visit % n_batches :].tolist():
                 yield number
                 visit += 1
-
-    def state(self, visited: list[Values]) -> State:
-        """Return everything that the steps of a fit change."""
-        return {name: getattr(self, name) for name in _ATTRIBUTES} | {
-            "coef": self.coef.rows,
-            "history": np.array(self.history),
-            "chosen": None if self.chosen is None else list(self.chosen.weights),
-            "intercept": np.stack([self.intercept, self.moved, self.level]),
-            "f": np.concatenate([to_host(values.f) for values in visited]),
-            "visits": np.array([(values.n_neurons, values.n_steps) for values in visited]),
-        }
-
-    def resume(self, state: State, visited: list[Values]) -> None:
-        """Restore a state."""
-        coef, history, chosen, intercept, f, visits, *attributes = parts_of(
-            state,
-            coef=np.ndarray,
-            history=np.ndarray,
-            chosen=list | None,
-            intercept=np.ndarray,
-            f=np.ndarray,
-            visits=np.ndarray,
-            **_ATTRIBUTES,
-        )
-        lengths = [values.f.shape[0] for values in visited]
-        check_array("f", f, "f8", (sum(lengths), len(self.intercept)))
-        check_array("visits", visits, "i8", (len(visited), 2), 0)
-        check_array("visits", visits[:, 0], "i8", (len(visited),), 0, len(coef) + 1)
-        check_array(
-            "visits", visits[:, 1], "i8", (len(visited),), 0, self.n_merged + len(history) + 1
-        )
-        ends = np.cumsum(lengths)[:-1]
-        for values, part, times in zip(visited, np.split(f, ends), visits, strict=True):
-            values.f[...] = place_of(values.f).put(part)
-            values.n_neurons, values.n_steps = times.tolist()
-        with uninterrupted():
-            place = HOST if not visited else place_of(visited[0].f)
-            self.coef = growing_at(Growing.of(coef), place)
-            if self.ages is not None:
-                self.ages.append(len(coef) - len(self.ages))
-            self.history = [Seen(int(rows), *rest) for rows, *rest in history.tolist()]
-            self.chosen = None if chosen is None else StoredNeurons(tuple(chosen))
-            self.intercept, self.moved, self.level = intercept
-            vars(self).update(zip(_ATTRIBUTES, attributes, strict=True))
-        self.check_state()

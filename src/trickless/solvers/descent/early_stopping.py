@@ -17,12 +17,11 @@ folds, and all folds look together (``folds``).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from trickless.arrays.places import to_host
-from trickless.arrays.stated import check_array, check_number
 from trickless.conformal.unseen import MOST, Unseen
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
@@ -160,13 +159,3 @@ class Looks:
             return 0, 0
         n_steps = min(self._n_steps + (best + 1) * self.wait, self._owner.n_steps)
         return self._owner.scored[self._n_scores + best], n_steps
-
-    def state(self) -> dict[str, Any]:
-        """Return what the looks of a fit have found, apart from the scores."""
-        return {"reference": self._reference, "waited": self._waited}
-
-    def resume(self, state: dict[str, Any]) -> None:
-        """Restore a state."""
-        check_array("reference", state["reference"], "f8", (None,))
-        check_number("waited", state["waited"], 0)
-        self._reference, self._waited = state["reference"], state["waited"]

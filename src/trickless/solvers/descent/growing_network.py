@@ -31,8 +31,7 @@ from trickless.solvers.descent.slopes import Units, in_units
 from trickless.solvers.descent.step_sizes import Steps
 from trickless.solvers.losses import Loss, unit_of
 from trickless.solvers.outputs import NewOutputs
-from trickless.solvers.progress import STRETCHES
-from trickless.solvers.state import Measure, check_measure
+from trickless.solvers.progress import STRETCHES, Measure, check_measure
 
 #: More cuts than a feature can win. Sums of fewer do not overflow.
 _MOST_WINS = 2**53

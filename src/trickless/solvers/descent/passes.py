@@ -17,10 +17,7 @@ import numpy as np
 
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import take, to_host
-from trickless.arrays.stated import check_array, check_count, check_list
-from trickless.conformal.unseen import MOST, Counted, Unseen
-from trickless.functions.network import check_source
-from trickless.functions.stream import StoredNeurons
+from trickless.conformal.unseen import MOST, Unseen
 from trickless.neurons import Weights
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch
 from trickless.solvers.descent.corrective import (
@@ -36,7 +33,7 @@ from trickless.solvers.descent.divergence import warn_if_lost
 from trickless.solvers.descent.early_stopping import HeldOut, Looks
 from trickless.solvers.descent.held_out import folds, split
 from trickless.solvers.descent.options import DescentOptions
-from trickless.solvers.state import UNSEEN, Run, State, ignore
+from trickless.solvers.progress import ignore
 
 
 class FitRows(NamedTuple):
@@ -69,46 +66,19 @@ class Found(NamedTuple):
     correction: Correction | None = None
     unseen: Unseen | None = None
 
-    def state(self) -> list[Any]:
-        """Return plain data."""
-        weights = None if self.weights is None else list(self.weights)
-        correction = [] if self.correction is None else list(self.correction)
-        unseen = []
-        if self.unseen is not None:
-            decisions, targets, counted = self.unseen
-            unseen = [decisions, targets, *counted]
-        return [self.n_neurons, self.scores, self.scored, self.level, weights, correction, unseen]
 
-    @classmethod
-    def of(cls, state: list[Any], descent: Descent) -> Found | None:
-        """Return what a state says, or None if the trial, which began so, is not over."""
-        if not state:
-            return None
-        n_neurons, scores, scored, level, weights, correction, unseen = state
-        check_count("neurons of the trial", n_neurons, 0)
-        check_array("level of the trial", level, "f8", descent.intercept.shape)
-        check_list("scores of the trial", scores, int | float)
-        check_list("scored of the trial", scored, int, len(scores))
-        solve, rows = Correction.of(correction), None
-        if unseen:
-            decisions, targets, *counted = unseen
-            rows = Unseen(decisions, targets, Counted(*counted))
-            rows.check(len(descent.intercept))
-        if weights is None:
-            return cls(n_neurons, scores, scored, level, None, solve, rows)
-        check_list("weights of the trial", weights, np.ndarray)
-        chosen, n_new = StoredNeurons(tuple(weights)), n_neurons - len(descent.coef)
-        check_source("weights of the trial", chosen, descent.neurons, max(n_new, 0))
-        return cls(n_neurons, scores, scored, level, chosen.weights, solve, rows)
-
-
-def learn_all(descent: Descent, rows: FitRows, options: DescentOptions, run: Run = UNSEEN) -> None:
+def learn_all(
+    descent: Descent,
+    rows: FitRows,
+    options: DescentOptions,
+    advance: Callable[[int], object] = ignore,
+) -> None:
     """Take steps on batches of all rows until there are ``n_neurons`` neurons, or stop early."""
     step, stopping, descent.unseen = options.step, options.stopping, None
     step.prepare(len(rows.targets))
     if stopping is None or not step.keeps_best or rows.apart is not None:
         course = Course(descent, rows, options, looks=stopping is not None)
-        course.run(step.n_neurons, run)
+        course.run(step.n_neurons, advance)
         if course.looks is not None and not step.keeps_best:
             descent.unseen = course.held_out.unseen()
         elif course.looks is not None:
@@ -118,13 +88,11 @@ def learn_all(descent: Descent, rows: FitRows, options: DescentOptions, run: Run
                 correct(descent, course.system(), correction)
     else:
         start, again = descent.copy(), descent.copy()
-        found = None if run.state is None else Found.of(run.state["found"], start)
-        replay = Run(run.keep, None if found is None else run.state)
-        if found is None and stopping.n_folds > 1:
-            found = by_folds(start, rows, options, run.advance)
-        elif found is None:  # what the trial has learned is the model until the replay is done
+        if stopping.n_folds > 1:
+            found = by_folds(start, rows, options, advance)
+        else:  # what the trial has learned is the model until the replay is done
             course = Course(descent, rows, options, looks=True)
-            course.run(step.n_neurons, run)
+            course.run(step.n_neurons, advance)
             assert course.looks is not None
             found = found_by(descent, start, course.looks)
             keep_best(descent, course.looks)
@@ -132,7 +100,7 @@ def learn_all(descent: Descent, rows: FitRows, options: DescentOptions, run: Run
             found = found._replace(correction=correction, unseen=unseen)
             del course  # and its copy of the rows
         course = Course(again, rows, options, looks=False, found=found)
-        course.run(found.n_neurons, replay)
+        course.run(found.n_neurons)
         if found.correction is not None:
             correct(again, course.system(), found.correction)
         take_over(again, found)
@@ -294,19 +262,14 @@ class Course:
         self._descent.bring_up_to_date(self._apart, self._options.step.n_jobs)
         return HeldOut.of(self._descent, self._apart, self._groups)
 
-    def run(self, n_neurons: int, run: Run = UNSEEN) -> None:
+    def run(self, n_neurons: int, advance: Callable[[int], object] = ignore) -> None:
         """Take steps until there are so many neurons, or until the held-out rows say stop."""
         descent, options = self._descent, self._options
-        if run.state is not None:
-            self._resume(run.state)
-        resumed = descent.n_steps
         try:
             for number, k in descent.visits(self._n_batches, n_neurons, options.step):
-                if descent.n_steps > resumed:
-                    run.keep(self._state)
                 given = self._given(k)
                 descent.step(self._batches[number], k, options, pool=self._pool, given=given)
-                run.advance(k)
+                advance(k)
                 if self._stop():
                     break
         finally:  # an interrupt leaves a model
@@ -324,17 +287,3 @@ class Course:
             return None
         start = len(self._descent.coef) - self._first
         return tuple(array[start : start + k] for array in self._found.weights)
-
-    def _state(self) -> State:
-        self._descent.settle(self._options)
-        looks = {"reference": np.empty(0), "waited": 0.0}
-        looks = looks if self.looks is None else self.looks.state()
-        found = [] if self._found is None else self._found.state()
-        return self._descent.state(self._values) | looks | {"found": found}
-
-    def _resume(self, state: State) -> None:
-        others = "reference", "waited", "found"
-        own = {name: value for name, value in state.items() if name not in others}
-        self._descent.resume(own, self._values)
-        if self.looks is not None:
-            self.looks.resume(state)

@@ -30,8 +30,7 @@ from trickless.solvers.calibration import check_noted, note_rows
 from trickless.solvers.exact.alpha import automatic_alpha
 from trickless.solvers.losses import Loss, unit_of
 from trickless.solvers.outputs import NewOutputs
-from trickless.solvers.progress import Curve, check_progress, extend
-from trickless.solvers.state import ignore
+from trickless.solvers.progress import Curve, check_progress, extend, ignore
 
 #: How often a step goes into the first step if f is lost where only the latest terms are kept.
 _FADED = 10

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from trickless.functions.exact_kernel import KernelRows, rows_at_once
-from trickless.solvers.state import ignore
+from trickless.solvers.progress import ignore
 
 
 def count_violations(

@@ -22,7 +22,7 @@ from trickless.functions.exact_kernel import ExactKernel, KernelRows, rows_at_on
 from trickless.functions.stream import Purpose, generator
 from trickless.rules import warn
 from trickless.solvers.losses import DualLoss
-from trickless.solvers.state import ignore
+from trickless.solvers.progress import ignore
 
 #: Replaces 0 in a denominator, since k(x, x) = 0 at the zero of a linear kernel.
 _SMALL = 1e-200

@@ -9,13 +9,10 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
-
-from trickless.solvers.state import Keep, State, counted
 
 #: The least preconditioned eigenvalue is taken to be this share of the least that iterations have
 #: found, but no more than the second number.
@@ -78,25 +75,15 @@ def conjugate_gradients(
     ridges: np.ndarray,
     max_iter: int,
     tols: np.ndarray,
-    keep: Keep,
-    kept: dict[str, Any],
 ) -> Iterations:
-    """Solve for all columns of ``wanted`` together, each at its ridge, starting from ``begin``.
-
-    The state of the iterations is saved together with ``kept``, and resumed if ``kept`` has one.
-    """
+    """Solve for all columns of ``wanted`` together, each at its ridge, starting from ``begin``."""
     steps: list[np.ndarray] = []
-    if "iterations" in kept:
-        solution, residual, direction, square, left, active, n_iter, past = kept["iterations"]
-        steps = list(past)
-        n_iter = counted(n_iter, max_iter)
-    else:
-        solution = begin.copy()
-        residual = wanted - normal(begin, ridges) if begin.any() else wanted.copy()
-        direction = precondition(residual, ridges)
-        square = (residual * direction).sum(axis=0)
-        left = np.where(square > 0, np.inf, 0.0)
-        active, n_iter = np.flatnonzero(left > tols), 0
+    solution = begin.copy()
+    residual = wanted - normal(begin, ridges) if begin.any() else wanted.copy()
+    direction = precondition(residual, ridges)
+    square = (residual * direction).sum(axis=0)
+    left = np.where(square > 0, np.inf, 0.0)
+    active, n_iter = np.flatnonzero(left > tols), 0
     while active.size and n_iter < max_iter:
         p = direction[:, active]
         product = normal(p, ridges[active])
@@ -119,10 +106,4 @@ def conjugate_gradients(
         )
         active = active[left[active] > tols[active]]
         n_iter += 1
-        iterations = [solution, residual, direction, square, left, active, n_iter]
-        keep(partial(_state, kept, iterations, steps))
     return Iterations(solution, n_iter, left, square, steps)
-
-
-def _state(kept: dict[str, Any], iterations: list[Any], steps: list[np.ndarray]) -> State:
-    return kept | {"iterations": [*iterations, np.stack(steps)]}

@@ -40,7 +40,6 @@ from trickless.solvers.least_squares.ridge import (
 )
 from trickless.solvers.least_squares.risk import Blocks
 from trickless.solvers.least_squares.statistics import Statistics, least_ridge
-from trickless.solvers.state import UNSEEN, Run, counted
 
 #: Rows that a thread multiplies at a time. They stay in the cache between their two products.
 _ROWS = 64
@@ -123,7 +122,6 @@ def solve_in_passes(
     chosen: np.ndarray,
     rng: np.random.Generator,
     problem: Problem,
-    run: Run = UNSEEN,
 ) -> Solution:
     """Minimise mean (y − b − ⟨z, β⟩)² + ρ · |β|² without the matrix of the normal equations.
 
@@ -186,16 +184,12 @@ def solve_in_passes(
     precondition = preconditioner(sums.chosen, share[chosen], ridges, fit_intercept)
     wanted, n_compare = sums.cross[:, which], 0
     coef, grid, scores, leverage = np.zeros_like(wanted), None, None, None
-    kept = run.state or {}
     if pilot is not None or count_freedom:
-        if "compared" not in kept:
-            tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)
-            tols *= 1.0 if pilot is None else pilot.accuracy
-            coef, n_compare, *_ = conjugate_gradients(
-                normal, precondition, wanted, coef, ridges, max_iter, tols, run.keep, kept
-            )
-            kept = {"compared": coef, "n_compare": n_compare}
-        coef, n_compare = kept["compared"], counted(kept["n_compare"], max_iter)
+        tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)
+        tols *= 1.0 if pilot is None else pilot.accuracy
+        coef, n_compare, *_ = conjugate_gradients(
+            normal, precondition, wanted, coef, ridges, max_iter, tols
+        )
         found = _freedom(sums, coef, which, ridges, n_outputs)
         if pilot is None:
             best = np.arange(n_outputs)
@@ -206,9 +200,7 @@ def solve_in_passes(
         coef, wanted, ridges = coef[:, best], wanted[:, best], ridges[best]
         leverage = found.of_all[np.searchsorted(found.grid, ridges)] * (share**2).sum()
     tols = np.full(n_outputs, tol)
-    ended = conjugate_gradients(
-        normal, precondition, wanted, coef, ridges, max_iter, tols, run.keep, kept
-    )
+    ended = conjugate_gradients(normal, precondition, wanted, coef, ridges, max_iter, tols)
     coef, n_iter, left = ended.solution, ended.n_iter, ended.left
     size, gain = (coef * normal(coef, ridges)).sum(axis=0), (coef * wanted).sum(axis=0)
     risk = np.maximum(sums.y_variance[:n_outputs] - 2 * gain + size, 0)

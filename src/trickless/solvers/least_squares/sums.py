@@ -45,7 +45,7 @@ from trickless.solvers.least_squares.row_sample import Arrival, RowSample, keys_
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
 from trickless.solvers.losses import Loss
 from trickless.solvers.outputs import NewOutputs
-from trickless.solvers.state import UNSEEN, Run, counted, ignore, parts_of
+from trickless.solvers.progress import ignore
 
 #: Columns above which least squares is solved in passes over the rows: if activations are kept, and
 #: if every pass evaluates them.
@@ -104,7 +104,7 @@ class Sums(Following, GaussianAnswers):
         targets: np.ndarray,
         weight: np.ndarray | None,
         problem: Problem,
-        run: Run = UNSEEN,
+        advance: Callable[[int], object] = ignore,
         arrival: Arrival | None = None,
     ) -> Statistics:
         """Return the sums over a batch of rows, without earlier rows.
@@ -112,22 +112,14 @@ class Sums(Following, GaussianAnswers):
         ``arrival`` is when they came, if rows fade.
         """
         place = place_of(X)
-        statistics, done = self.no_rows(place), 0
+        statistics = self.no_rows(place)
         statistics.make_room(X.shape[0])
         alpha = np.inf if isinstance(problem.alpha, str) else problem.alpha
         least = least_ridge(X.shape[0], alpha * self.n_neurons)
-        if run.state is not None:
-            statistics, done = parts_of(run.state, statistics=Statistics, rows=int)
-            done = counted(done, X.shape[0])
-            self._check_statistics(statistics)
-            if place is not HOST:
-                statistics.gram = place.for_double.put(statistics.gram)
-        run.advance(done)
         # On a device, all rows are hashed first, while it waits for nothing else.
         keys = None if place is HOST else keys_of(X, targets, self.stream.seed, place)
         # A panel of as many rows as columns takes no more memory than the Gram matrix.
-        how = {"start": done, "n_together": self.n_columns, "place": place}
-        for rows, Z in self._panels(X, problem, **how):
+        for rows, Z in self._panels(X, problem, n_together=self.n_columns, place=place):
             part = None if weight is None else weight[rows]
             came = None if arrival is None else arrival.part(rows)
             fresh = None if came is None else came.fresh
@@ -135,8 +127,7 @@ class Sums(Following, GaussianAnswers):
             if keys is None:
                 some = X[rows, ...], targets[rows], part, self.stream.seed
                 statistics.add_sample(RowSample.of(*some, arrival=came))
-            run.advance(Z.shape[0])
-            run.keep(partial(dict, statistics=statistics, rows=rows.stop))
+            advance(Z.shape[0])
         if keys is not None:
             some = X, targets, weight, self.stream.seed
             statistics.sample = RowSample.of(*some, place, arrival, keys)
@@ -315,7 +306,7 @@ class Sums(Following, GaussianAnswers):
         targets: np.ndarray,
         weight: np.ndarray | None,
         problem: Problem,
-        run: Run = UNSEEN,
+        advance: Callable[[int], object] = ignore,
     ) -> None:
         """Solve least squares by conjugate gradients, without statistics."""
         n_rows, width = X.shape[0], self.stream.neurons.width
@@ -334,10 +325,8 @@ class Sums(Following, GaussianAnswers):
         else:
             ridge = problem.alpha * self.n_neurons
         with self._dependent_columns(problem):
-            blocks = self._passes(X, self._room(problem), problem, run.advance)
-            self._solution = solve_in_passes(
-                blocks, targets, weight, ridge, chosen, rng, problem, run
-            )
+            blocks = self._passes(X, self._room(problem), problem, advance)
+            self._solution = solve_in_passes(blocks, targets, weight, ridge, chosen, rng, problem)
         self._sample = RowSample.of(X, targets, weight, self.stream.seed)
 
     def leave_one_out(

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -33,27 +32,13 @@ from trickless.rules import warn
 from trickless.solvers.calibration import check_noted, note_rows
 from trickless.solvers.number_losses import Squared
 from trickless.solvers.outputs import NewOutputs
-from trickless.solvers.progress import Curve, check_progress, extend
+from trickless.solvers.progress import Curve, Measure, check_measure, check_progress, extend, ignore
 from trickless.solvers.rounds.coefficients import Coefficients
 from trickless.solvers.rounds.schedules import Schedule
-from trickless.solvers.state import (
-    UNSEEN,
-    Measure,
-    Run,
-    State,
-    check_measure,
-    counted,
-    parts_of,
-)
 
 #: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.
 SHRINK_AT = 16
 
-#: What rounds change.
-_CHANGED = (
-    *("support", "coefficients", "online", "played", "drawn", "measured", "recent"),
-    *("lately", "lost"),
-)
 #: Rows that tell whether f is of use, and how many times the error of a constant is too much.
 _FEW, _LOST = 100, 2.0
 #: Share of the mean square of the targets from which on they tell by their variance.
@@ -243,46 +228,27 @@ class Rounds(Stated):
         """Coefficients that predict: their average over rounds, or the last."""
         return self.coefficients.average() if average else self.coefficients.last()
 
-    def learn(self, X: Any, targets: np.ndarray, recipe: Recipe, run: Run = UNSEEN) -> None:
+    def learn(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        recipe: Recipe,
+        advance: Callable[[int], object] = ignore,
+    ) -> None:
         """Take a round for each row, in their order."""
         self.check(X.shape[0], recipe)
         self.frozen = None
         if self.support is None:
             self.support = growing_like(X)
         X = self.support.like(X)
-        start = 0 if run.state is None else self._take(run.state, X.shape[0])
-        run.advance(start)
+        start = 0
         while start < X.shape[0]:
             eta = self.step(recipe)
             rows = slice(start, min(start + self.batch_rows(eta, recipe), X.shape[0]))
             self.play(X[rows], targets[rows], eta, recipe)
             self.compress(recipe)
-            run.advance(rows.stop - start)
+            advance(rows.stop - start)
             start = rows.stop
-            run.keep(partial(self.state, start))
-
-    def state(self, n_rows: int) -> State:
-        """Return the state that the rounds of the first rows of a batch have changed."""
-        return {"n_rows": n_rows} | {name: getattr(self, name) for name in _CHANGED}
-
-    def _take(self, state: State, most: int) -> int:
-        """Continue from a state; returns how many rows it had learned, at most ``most``."""
-        n_rows, *parts = parts_of(
-            state,
-            n_rows=int,
-            support=type(self.support),
-            coefficients=Coefficients,
-            online=list,
-            played=Growing | None,
-            drawn=Growing | None,
-            measured=object,
-            recent=Growing | None,
-            lately=np.ndarray,
-            lost=str,
-        )
-        vars(self).update(zip(_CHANGED, parts, strict=True))
-        self.check_state()
-        return counted(n_rows, most)
 
     def play(self, X: Any, targets: np.ndarray, eta: float, recipe: Recipe) -> None:
         """Take a round with step η for each row of a batch, all with the estimates of f_t.
