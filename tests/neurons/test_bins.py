@@ -171,11 +171,6 @@ def test_states_whose_columns_do_not_belong_to_categories_are_refused():
     for more in ([1], [2], [-1], [0, 0]):
         with pytest.raises(ValueError, match="Bins: "):
             copy.copy(bins).__setstate__(state | {"more": np.array(more)})
-    old = Bins(codes % 9, np.array([11]))
-    del old.more  # as in files of older versions
-    other = copy.copy(bins)
-    other.__setstate__(vars(old) | {"more": Bins.more})
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(old))(codes % 9), other(codes % 9))
 
 
 def test_blocks_threads_and_order_in_memory_change_nothing():

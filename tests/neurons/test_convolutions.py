@@ -204,16 +204,6 @@ def test_scales_are_those_of_all_values_and_constant_channels_have_those_of_thei
     np.testing.assert_allclose(neurons.level_[1], total)
 
 
-def test_models_of_older_versions_do_not_see_levels():
-    X = inputs(20, 90)
-    neurons, _ = drawn(Convolutions((3, 30)), X)
-    del neurons.level_
-    neurons.check_state()
-    weights = draw(neurons, np.random.default_rng(0), 12, np.dtype("float64"))
-    assert set(weights[0]) == {0, 1}
-    np.testing.assert_allclose(neurons(X + 5, weights), neurons(X, weights), atol=1e-9)
-
-
 def test_levels_tell_series_apart():
     X, y = inputs(300, 60), np.arange(300) % 2
     X += y[:, None]

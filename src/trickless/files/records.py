@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from functools import cache, cached_property
+from functools import cached_property
 from math import isfinite
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
@@ -218,7 +218,7 @@ class Reader:
         value = cls.__new__(cls)
         requests = attributes.pop(routing.ATTRIBUTE, {})
         if isinstance(value, BaseEstimator):
-            attributes = _with_parameters(cls, attributes)
+            _check_parameters(cls, attributes)
         if hasattr(value, "__setstate__"):
             value.__setstate__(attributes)
         else:
@@ -377,23 +377,13 @@ def dtype_of(name: Any) -> np.dtype:
     return np.dtype(name)
 
 
-def _with_parameters(cls: Any, attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes, with defaults for parameters that are newer than the file."""
-    for name, default in _defaults(cls).items():
-        if name not in attributes and default is inspect.Parameter.empty:
+def _check_parameters(cls: Any, attributes: dict[str, Any]) -> None:
+    for name in cls._get_param_names():
+        if name not in attributes:
             raise ValueError(f"a {cls.__name__} has no {name}")
-        attributes.setdefault(name, default)
-    return attributes
-
-
-@cache
-def _defaults(cls: Any) -> dict[str, Any]:
-    parameters = inspect.signature(cls.__init__).parameters
-    return {name: parameters[name].default for name in cls._get_param_names()}
 
 
 def _named_tuple(cls: Any, fields: dict[str, Any]) -> Any:
-    fields = getattr(cls, "_field_defaults", {}) | fields
     if sorted(fields) != sorted(getattr(cls, "_fields", ())):
         raise ValueError(f"a {cls.__name__} cannot have these fields")
     return tuple.__new__(cls, (fields[name] for name in cls._fields))

@@ -50,7 +50,7 @@ class Matrix(Stated):
     skips_missing = False
     by_order = False
     without_gaps: str | None = None
-    layout: Layout = Layout()  # of tables; in files of older versions
+    layout: Layout = Layout()  # of tables
     #: Whether finite numbers need no more checks, and are not converted.
     plain = True
 

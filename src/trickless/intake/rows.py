@@ -66,7 +66,7 @@ class Rows(Stated):
         How often later rows have new categories; None without a column of categories.
     """
 
-    had_gaps: np.ndarray | None = None  # in files of older versions
+    had_gaps: np.ndarray | None = None
     new_categories: NewCategories | None = None
 
     def __init__(self, owner: str, dtype: Any, kind: Matrix, numeric: bool) -> None:

@@ -235,14 +235,11 @@ class Range(Numbers):
     stays, as functions of the targets have no constant by which it could move.
     """
 
-    # In files of older versions.
-    grows: bool = False
-    #: Half the width of each range at the last warning that it has grown.
-    told: Any = 0.0
-
     def __init__(self, owner: str, y: np.ndarray, dtype: Any, y_range: Any) -> None:
         super().__init__(owner, y, dtype)
         self.grows = isinstance(y_range, str)
+        #: Half the width of each range at the last warning that it has grown.
+        self.told = np.zeros(self.n_outputs)
         if self.grows:
             targets = super().matrix(y)
             self.low, self.high = targets.min(axis=0), targets.max(axis=0)
@@ -256,8 +253,7 @@ class Range(Numbers):
         for name in ("low", "high"):
             check_array(name, getattr(self, name), "f8", (self.n_outputs,))
         check_is("grows", self.grows, bool)
-        if isinstance(self.told, np.ndarray):
-            check_array("told", self.told, "f8", (self.n_outputs,), 0)
+        check_array("told", self.told, "f8", (self.n_outputs,), 0)
 
     @property
     def middle(self) -> np.ndarray:

@@ -333,8 +333,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
             check_list("feature_names_in_", names.tolist(), str)
         check_is("fixed_", self.fixed_, dict)
         for name in self._fixed:
-            of_older = name not in self.fixed_ and hasattr(type(self), name)  # versions without it
-            if name in self._rules and not of_older:
+            if name in self._rules:
                 check_value("fixed_", name, self.fixed_[name], self._rules[name])
         if self.rows_.encoder is not None:
             check_same("columns of rows_", len(self.rows_.encoder.kinds), self.n_features_in_)

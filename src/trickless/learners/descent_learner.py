@@ -220,7 +220,7 @@ class DescentLearner(NeuronLearner):
     epsilon: float = 0.1
     n_neurons: int | str  # type: ignore[assignment]
     alpha: float | str
-    fit_intercept: bool = True  # in files of older versions
+    fit_intercept: bool
     half_life: Any = None
     clock_: Clock | None = None
     step_size: float | str

@@ -79,7 +79,7 @@ class OnlineLearner(Learner):
     average: bool
     max_support: int | None
     compression: str = "unbiased"
-    half_life: float | None = None  # in files of older versions, and of other learners
+    half_life: float | None = None  # of other learners
     shuffle: bool
     rounds_: Rounds
 

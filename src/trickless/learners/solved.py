@@ -51,7 +51,7 @@ class SolvedLearner(NeuronLearner):
     cache_bytes: int
     half_life: Any = None
     sums_: Any
-    clock_: Clock | None = None  # in files of older versions
+    clock_: Clock | None = None
     early_: EarlyRows | None = None
 
     _parts = (*NeuronLearner._parts, "neurons_", "stream_", "sums_")

@@ -43,8 +43,6 @@ class Bins(Stated):
         which have many categories.
     """
 
-    more: np.ndarray = np.empty(0, dtype=np.int64)  # in files of older versions
-
     def __init__(
         self, rows: np.ndarray, n_categories: np.ndarray, weight: np.ndarray | None = None
     ) -> None:

@@ -156,7 +156,6 @@ class Convolutions(Neurons):
 
     accepts_tables = True
     skips_missing = True
-    level_: np.ndarray | None = None  # in files of older versions
 
     _rules = {
         "shape": either(
@@ -239,8 +238,7 @@ class Convolutions(Neurons):
         parts = np.split(rng.random((n, sum(sizes))), np.cumsum(sizes)[:-1], axis=1)
         kind, size, step, order, side, which, sign, row, time = parts
         of_differences = ((kind[:, 0] < 0.5) & (self._length > TAPS)).astype(np.int8)
-        if self.level_ is not None:
-            of_differences[kind[:, 0] >= 0.75] = _OF_LEVELS
+        of_differences[kind[:, 0] >= 0.75] = _OF_LEVELS
         longest = np.log2((self._length - 1.0 - (of_differences == 1)) / (TAPS - 1))
         dilation = (2 ** (step[:, 0] * np.maximum(longest, 0))).astype(np.int64)
         n_seen = (2 ** (size * np.log2(few + 1))).astype(int)
@@ -319,8 +317,6 @@ class Convolutions(Neurons):
 
     def _seen(self, kind: np.ndarray, mix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which neurons see differences, and the factors of channels and their levels."""
-        if self.level_ is None:
-            return kind, mix
         levels = np.where(kind[:, None] == _OF_LEVELS, mix, np.int8(0))
         kind = np.where(kind == _OF_LEVELS, np.int8(0), kind)
         return kind, np.concatenate([mix, levels], axis=1)

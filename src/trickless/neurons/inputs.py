@@ -24,7 +24,7 @@ class Inputs(NamedTuple):
 
     n_categories: np.ndarray
     names: tuple[str, ...] | None = None
-    shape: tuple[int, ...] | None = None  # in files of older versions
+    shape: tuple[int, ...] | None = None
 
     def take(self, indices: np.ndarray) -> Inputs:
         names = None if self.names is None else tuple(self.names[i] for i in indices)

@@ -138,10 +138,6 @@ class Landmarks(Composed):
             "uniform", "rpcholesky", remedy="selection='uniform' draws random rows"
         ),
     }
-    # Files of older versions do not have these.
-    points: Any = None
-    n_points: int | None = None
-    selection: str = "uniform"
 
     def __init__(
         self,

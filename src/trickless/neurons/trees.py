@@ -152,11 +152,6 @@ class Trees(Neurons):
         "crosses": choice("none", "auto", remedy="crosses='auto' takes them where they help"),
         "max_leaves": either(integer(2, "max_leaves=256", 2**MOST_LEVELS), AUTO),
     }
-    # In files of older versions.
-    shape: str = "oblivious"
-    max_leaves: int | str = "auto"
-    leaves: str = "constant"
-    crosses: str = "none"
     shape_: str = "oblivious"
     #: The inputs of linear leaves, or None if leaves are constant; and those that a race may take.
     linear_: LinearLeaves | None = None

@@ -51,11 +51,13 @@ class _Convolutions(Convolutions):
         mean = xp.mean(values, axis=2, keepdims=True)
         values = xp.clip(values - mean, -_LARGEST, _LARGEST)
         change = (values[:, :, 1:] - values[:, :, :-1]) * (self.scale_[0] / self.scale_[1])[:, None]
-        seen = [values, xp.clip(change, -_LARGEST, _LARGEST)]
-        if self.level_ is not None:
-            away = mean - (self.level_[0] / self.scale_[0])[:, None]
-            away = away * (self.scale_[0] / self.level_[1])[:, None]
-            seen.append(values + xp.clip(away, -MOST_LEVEL, MOST_LEVEL))
+        away = mean - (self.level_[0] / self.scale_[0])[:, None]
+        away = away * (self.scale_[0] / self.level_[1])[:, None]
+        seen = [
+            values,
+            xp.clip(change, -_LARGEST, _LARGEST),
+            values + xp.clip(away, -MOST_LEVEL, MOST_LEVEL),
+        ]
         gap = 0.0 * xp.sum(mean, axis=(1, 2))
         return [xp.astype(view, X.dtype) for view in seen], xp.astype(gap, X.dtype)[
             :, None, None, None

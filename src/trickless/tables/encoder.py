@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from copy import copy
 from decimal import Decimal
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -77,9 +76,6 @@ class TableEncoder(Stated):
         What :meth:`relative` subtracts from each column after that.
     """
 
-    #: In files of older versions.
-    later: Mapping[int, LaterCategories] = MappingProxyType({})
-
     def __init__(self, owner: str, frame: Any) -> None:
         _check_names(owner, frame)
         columns, numbers = columns_of(frame), numbers_of(frame)
@@ -93,7 +89,7 @@ class TableEncoder(Stated):
             for (_, counts, _), (kept, _) in zip(read, pools, strict=True)
         ]
         self.pooled = {j: n for j, (_, n) in enumerate(pools) if n}
-        self.later = {}
+        self.later: dict[int, LaterCategories] = {}
         for j, ((_, counts, _), (kept, _)) in enumerate(zip(read, pools, strict=True)):
             if counts is not None and (later := later_categories(counts, kept, len(frame))):
                 self.later[j] = later
@@ -132,7 +128,7 @@ class TableEncoder(Stated):
                 check_count(f"column of {name}", j, 0, len(self.kinds) - 1)
                 check_same(f"column of {name}", self.kinds[j], columns)
                 check_is(name, number, int)
-        check_is("later", self.later, dict | MappingProxyType)
+        check_is("later", self.later, dict)
         for j, later in self.later.items():
             check_count("column of later", j, 0, len(self.kinds) - 1)
             check_is("later", later, LaterCategories)

@@ -45,13 +45,6 @@ class GrowingNetwork(Stated):
     the scores of the held-out rows, if there are any.
     """
 
-    # In files of older versions.
-    moved: np.ndarray | float = 0.0
-    level: np.ndarray | float = 0.0
-    typical: np.ndarray | float = 0.0
-    squares: np.ndarray | float = 0.0
-    levelled: float = 0.0
-    idle: int = 0
     #: Ages of the neurons, in a stream that forgets.
     ages: Ages | None = None
     #: Steps that share a record of the history with the step before them.
@@ -110,11 +103,7 @@ class GrowingNetwork(Stated):
         check_array("intercept", self.intercept, "f8", (None,))
         check_array("spread", self.spread, "f8", (n_outputs,))
         for name in ("moved", "level", "typical", "squares"):
-            value = getattr(self, name)
-            if isinstance(value, float):  # in files of older versions
-                check_number(name, value)
-            else:
-                check_array(name, value, "f8", (n_outputs,))
+            check_array(name, getattr(self, name), "f8", (n_outputs,))
         for name in ("levelled", "total_weight", "taken", "heaviest", "largest_loss", "eigenvalue"):
             check_number(name, getattr(self, name), 0)
         check_count("idle", self.idle, 0)

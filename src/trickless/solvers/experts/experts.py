@@ -108,8 +108,6 @@ class Experts(Stated):
         What weights of rows are divided by, so that they are about 1.
     """
 
-    unit: float = 1.0  # in files of older versions
-
     def __init__(
         self,
         streams: list[NeuronStream],
@@ -133,6 +131,7 @@ class Experts(Stated):
         self.origin = np.zeros(n_outputs)
         self.n_rows = 0
         self.now = self.folded = 0.0
+        self.unit = 1.0
         self.lengths = np.zeros(self.n_groups)
         self.mass = np.zeros(n_rates)
         rates = np.tile(np.repeat(1 / half_lives, self.n_ridges), self.n_groups)

@@ -39,7 +39,7 @@ class Fitted(Stated):
 
     _solution: Solution | None
     _network: Network | None
-    _temperatures: Temperatures | None = None  # in files of older versions
+    _temperatures: Temperatures | None = None
     _certainty: Certainty | None = None
     _has_intercept: bool | None = None
     _left_out: LeftOut | None = None

@@ -38,7 +38,7 @@ class Coefficients(Stated):
     over rounds is therefore again its current value times a number of rounds.
     """
 
-    # Until anything fades, and in files of older versions:
+    # Until anything fades:
     _time: float = 0.0
     _born: Growing | None = None
     _counted: float | None = None

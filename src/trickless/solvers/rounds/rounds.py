@@ -123,10 +123,6 @@ class Rounds(Stated):
         when rows are learned.
     """
 
-    # In files of older versions:
-    lately: Any = 0.0
-    lost: str = ""
-
     def __init__(
         self, n_outputs: int, seed: int, measure: Measure, calibrated: bool = False
     ) -> None:
@@ -157,8 +153,6 @@ class Rounds(Stated):
         check_noted("recent", self.recent, 2 * n_outputs)
         if self.played is not None and len(self.played):
             check_array("played", self.played.rows[:, 0], "f8", (None,), 0, n + 1)
-        if self.lately is Rounds.lately:
-            self.lately = np.zeros((4, n_outputs))
         check_array("lately", self.lately, "f8", (4, n_outputs))
         check_is("lost", self.lost, str)
         check_is("frozen", self.frozen, tuple | None)
