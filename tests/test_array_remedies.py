@@ -6,8 +6,7 @@ import pytest
 import scipy.sparse
 
 from cases import inputs
-from trickless import KitchenSinksClassifier
-from trickless.baselines import NORMAClassifier
+from trickless import KernelGradientClassifier, KitchenSinksClassifier
 from trickless.neurons import Convolutions, Gaussian, Patches
 
 Y = np.arange(12) % 2
@@ -44,7 +43,11 @@ READERS = {
 def fitted(name):
     """Return a model, and the rows that it was fitted to."""
     neurons, X = READERS[name]
-    learner = KitchenSinksClassifier(neurons, 5, random_state=0) if neurons else NORMAClassifier()
+    learner = (
+        KitchenSinksClassifier(neurons, 5, random_state=0)
+        if neurons
+        else KernelGradientClassifier()
+    )
     return learner.fit(X, Y), X
 
 

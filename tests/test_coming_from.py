@@ -5,25 +5,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.ensemble import RandomTreesEmbedding
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
-from sklearn.kernel_approximation import Nystroem, RBFSampler
-from sklearn.kernel_ridge import KernelRidge
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import (
     LogisticRegression,
     Ridge,
     RidgeClassifier,
     RidgeCV,
-    SGDRegressor,
 )
 from sklearn.metrics import pairwise
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC, LinearSVC, LinearSVR
+from sklearn.svm import SVC
 
 from cases import inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
-from trickless.baselines import NORMARegressor, SDCAClassifier, SDCARegressor
 from trickless.neurons import (
     Chi2,
     Gaussian,
@@ -144,35 +139,6 @@ def test_c_of_linear_classifiers_is_converted_to_alpha(loss, theirs, atol):
     np.testing.assert_allclose(got, expected, atol=atol)
 
 
-def test_alpha_of_kernel_ridge_is_converted():
-    options = {"kernel_params": {"gamma": GAMMA}, "tol": 1e-12, "random_state": 0}
-    ours = SDCARegressor("rbf", alpha=ALPHA, max_iter=2000, **options).fit(X, Y)
-    ridge = KernelRidge(alpha=N * ALPHA, kernel="rbf", gamma=GAMMA).fit(X, Y - Y.mean())
-    np.testing.assert_allclose(ours.predict(NEW), ridge.predict(NEW) + Y.mean(), atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [
-        (SDCAClassifier(loss="hinge"), LinearSVC(loss="hinge")),
-        (SDCAClassifier(loss="squared_hinge"), LinearSVC()),
-        (SDCAClassifier(loss="log_loss"), LogisticRegression()),
-        (SDCARegressor(loss="epsilon_insensitive", epsilon=0.2), LinearSVR(epsilon=0.2)),
-    ],
-    ids=lambda learner: str(learner.loss) if hasattr(learner, "loss") else "",
-)
-def test_c_and_gamma_of_kernel_machines_without_an_offset_are_converted(ours, theirs):
-    """Nystroem with all rows as landmarks makes columns whose inner products are the kernel."""
-    y = LABELS if isinstance(ours, SDCAClassifier) else Y - Y.mean()
-    decide = "decision_function" if y is LABELS else "predict"
-    options = {"tol": 1e-9, "max_iter": 100_000, "random_state": 0}
-    ours = clone(ours).set_params(kernel_params={"gamma": GAMMA}, alpha=ALPHA, **options)
-    theirs = clone(theirs).set_params(C=1 / (N * ALPHA), fit_intercept=False, **options)
-    theirs = make_pipeline(Nystroem(gamma=GAMMA, n_components=N), theirs)
-    got, expected = (getattr(model.fit(X, y), decide)(NEW) for model in (ours, theirs))
-    np.testing.assert_allclose(got, expected, atol=1e-4)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_noise_and_standard_deviations_are_those_of_a_gaussian_process(weighted):
     weight = np.random.default_rng(0).exponential(20, N) if weighted else np.ones(N)
@@ -189,16 +155,6 @@ def test_noise_and_standard_deviations_are_those_of_a_gaussian_process(weighted)
     )  # of rows as they come, which weights that tell nothing do not move
     np.testing.assert_allclose(of_new, of_new[0], rtol=1e-6)
     assert of_new[0] == pytest.approx(noise, rel=4 * (2 / N) ** 0.5 if weighted else 1e-6)
-
-
-def test_steps_in_a_stream_are_those_of_sgd():
-    eta, y = 0.05, Y - Y.mean()
-    theirs = SGDRegressor(
-        alpha=ALPHA, learning_rate="constant", eta0=eta, fit_intercept=False, shuffle=False
-    )
-    ours = NORMARegressor("linear", alpha=ALPHA, step_size=eta, schedule="constant")
-    expected = theirs.partial_fit(X, y).predict(NEW)
-    np.testing.assert_allclose(ours.partial_fit(X, y).predict(NEW), expected, atol=1e-10)
 
 
 def test_an_embedding_by_trees_has_a_leaf_for_each_tree():

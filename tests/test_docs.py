@@ -9,7 +9,6 @@ import pytest
 
 import render
 import trickless
-import trickless.baselines
 import trickless.conformal
 import trickless.neurons
 import trickless.theory
@@ -61,7 +60,7 @@ def test_the_reference_lists_what_is_public():
     public = {f"trickless.dask.{name}" for name in ("fit", "predict")}
     river = ("KitchenSinksClassifier", "KitchenSinksRegressor", "RandomFeatures")
     public |= {f"trickless.river.{name}" for name in river}
-    for module in (trickless, trickless.baselines, trickless.conformal, trickless.neurons):
+    for module in (trickless, trickless.conformal, trickless.neurons):
         things = {name: getattr(module, name) for name in module.__all__}
         public |= {
             f"{module.__name__}.{name}"
@@ -74,7 +73,7 @@ def test_the_reference_lists_what_is_public():
 
 THINGS = [
     thing
-    for module in (trickless, trickless.baselines, trickless.conformal, trickless.neurons)
+    for module in (trickless, trickless.conformal, trickless.neurons)
     for thing in map(vars(module).get, module.__all__)
     if inspect.isclass(thing) or inspect.isfunction(thing)
 ]

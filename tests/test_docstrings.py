@@ -8,14 +8,12 @@ import sys
 import pytest
 
 import trickless
-import trickless.baselines
 from trickless.docstrings import completed_by, documented
 from trickless.neurons import Neurons
 
 LEARNERS = [
     cls
-    for module in (trickless, trickless.baselines)
-    for cls in map(vars(module).get, module.__all__)
+    for cls in map(vars(trickless).get, trickless.__all__)
     if inspect.isclass(cls) and hasattr(cls, "get_params") and hasattr(cls, "fit")
 ]
 

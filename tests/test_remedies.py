@@ -22,7 +22,6 @@ from trickless import (
     hsic_test,
     mmd_test,
 )
-from trickless.baselines import PegasosClassifier, SDCARegressor
 from trickless.neurons import Convolutions, Patches, Tabular, Trees
 
 RNG = numpy.random.default_rng(0)
@@ -150,16 +149,6 @@ FOLLOWED = {
         "predict_interval(X, confidence=0.9)",
         lambda: KITCHEN.fit(X, VALUES).predict_interval(X, confidence=0.9),
     ),
-    "the median": (
-        lambda: SDCARegressor(loss="quantile").fit(X, VALUES),
-        "loss='epsilon_insensitive' with epsilon=0",
-        lambda: SDCARegressor(loss="epsilon_insensitive", epsilon=0, tol=0.1).fit(X, VALUES),
-    ),
-    "other quantiles": (
-        lambda: SDCARegressor(loss="quantile").fit(X, VALUES),
-        "the quantile loss of DoublyStochasticRegressor",
-        lambda: DoublyStochasticRegressor(loss="quantile", quantile=0.9).fit(X, VALUES),
-    ),
     "masked rows": (
         lambda: KITCHEN.fit(GAPS, VALUES),
         "neurons=Tabular()",
@@ -221,11 +210,6 @@ FOLLOWED = {
         lambda: DoublyStochasticClassifier(loss="probit", n_neurons=20).fit(X, LABELS),
         "loss='log_loss' for probabilities",
         lambda: wide(DoublyStochasticClassifier(loss="log_loss", n_neurons=20)).predict_proba(X),
-    ),
-    "a regressor of the hinge": (
-        lambda: PegasosClassifier().fit(X, VALUES),
-        "for numbers, use a regressor",
-        lambda: SDCARegressor(tol=0.1).fit(X, VALUES),
     ),
 }  # fmt: skip
 

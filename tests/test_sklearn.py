@@ -42,8 +42,7 @@ class Shots:
 #: What is set, by the start of a name: fewer neurons, and passes, than a good model takes.
 FEW = {
     "DoublyStochastic": {"n_neurons": 1000},
-    "Noisy": {"estimate": Shots()},
-    "SDCA": {"max_iter": 30},
+    "Noisy": {"kernel": Shots()},
 }
 #: Every public estimator with nothing else set.
 DEFAULTS = [
@@ -58,25 +57,17 @@ WEIGHTS = {
     "KitchenSinksClassifier": "alpha='auto' goes by the number of rows, which repetition changes",
     "DoublyStochasticRegressor": "a batch is of so many rows, whatever their weights",
     "DoublyStochasticClassifier": "a batch is of so many rows, whatever their weights",
-    "PegasosClassifier": "draws rows at random, in proportion to their weights",
-    "SDCARegressor": "stops at a duality gap, before the seventh digit",
-    "SDCAClassifier": "stops at a duality gap, before the seventh digit",
 }
 
 
 def expected_to_fail(estimator):
     """The checks that contradict the mathematics, with the reason."""
     name = name_of(estimator)
-    why = {
+    return {
         f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS[name]
         for kind in ("dense", "sparse")
         if name in WEIGHTS
     }
-    if name == "SDCAClassifier":
-        why["check_class_weight_classifiers"] = (
-            "has no intercept, so rows far from all training rows have the decision value 0"
-        )
-    return why
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # by few rows

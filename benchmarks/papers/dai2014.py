@@ -50,7 +50,6 @@ import argparse
 import json
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -59,11 +58,9 @@ from unittest import mock
 
 import numpy as np
 from matplotlib.figure import Figure
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid
 
 import trickless
-import trickless.baselines
 from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.later import Later
 from trickless.functions.network import Network
@@ -74,6 +71,7 @@ from trickless.solvers.named_losses import make_loss
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import data
+import kernel_methods
 from circumstances import circumstances
 from pictures import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, WIDTH, plain_numbers, redraw
 
@@ -102,7 +100,7 @@ GRIDS = {"NORMA": {"alpha": ALPHAS, "average": [False, True]}}
 GRIDS |= {"Pegasos": {"alpha": ALPHAS}, "SDCA": {"alpha": ALPHAS}}
 SCALES, SCALE_ALPHA = [1 / 8, 1 / 4, 1 / 2, 1, 2], 1e-4
 TUNING_ROWS, FIRST_ROWS, KERNEL_TEST_ROWS = 2_000, 1_000, 10_000
-EPOCHS, SGD_ROWS, SNAPSHOTS, CACHE = 30, 512, 8, 2**30
+EPOCHS, SGD_ROWS, SNAPSHOTS = 30, 512, 8
 LARGE = "Doubly Stochastic, large blocks"
 #: Half as many neurons a step as the authors' program has.
 SIZES = {"preconditioner": "block", "batch_size": 2**15, "neurons_per_step": 2048}
@@ -144,8 +142,7 @@ class Task(NamedTuple):
     kernel: dict[str, Any]
 
     def learner(self, name: str) -> type:
-        place = trickless.baselines if name in GRIDS else trickless
-        return getattr(place, name + ("Classifier" if self.scale is None else "Regressor"))
+        return getattr(trickless, name + ("Classifier" if self.scale is None else "Regressor"))
 
     def errors(self, prediction: np.ndarray) -> list[float]:
         """Misclassified share, or mean absolute errors, of the first so many test rows."""
@@ -263,13 +260,8 @@ def shuffled(n: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray
 
 def kernel_method(task: Task, name: str, chosen: dict[str, Any]) -> Any:
     """An unfitted NORMA, Pegasos or SDCA."""
-    loss = "hinge" if task.scale is None else "squared_error"
-    options = {
-        "NORMA": {},
-        "Pegasos": {"cache_bytes": CACHE},
-        "SDCA": {"cache_bytes": CACHE, "max_iter": EPOCHS, "loss": loss},
-    }
-    return task.learner(name)(random_state=0, **task.kernel, **options[name], **chosen)
+    options = {"max_iter": EPOCHS} if name == "SDCA" else {}
+    return getattr(kernel_methods, name)(**task.kernel, **options, **chosen)
 
 
 def held_out(task: Task, name: str, chosen: dict[str, Any]) -> float:
@@ -465,7 +457,6 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PROBLEMS)}")
     parser.add_argument("--methods", metavar="WORD", default="", help="in names of methods")
     args = parser.parse_args()
-    warnings.simplefilter("ignore", ConvergenceWarning)  # SDCA, where its epochs are limited
     path, results = RESULTS / "dai2014.json", []
     settings = {
         "seconds": SECONDS,

@@ -19,8 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import SGDRegressor
 
-from trickless import ShrinkingGradientRegressor
-from trickless.baselines import NORMARegressor
+from trickless import KernelGradientRegressor, ShrinkingGradientRegressor
 from trickless.neurons import Gaussian
 
 plt.style.use("trickless.style")
@@ -38,7 +37,9 @@ gamma = {"gamma": 1 / (2 * 0.7**2)}  # the same kernel
 shrinking = ShrinkingGradientRegressor(
     neurons, n_samples=256, average=False, y_range=(-1, 1), random_state=0
 )
-norma = NORMARegressor("rbf", kernel_params=gamma, random_state=0)
+exact = KernelGradientRegressor(
+    "rbf", kernel_params=gamma, average=False, y_range=(-1, 1), random_state=0
+)
 linear = SGDRegressor(learning_rate="constant", eta0=0.05, random_state=0)
 linear.partial_fit(np.zeros((1, 2)), [0.0])  # starts from 0, as the others do
 
@@ -46,13 +47,13 @@ linear_errors = np.zeros(ROWS)
 for t in range(ROWS):
     row, its_target = X[t : t + 1], y[t : t + 1]
     shrinking.partial_fit(row, its_target)
-    norma.partial_fit(row, its_target)
+    exact.partial_fit(row, its_target)
     linear_errors[t] = (linear.predict(row)[0] - y[t]) ** 2
     linear.partial_fit(row, its_target)
 
 errors = {
     "SGDRegressor, linear": linear_errors,
-    "NORMA, exact kernel": norma.online_error_[:, 1],
+    "Kernel Gradient, exact kernel": exact.online_error_[:, 1],
     "Shrinking Gradient, 256 neurons a row": shrinking.online_error_[:, 1],
 }
 

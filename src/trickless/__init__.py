@@ -11,9 +11,9 @@ with the neurons that they draw, without a kernel matrix.
 - ``RandomFeatures``: a transformer for pipelines.
 
 The families of neurons are in ``trickless.neurons``, intervals with a guarantee for any model in
-``trickless.conformal``, the bounds of the papers in ``trickless.theory``, baselines in
-``trickless.baselines``, and learning on clusters in ``trickless.dask``. All other modules are
-private. The public names are imported when you first use one of them.
+``trickless.conformal``, the bounds of the papers in ``trickless.theory``, and learning on clusters
+in ``trickless.dask``. All other modules are private. The public names are imported when you first
+use one of them.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from trickless.learners.doubly_stochastic import (
     DoublyStochasticRegressor,
 )
 from trickless.learners.importances import FeatureImportancesDisplay
+from trickless.learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.learners.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
 from trickless.learners.occlusion import occlusion_importance
 from trickless.learners.random_features import RandomFeatures
 from trickless.learners.shrinking_gradient import (
@@ -40,13 +40,13 @@ __all__ = [
     "Expansion",
     "FeatureImportancesDisplay",
     "KernelDisplay",
+    "KernelGradientClassifier",
+    "KernelGradientRegressor",
     "KernelTestResult",
     "KitchenSinksClassifier",
     "KitchenSinksRegressor",
     "Network",
     "NeuronStream",
-    "NoisyKernelClassifier",
-    "NoisyKernelRegressor",
     "RandomFeatures",
     "RegretDisplay",
     "ShrinkingGradientClassifier",

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from trickless import KitchenSinksRegressor
+from trickless import KernelGradientRegressor, KitchenSinksRegressor
 from trickless.arrays.distances import squared_distances
-from trickless.baselines import KernelGradientRegressor, NORMARegressor, SDCARegressor
 from trickless.neurons import Gaussian, Landmarks, Matern, RationalQuadratic
 
 #: The offset in rows whose coordinates are multiples of 2^-20, so that no digit is lost by it.
@@ -70,8 +69,6 @@ def test_the_kernel_of_two_rows_a_hundred_million_from_0_is_exact():
     "model",
     [
         KernelGradientRegressor(random_state=0),
-        NORMARegressor(random_state=0),
-        SDCARegressor(random_state=0),
         KitchenSinksRegressor(Landmarks(Gaussian(2.0)), 100, random_state=0, dtype="float64"),
     ],
     ids=lambda model: type(model).__name__,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from trickless import KernelGradientRegressor
 from trickless.arrays.growing import GrowingSparse
 from trickless.arrays.sparse import canonical, check_csr, checked_csr, parts_of
-from trickless.baselines import SDCARegressor
 
 DATA = np.array([1.0, 2.0, 3.0])
 COLUMNS = np.array([0, 2, 1], dtype=np.int32)
@@ -89,7 +89,7 @@ def test_damaged_coordinates_are_refused(place, cause, method):
 
 def assert_refused(method, damaged, message):
     X, y = np.eye(3), np.arange(3.0)
-    model = SDCARegressor().fit(X, y)
+    model = KernelGradientRegressor().fit(X, y)
     arguments = (damaged,) if method == "predict" else (damaged, y)
     with pytest.raises(ValueError, match=message):
         getattr(model, method)(*arguments)

@@ -13,10 +13,9 @@ from sklearn.base import clone
 
 import trickless
 from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
-from trickless import KitchenSinksRegressor, TableColumn, TableModel
+from trickless import KernelGradientRegressor, KitchenSinksRegressor, TableColumn, TableModel
 from trickless.arrays.growing import Growing, growing_like
 from trickless.arrays.states import _locks, snapshot, training_lock
-from trickless.baselines import NORMARegressor
 from trickless.learners import descent_streams
 
 #: Seconds after which something has locked up.
@@ -27,9 +26,7 @@ SMALL = {
     "DoublyStochastic": {"n_neurons": 40, "neurons_per_step": 5, "batch_size": 10},
     "ShrinkingGradient": {"n_neurons": 20, "n_samples": 8, "max_support": 16},
     "KernelGradient": {"max_support": 16},
-    "NoisyKernel": {"max_support": 16},
-    "Pegasos": {"max_iter": 2},
-    "SDCA": {"tol": 0.1},
+    "NoisyKernel": {"max_support": 16, "compression": "unbiased"},
 }
 EVERY = [*LEARNERS, *KERNEL_LEARNERS]
 STREAMING = [learner for learner in EVERY if hasattr(learner, "partial_fit")]
@@ -260,8 +257,8 @@ def test_merging_beside_predictions_leaves_whole_states():
 
 
 def test_a_snapshot_stays_as_it_is():
-    parts, X = batches(NORMARegressor())
-    model = learn(NORMARegressor(), *parts[0])
+    parts, X = batches(KernelGradientRegressor())
+    model = learn(KernelGradientRegressor(), *parts[0])
     before, expected = snapshot(model), answer(model, X)
     learn(model, *parts[1])
     np.testing.assert_array_equal(answer(before, X), expected)
@@ -305,8 +302,8 @@ def test_locks_are_neither_copied_nor_kept():
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_may_learn_although_a_thread_of_its_parent_does():
-    parts, _ = batches(NORMARegressor())
-    model, held, done = NORMARegressor(), threading.Event(), threading.Event()
+    parts, _ = batches(KernelGradientRegressor())
+    model, held, done = KernelGradientRegressor(), threading.Event(), threading.Event()
 
     def hold():
         with training_lock(model):

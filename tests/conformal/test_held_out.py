@@ -13,7 +13,6 @@ from trickless import (
     TableColumn,
     TableModel,
 )
-from trickless.baselines import NORMAClassifier
 from trickless.conformal import SplitConformal
 from trickless.conformal.sets import scores_of_classes
 from trickless.neurons import Gaussian, Trees
@@ -96,7 +95,6 @@ CLASSIFIERS = [
     DoublyStochasticClassifier(**PLAIN, loss="hinge", random_state=0),
     KitchenSinksClassifier(Gaussian(1.0), 50, random_state=0),
     ShrinkingGradientClassifier(Gaussian(1.0), random_state=0),
-    NORMAClassifier(random_state=0),
 ]
 
 

@@ -17,11 +17,11 @@ import trickless
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
+    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
-from trickless.baselines import NORMARegressor
 from trickless.dask import fit, predict
 from trickless.dask.kitchen_sinks import merged, with_rows
 from trickless.dask.pieces import SAMPLE, by_thread
@@ -535,8 +535,10 @@ def test_options_that_clusters_do_not_support_are_refused():
         fit(descent(neurons=mixture), cut(X), cut(y))
     with pytest.raises(ValueError, match="log_loss"):
         fit(sinks(KitchenSinksClassifier, loss="log_loss"), cut(X), cut(y > 0))
-    with pytest.raises(TypeError, match="NORMARegressor cannot be fitted to Dask collections"):
-        fit(NORMARegressor(), cut(X), cut(y))
+    with pytest.raises(
+        TypeError, match="KernelGradientRegressor cannot be fitted to Dask collections"
+    ):
+        fit(KernelGradientRegressor(), cut(X), cut(y))
     with pytest.raises(ValueError, match="n_neurons=0"):
         fit(sinks().set_params(n_neurons=0), cut(X), cut(y))
     late = X.copy()

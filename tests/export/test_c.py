@@ -14,9 +14,9 @@ from cases import shots
 from export_cases import CASES, ODD, expected, tolerance
 from trickless import (
     DoublyStochasticRegressor,
+    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    NoisyKernelRegressor,
     RandomFeatures,
     to_c,
     to_js,
@@ -203,7 +203,7 @@ def text_of(label):
         (lambda: fitted(KitchenSinksRegressor(Stumps(), 10)), "neurons=Stumps cannot be written"),
         (lambda: fitted(KitchenSinksRegressor(Bent(1.0), 10)), "neurons=Bent cannot be written"),
         (lambda: fitted(KitchenSinksRegressor(Dense("erf"), 10)), "activation='erf'"),
-        (lambda: fitted(NoisyKernelRegressor(shots)), "no finite network"),
+        (lambda: fitted(KernelGradientRegressor(shots)), "no finite network"),
         (lambda: fitted(RandomFeatures("gaussian", 10)), "no finite network"),
         (lambda: fitted(KitchenSinksClassifier(Gaussian(1.0), 5), text_of("a\0b")), "null char"),
         (lambda: fitted(KitchenSinksClassifier(Gaussian(1.0), 5), text_of("\ud800")), "surrogates"),

@@ -336,24 +336,6 @@ def sparse_expansion():
     return model.fit(scipy.sparse.csr_matrix(X), Y)
 
 
-def dual():
-    return trickless.baselines.SDCARegressor().fit(scipy.sparse.csr_matrix(X), Y)
-
-
-def norma():
-    return trickless.baselines.NORMARegressor().fit(X, Y)
-
-
-def kernel_values():
-    K = np.exp(-np.square(X[:, None] - X).sum(axis=2))
-    return trickless.baselines.SDCARegressor(kernel="precomputed").fit(K, Y)
-
-
-def norma_of_values():
-    K = np.exp(-np.square(X[:, None] - X).sum(axis=2))
-    return trickless.baselines.NORMARegressor(kernel="precomputed").fit(K, Y)
-
-
 def sparse_landmarks():
     options = {"n_neurons": 8, "scale": "unit", "random_state": 0}
     return trickless.RandomFeatures(Landmarks(), **options).fit(scipy.sparse.csr_matrix(X), Y)
@@ -397,30 +379,12 @@ def without(path):
     return alter
 
 
-def numbered(number):
-    """Another number behind the kernel values of a training row."""
-    return set_at("support_vectors_", put(X.shape[0], number))
-
-
 def in_fields(path, **fields):
     """Other fields of a named tuple."""
     return set_at(path, lambda values: values._replace(**fields))
 
 
 OF_OTHERS = [
-    (kernel_values, numbered(-1), "support_vectors_ are not numbered"),
-    (kernel_values, numbered(80), "support_vectors_ are not numbered"),
-    (kernel_values, numbered(0.5), "support_vectors_ are not numbered"),
-    (kernel_values, numbered(np.nan), "support_vectors_ are not numbered"),
-    (kernel_values, set_at("support_vectors_", lambda s: s[:, :-1]), "support_vectors_: the shape"),
-    (kernel_values, set_at("rows_.kind.kernel", "rbf"), "kernel of rows_"),
-    (
-        norma_of_values,
-        set_at("rounds_.support", lambda s: grown(np.full_like(s.rows, 99))),
-        "support points are not numbered",
-    ),
-    (norma, set_at("rounds_.max_support", [1, 2]), "max_support: a list"),
-    (norma, set_at("rounds_.largest_square", np.nan), "largest_square: nan"),
     (sparse_landmarks, set_at("neurons_.rows_.indices", put(0, 3)), "column of sparse rows"),
     (sparse_landmarks, set_at("neurons_.row_weights_", lambda w: w[:5]), "row_weights_: the shape"),
     (sparse_landmarks, set_at("neurons_.rows_", X[:0]), "number of rows_: 0"),
@@ -497,8 +461,6 @@ OF_OTHERS = [
     (ferns, with_weights(1, lambda cuts: cuts[:, :0]), "thresholds of stored ferns: the shape"),
     (of_frame, set_at("rows_.encoder.origins", np.array([0.0, 1e18])), "origins: codes"),
     (spelled, set_at("feature_names_in_", np.array(["a", None])), "feature_names_in_: a NoneType"),
-    (dual, without("rows_.kind.params"), "RowsOfKernel: there is no params"),
-    (dual, without("intercept_"), "there is no intercept_"),
     (sums, set_at("sums_.statistics.weight_square", np.complex128(1)), "weight_square: a complex"),
     (sums, without("sums_.statistics.weight_square"), "Statistics: there is no weight_square"),
     (sums, in_fields("sums_._solution", intercept=np.zeros(0)), "intercept: the shape"),
@@ -546,14 +508,8 @@ OF_OTHERS = [
     (expansion, set_at("rounds_.support", lambda s: grown(s.rows[:5])), "support: the shape"),
     (expansion, set_at("rounds_.played", lambda p: grown(p.rows * HUGE)), "played"),
     (sparse_expansion, set_at("rounds_.support._n_columns", 2), "sparse rows"),
-    (dual, set_at("support_vectors_.indices", put(0, 2**31 - 1)), "column of sparse rows"),
-    (dual, set_at("dual_coef_", lambda c: c[:1]), "dual_coef_: the shape"),
-    (norma, set_at("rounds_.totals", lambda t: grown(t.rows[:1])), "totals: the shape"),
-    (dual, set_at("fixed_", lambda f: f | {"kernel": "x"}), "fixed_: kernel='x'"),
-    (dual, set_at("rows_.kind.kernel", 7), "RowsOfKernel: kernel=7"),
     (in_turn, set_at("descent_.measure", None), "measure: a NoneType"),
     (expansion, set_at("rounds_.measure", 1), "measure: a int"),
-    (norma, set_at("rounds_.spread", np.zeros(3)), "coefficients: the shape"),
 ]
 
 
@@ -646,7 +602,7 @@ def test_a_file_of_huge_columns_ends_no_process(tmp_path):
 
 def test_whole_models_come_back_by_file_pickle_and_copy(tmp_path):
     """No check is stricter than what learners make."""
-    makers = boosted, features, stumps, in_turn, of_frame, sums, on_columns, sparse_expansion, dual
+    makers = boosted, features, stumps, in_turn, of_frame, sums, on_columns, sparse_expansion
     for make in makers:
         model = make()
         rows = FRAME if make is of_frame else X

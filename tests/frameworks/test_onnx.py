@@ -28,15 +28,14 @@ from cases import (
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
+    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    NoisyKernelRegressor,
     RandomFeatures,
     TableColumn,
     TableModel,
     to_onnx,
 )
-from trickless.baselines import KernelGradientRegressor
 from trickless.conformal import SplitConformal
 from trickless.neurons import (
     Deep,
@@ -128,12 +127,12 @@ def test_graphs_classify_as_every_learner_with_every_family(family, learner):
         assert_close(found["decision"], model.decision_function(X), 1e-5)
 
 
-BASELINES = [(each, "rbf") for each in KERNEL_LEARNERS if "Noisy" not in name_of(each)]
-BASELINES += [(BASELINES[0][0], kernel) for kernel in ("linear", "poly", "cosine", "laplacian")]
+EXACT = [(each, "rbf") for each in KERNEL_LEARNERS if "Noisy" not in name_of(each)]
+EXACT += [(EXACT[0][0], kernel) for kernel in ("linear", "poly", "cosine", "laplacian")]
 
 
-@pytest.mark.parametrize(("learner", "kernel"), BASELINES, ids=str)
-def test_graphs_predict_as_baselines_do(learner, kernel):
+@pytest.mark.parametrize(("learner", "kernel"), EXACT, ids=str)
+def test_graphs_predict_as_exact_kernels_do(learner, kernel):
     X, y = noisy(learner, rows=60)
     params = {"gamma": 0.2} if kernel in ("rbf", "poly") else None
     model = clone(learner).set_params(kernel=kernel, kernel_params=params, random_state=0)
@@ -656,11 +655,7 @@ WRONG = {
     ),
     "half a category": (lambda m, X: to_onnx(of_frame(X, "k", "\ud800")), r"'\\ud800' holds half"),
     "no name": (lambda m, X: to_onnx(of_frame(X, "", "a")), "the name of a column is ''"),
-    "noisy": (lambda m, X: to_onnx(NoisyKernelRegressor(shots).fit(X, X[:, 0])), "NoisyKernel"),
-    "kernel": (
-        lambda m, X: to_onnx(KernelGradientRegressor(kernel=np.dot).fit(X[:9], X[:9, 0])),
-        "kernel=<",
-    ),
+    "noisy": (lambda m, X: to_onnx(KernelGradientRegressor(shots).fit(X, X[:, 0])), "kernel=<"),
     "experts": (
         lambda m, X: to_onnx(m.set_params(half_life=[9.0, 99.0]).fit(X[:40], X[:40, 0])),
         r"to_onnx: half_life=\[",

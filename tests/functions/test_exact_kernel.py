@@ -1,4 +1,4 @@
-"""Kernels in closed form: blocks of their values, and rows that are kept."""
+"""Kernels in closed form: blocks of their values."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import scipy.sparse
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from cases import inputs
-from trickless.functions.exact_kernel import ExactKernel, KernelRows, rows_at_once
+from trickless.functions.exact_kernel import ExactKernel, rows_at_once
 
 
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
@@ -23,29 +23,15 @@ def test_values_sums_and_diagonals_are_those_of_scikit_learn(kind):
     np.testing.assert_allclose(ExactKernel("laplacian")(X, Y), laplacian_kernel(X, Y), atol=1e-15)
 
 
-def test_values_that_no_kernel_has_are_refused():
-    X = inputs(5, 2)
-    with pytest.raises(ValueError, match=r"SDCA: the kernel gives k\(x, x'\) = inf.*Remedy"):
-        ExactKernel(lambda x, y: np.inf, owner="SDCA").matrix(X, X)
-    with pytest.raises(ValueError, match=r"SDCA: the kernel gives k\(x, x\) = -1 .*Remedy"):
-        ExactKernel(lambda x, y: -1.0, owner="SDCA").diagonal(X)
-
-
 def test_blocks_keep_to_their_bytes():
     assert rows_at_once(0) == rows_at_once(100) == 256
     assert rows_at_once(2**16) == 32
     assert rows_at_once(2**30) == 1
 
 
-def test_rows_of_a_kernel_matrix_are_kept_within_a_budget():
-    X = inputs(40, 3)
-    kernel = ExactKernel("rbf", {"gamma": 0.5})
-    K = rbf_kernel(X, gamma=0.5)
-    asked = []
-    matrix = kernel.matrix
-    kernel.matrix = lambda X, Y: asked.append(len(X)) or matrix(X, Y)
-    rows = KernelRows(kernel, X, cache_bytes=10 * 40 * 8 + 7)
-    assert rows._kept.nbytes == 10 * 40 * 8
-    for index in ([3, 5, 3], [5, 3], [0, 1, 2, 4, 6, 7, 8, 9, 10, 11], [11, 12, 0], [12, 9, 8]):
-        np.testing.assert_allclose(rows[np.array(index)], K[index], atol=1e-15)
-    assert asked == [3, 10, 2, 1]  # the first ten rows met are 3, 5, 0, 1, 2, 4, 6, 7, 8, 9
+def test_values_that_no_kernel_has_are_refused():
+    X = inputs(5, 2)
+    with pytest.raises(ValueError, match=r"Us: the kernel gives k\(x, x'\) = inf.*Remedy"):
+        ExactKernel("linear", owner="Us").matrix(1e200 * X, 1e200 * X)
+    with pytest.raises(ValueError, match=r"Us: the kernel gives k\(x, x\) = -0.7\d* .*Remedy"):
+        ExactKernel("sigmoid", {"coef0": -1.0, "gamma": 0.0}, owner="Us").diagonal(X)

@@ -24,7 +24,6 @@ from sklearn.preprocessing import scale
 from cases import KERNEL_LEARNERS, LEARNERS, answers, name_of, problem
 from fit_everything import make
 from trickless import DoublyStochasticClassifier, KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.baselines import PegasosClassifier, SDCAClassifier
 from trickless.neurons import Gaussian
 
 WEIGHTED = [
@@ -126,8 +125,6 @@ def test_bagging_costs_no_accuracy(name):
     [
         KitchenSinksClassifier(Gaussian(2.0), 50, alpha=1e-3, random_state=0, dtype="float64"),
         DoublyStochasticClassifier(Gaussian(2.0), 400, random_state=0, dtype="float64"),
-        SDCAClassifier(loss="log_loss", alpha=0.01, random_state=0),
-        PegasosClassifier(alpha=0.01, random_state=0),
     ],
     ids=name_of,
 )

@@ -15,7 +15,6 @@ import naive
 from cases import inputs
 from stopping import stops_at
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
-from trickless.baselines import NORMARegressor
 from trickless.learners import descents
 from trickless.learners.descents import options_of
 from trickless.neurons import FromFunction, Gaussian, Stumps
@@ -527,51 +526,39 @@ def test_all_batches_are_shorter_by_the_heaviest():
     np.testing.assert_allclose(model.neuron_coef_[:, :, 0].T.ravel(), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("learner", "weighted"),
-    [  # NORMA takes no weights
-        (NORMARegressor, False),
-        (DoublyStochasticRegressor, False),
-        (DoublyStochasticRegressor, True),
-    ],
-)
-def test_the_unit_of_steps_is_that_of_all_rows_of_a_stream(learner, weighted):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_unit_of_steps_is_that_of_all_rows_of_a_stream(weighted):
     X = inputs(90, 3)
     y = np.sin(2 * X[:, 0]) + np.arange(90) / 30
     weight = np.random.default_rng(0).random(90) if weighted else None
     given = (X, y, weight) if weighted else (X, y)
-    model = learner(loss="epsilon_insensitive", random_state=0)
+    model = DoublyStochasticRegressor(loss="epsilon_insensitive", random_state=0)
     for rows in np.split(np.arange(90), [30, 50]):
         model.partial_fit(*(array[rows] for array in given))
     expected = np.average(np.abs(y - model.intercept_), weights=weight)
-    solver = model.rounds_ if learner is NORMARegressor else model.descent_
-    assert solver.spread == pytest.approx(expected)
+    assert model.descent_.spread == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("learner", [DoublyStochasticRegressor, NORMARegressor])
-def test_outputs_have_steps_of_their_own_where_slopes_have_no_unit(learner):
+def test_outputs_have_steps_of_their_own_where_slopes_have_no_unit():
     X = inputs(400, 2)
     Y = np.stack([np.sin(X[:, 0]), np.cos(X[:, 1])], axis=1)
-    many = {"n_neurons": 2000}
-    options = many if learner is DoublyStochasticRegressor else {"schedule": "sqrt"}
-    model = learner(loss="epsilon_insensitive", epsilon=0.0, random_state=0, **options)
-    model.set_params(alpha=0.0, dtype="float64")
+    model = DoublyStochasticRegressor(
+        n_neurons=2000, loss="epsilon_insensitive", epsilon=0.0, alpha=0.0, random_state=0
+    ).set_params(dtype="float64")
     both = model.fit(X, Y).predict(X)
     for unit in (1e-3, 1e3):
         np.testing.assert_allclose(model.fit(X, Y * [1, unit]).predict(X), both * [1, unit])
     assert r2_score(Y, both) > 0.8
 
 
-@pytest.mark.parametrize("learner", [DoublyStochasticRegressor, NORMARegressor])
-def test_a_first_row_does_not_fix_the_unit_of_steps(learner):
+def test_a_first_row_does_not_fix_the_unit_of_steps():
     X = inputs(1500, 1)
-    small = {"batch_size": 16}
-    options = small if learner is DoublyStochasticRegressor else {"schedule": "sqrt"}
     scores = []
     for unit in (1e-3, 1.0, 1e3):
         y = unit * np.sin(2 * X[:, 0])
-        model = learner(loss="epsilon_insensitive", epsilon=0.01 * unit, alpha=0.0, **options)
-        model.set_params(neurons=Gaussian(0.5)) if "neurons" in model.get_params() else None
+        model = DoublyStochasticRegressor(
+            Gaussian(0.5), batch_size=16, loss="epsilon_insensitive", epsilon=0.01 * unit, alpha=0.0
+        )
         model.set_params(random_state=0).partial_fit(X[:1], y[:1])
         for rows in np.split(np.arange(1, 1500), range(16, 1500, 16)):
             model.partial_fit(X[rows], y[rows])

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import trickless
-from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
-from trickless.baselines import KernelGradientRegressor
+from trickless import (
+    KernelGradientRegressor,
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
 from trickless.learners.online import recipe_of
 from trickless.neurons import Gaussian
 from trickless.solvers.rounds.coefficients import Coefficients

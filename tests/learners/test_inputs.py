@@ -53,7 +53,7 @@ def test_the_search_over_odd_inputs_finds_a_planted_defect(monkeypatch):
             fuzz_inputs.check(case)
 
 
-@by_name("Kitchen", "Doubly", "Shrinking", "Kernel", "NORMA", "Pegasos", "SDCA")
+@by_name("Kitchen", "Doubly", "Shrinking", "Kernel")
 def test_constant_columns_among_a_hundred_thousand_change_nothing(learner):
     """Rows that differ in 3 of 100,000 columns are those with these 3 alone."""
     X, y = problem(learner, rows=12, columns=3)
@@ -70,7 +70,7 @@ def test_constant_columns_among_a_hundred_thousand_change_nothing(learner):
         np.testing.assert_allclose(got, expected, atol=1e-9 * np.abs(expected).max())
 
 
-@by_name("Kernel", "NORMA", "Pegasos", "SDCA")
+@by_name("Kernel")
 def test_wide_indices_of_sparse_rows_are_narrowed(learner):
     """Some kernels of scikit-learn take indices of 32 bits only."""
     X, y = problem(learner)
@@ -109,18 +109,7 @@ def test_sums_over_rows_do_not_depend_on_their_order(learner):
     np.testing.assert_allclose(got, expected, atol=1e-6 * np.abs(expected).max())
 
 
-@by_name("SDCA")
-def test_rows_in_any_order_lead_to_the_optimum_as_near_as_the_gap_says(learner):
-    """The objective is strongly convex: (alpha / 2) ‖f − f*‖² ≤ gap, and k(x, x) = 1."""
-    X, y = problem(learner)
-    order = np.random.default_rng(1).permutation(len(X))
-    options = {"tol": 1e-10, "max_iter": 5000}
-    here, there = fitted(learner, X, y, **options), fitted(learner, X[order], y[order], **options)
-    radius = sum(np.sqrt(2 * model.dual_gap_.max() / model.alpha) for model in (here, there))
-    assert 0 < np.abs(answers(there, X) - answers(here, X)).max() < radius < 1e-3
-
-
-@by_name("Doubly", "Shrinking", "Kernel", "NORMA", "Pegasos")
+@by_name("Doubly", "Shrinking", "Kernel")
 def test_learners_that_meet_rows_one_after_the_other_depend_on_their_order(learner):
     """They draw the order themselves, by places; so rows in other places are other rounds."""
     X, y = problem(learner)
@@ -129,7 +118,7 @@ def test_learners_that_meet_rows_one_after_the_other_depend_on_their_order(learn
     assert not np.allclose(answers(fitted(learner, X[::-1], y[::-1], **options), X), expected)
 
 
-@by_name("Kitchen", "Doubly", "Shrinking", "Kernel", "NORMA", "Pegasos", "SDCA")
+@by_name("Kitchen", "Doubly", "Shrinking", "Kernel")
 def test_rows_are_answered_apart_and_in_their_order(learner):
     X, y = problem(learner)
     model = fitted(learner, X, y)
@@ -140,7 +129,7 @@ def test_rows_are_answered_apart_and_in_their_order(learner):
     np.testing.assert_allclose(answers(model, X[7:8]), expected[7:8], atol=atol)
 
 
-@by_name("Kitchen", "Doubly", "Shrinking", "Kernel", "NORMA", "Pegasos", "SDCA")
+@by_name("Kitchen", "Doubly", "Shrinking", "Kernel")
 def test_columns_in_another_order_give_the_same_model(learner):
     """Neurons go along with the columns; kernels of distances have no order of columns."""
     X, y = problem(learner)
@@ -165,7 +154,7 @@ def test_targets_in_other_units_give_answers_in_them(learner):
     np.testing.assert_allclose(got, expected, atol=1e-7 * np.abs(expected).max())
 
 
-@by_name("Kitchen", "Doubly", "Shrinking", "Kernel", "NORMA", "Pegasos", "SDCA")
+@by_name("Kitchen", "Doubly", "Shrinking", "Kernel")
 def test_names_of_classes_do_not_matter_and_two_classes_mirror(learner):
     if is_regressor(learner):
         pytest.skip("has no classes")

@@ -8,11 +8,10 @@ import trickless
 from cases import shots
 from trickless import (
     DoublyStochasticClassifier,
+    KernelGradientClassifier,
     KitchenSinksClassifier,
-    NoisyKernelClassifier,
     ShrinkingGradientClassifier,
 )
-from trickless.baselines import NORMAClassifier
 from trickless.neurons import Gaussian, Trees
 
 N = 600
@@ -298,21 +297,18 @@ ONLINE = {
     "fading": ShrinkingGradientClassifier(
         Gaussian(1.0), 300, estimator="full", n_samples=64, half_life=100, **ROUNDS
     ),
-    "norma": NORMAClassifier(loss="squared_error", **ROUNDS),
-    "norma average": NORMAClassifier(loss="hinge", average=True, **ROUNDS),
     "steps": DoublyStochasticClassifier(Gaussian(1.0), loss="squared_hinge", **ROUNDS),
     "fading steps": DoublyStochasticClassifier(
         Gaussian(1.0), loss="squared_error", half_life=100, **ROUNDS
     ),
 }
 COUPLED = {
-    "norma": NORMAClassifier(random_state=0),
     "steps": DoublyStochasticClassifier(Gaussian(1.0), random_state=0),
     "trees": DoublyStochasticClassifier(Trees(depth=3), batch_size=60, random_state=0),
     "theorem": DoublyStochasticClassifier(
         Gaussian(1.0), schedule="theorem", alpha=0.1, random_state=0
     ),
-    "noisy": NoisyKernelClassifier(shots, random_state=0),
+    "noisy": KernelGradientClassifier(shots, random_state=0),
     "unbiased": ShrinkingGradientClassifier(
         Gaussian(1.0), 300, max_support=400, compression="unbiased", random_state=0
     ),

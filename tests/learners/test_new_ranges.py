@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import trickless
 from cases import shots
-from trickless import NoisyKernelRegressor, ShrinkingGradientRegressor
+from trickless import KernelGradientRegressor, ShrinkingGradientRegressor
 from trickless.neurons import Gaussian
 
 HOW = {"random_state": 0, "dtype": "float64"}
@@ -16,7 +16,7 @@ LEARNERS = {
     "full": ShrinkingGradientRegressor(Gaussian(1.0), 200, estimator="full", **HOW),
     "auto": ShrinkingGradientRegressor(Gaussian(1.0), 200, n_samples=64, average=False, **HOW),
     "projection": ShrinkingGradientRegressor(Gaussian(1.0), 200, max_support=40, **HOW),
-    "noisy": NoisyKernelRegressor(shots, **HOW),
+    "noisy": KernelGradientRegressor(shots, **HOW),
 }
 GROWS = "outside of the range .* which grows to .* Remedy: y_range"
 

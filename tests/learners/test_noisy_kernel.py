@@ -6,8 +6,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
 from cases import inputs
-from trickless import NoisyKernelClassifier, NoisyKernelRegressor
-from trickless.baselines import KernelGradientRegressor
+from trickless import KernelGradientClassifier, KernelGradientRegressor
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.online import recipe_of
 from trickless.theory import shrinking_gradient_draws
@@ -23,7 +22,7 @@ def shots(X, Y, rng):
 
 def learner(estimate, **options):
     options = {"y_range": (-1, 1), "random_state": 0, "batch_size": 1} | options
-    return NoisyKernelRegressor(estimate, **options)
+    return KernelGradientRegressor(estimate, **options)
 
 
 def test_noisy_kernel_without_noise_is_descent_with_the_exact_kernel():
@@ -148,7 +147,7 @@ def test_predictions_are_certified_by_the_bound_of_the_estimates():
         learner(coins, y_range=(1, 5)).fit(X, y).certify()
     with pytest.raises(ValueError, match=r"confidence=1.*Remedy"):
         model.certify(1.0)
-    labels = NoisyKernelClassifier(coins, estimate_bound=2.0).fit(X, y > 3)
+    labels = KernelGradientClassifier(coins, estimate_bound=2.0).fit(X, y > 3)
     assert labels.certify().shape == (1,)
 
 
@@ -229,7 +228,7 @@ def test_the_largest_noise_of_a_stream_counts():
 def test_noise_is_found_in_rows_with_a_constant_column():
     """Two rows are the same only where all their columns are."""
     X = np.column_stack([inputs(200, 2), np.ones(200)])
-    model = NoisyKernelRegressor(noisy(0.5), random_state=0).fit(X, X[:, 0] / 9)
+    model = KernelGradientRegressor(noisy(0.5), random_state=0).fit(X, X[:, 0] / 9)
     assert model.noise_variance_ == pytest.approx(0.25, rel=5 * 0.09)
 
 
@@ -262,7 +261,7 @@ def test_noise_is_found_in_streams_that_begin_with_rows_that_are_alike():
 
 def test_predictions_are_the_same_each_time():
     X = inputs(100, 2)
-    model = NoisyKernelClassifier(shots, random_state=0).fit(X, X[:, 0] > 0)
+    model = KernelGradientClassifier(shots, random_state=0).fit(X, X[:, 0] > 0)
     np.testing.assert_array_equal(model.decision_function(X), model.decision_function(X))
     assert model.kernel_bound_ == 1.0
 
@@ -279,15 +278,15 @@ def test_predictions_are_the_same_each_time():
 )
 def test_mistakes_in_the_function_are_explained(estimate, error, message):
     X = inputs(20, 2)
-    with pytest.raises(error, match=rf"estimate\(X, Y, rng\) returned .*{message}.*Remedy"):
-        NoisyKernelRegressor(estimate).fit(X, X[:, 0])
+    with pytest.raises(error, match=rf"kernel\(X, Y, rng\) returned .*{message}.*Remedy"):
+        KernelGradientRegressor(estimate).fit(X, X[:, 0])
 
 
 def test_a_function_that_is_zero_asks_for_no_estimates():
     """Constant targets, and one batch, before which every average is 0."""
     X = inputs(50, 2)
-    np.testing.assert_array_equal(NoisyKernelRegressor(shots).fit(X, np.ones(50)).predict(X), 1)
-    model = NoisyKernelClassifier(shots, n_samples=3).fit(X[:2], ["a", "b"])
+    np.testing.assert_array_equal(KernelGradientRegressor(shots).fit(X, np.ones(50)).predict(X), 1)
+    model = KernelGradientClassifier(shots, n_samples=3).fit(X[:2], ["a", "b"])
     np.testing.assert_array_equal(model.decision_function(X), 0)
 
 
@@ -295,4 +294,4 @@ def test_a_function_that_is_zero_asks_for_no_estimates():
 def test_an_estimate_that_fails_names_how_large_the_rows_are():
     X = inputs(20, 2)
     with pytest.raises(ValueError, match=r"failed with ValueError: p < 0.*rows reach.*Remedy: sc"):
-        NoisyKernelRegressor(shots, dtype="float64").fit(1e160 * X, X[:, 0])
+        KernelGradientRegressor(shots, dtype="float64").fit(1e160 * X, X[:, 0])

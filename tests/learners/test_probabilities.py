@@ -10,10 +10,10 @@ from sklearn.preprocessing import scale
 from cases import inputs
 from trickless import (
     DoublyStochasticClassifier,
+    KernelGradientClassifier,
     KitchenSinksClassifier,
     ShrinkingGradientClassifier,
 )
-from trickless.baselines import KernelGradientClassifier, NORMAClassifier, SDCAClassifier
 from trickless.neurons import Gaussian
 from trickless.solvers.calibration import find_temperatures, in_shares, probabilities
 
@@ -68,15 +68,6 @@ def test_the_squared_loss_has_the_log_loss_of_log_loss(name):
     [
         ShrinkingGradientClassifier(random_state=0),
         KernelGradientClassifier(kernel_params={"gamma": 0.1}, random_state=0),
-        NORMAClassifier(
-            loss="squared_error", kernel_params={"gamma": 0.1}, schedule="sqrt", random_state=0
-        ),
-        NORMAClassifier(
-            loss="squared_hinge", kernel_params={"gamma": 0.1}, schedule="sqrt", random_state=0
-        ),
-        NORMAClassifier(
-            loss="hinge", kernel_params={"gamma": 0.1}, schedule="sqrt", random_state=0
-        ),
     ],
     ids=repr,
 )
@@ -97,8 +88,8 @@ def test_online_learners_are_calibrated_on_the_last_rows(model, name):
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "squared_hinge", "hinge"])
-@pytest.mark.parametrize("learner", [DoublyStochasticClassifier, SDCAClassifier])
-def test_learners_that_do_not_calibrate_have_probabilities_of_the_log_loss_only(learner, loss):
+def test_learners_that_do_not_calibrate_have_probabilities_of_the_log_loss_only(loss):
+    learner = DoublyStochasticClassifier
     X, y = SETS["wine"]
     assert hasattr(learner(loss="log_loss").fit(scale(X), y), "predict_proba")
     for model in (learner(loss=loss), learner(loss=loss).fit(scale(X), y)):

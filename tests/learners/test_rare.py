@@ -8,12 +8,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from trickless import (
     DoublyStochasticClassifier,
+    KernelGradientClassifier,
     KitchenSinksClassifier,
-    NoisyKernelClassifier,
     ShrinkingGradientClassifier,
 )
 from trickless.arrays.weighted import effective_rows
-from trickless.baselines import KernelGradientClassifier, NORMAClassifier
 from trickless.learners.descents import options_of
 from trickless.solvers.descent.held_out import split
 from trickless.solvers.descent.slopes import constant_of
@@ -156,9 +155,7 @@ def test_the_constant_makes_probabilities_average_to_the_rate():
         KitchenSinksClassifier(n_neurons=200, loss="log_loss", alpha=1e-4),
         ShrinkingGradientClassifier(),
         KernelGradientClassifier(),
-        NoisyKernelClassifier(rbf, kernel_bound=1.0),
-        *(NORMAClassifier(loss=loss) for loss in ("log_loss", "hinge", "squared_error")),
-        NORMAClassifier(average=True),
+        KernelGradientClassifier(rbf, kernel_bound=1.0),
     ],
     ids=lambda learner: repr(learner).partition(" at 0x")[0],
 )

@@ -10,8 +10,12 @@ import pytest
 from sklearn.base import clone
 
 from export_cases import CASES
-from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, RandomFeatures
-from trickless.baselines import NORMARegressor
+from trickless import (
+    DoublyStochasticRegressor,
+    KernelGradientRegressor,
+    KitchenSinksRegressor,
+    RandomFeatures,
+)
 from trickless.neurons import Gaussian, Periodic
 
 SAME = ["gaussian", "two_outputs", "laplace", "periodic", "poisson", "quantiles", "online"]
@@ -100,5 +104,5 @@ def test_other_models_are_refused():
         KitchenSinksRegressor(Bent(1.0), 10, random_state=0).fit(X, X[:, 0]).to_sklearn()
     with pytest.raises(ValueError, match="not fitted"):
         DoublyStochasticRegressor().to_sklearn()
-    with pytest.raises(TypeError, match=r"a NORMARegressor has no finite network.*Remedy"):
-        NORMARegressor().fit(X, X[:, 0]).to_sklearn()
+    with pytest.raises(TypeError, match=r"a KernelGradientRegressor has no finite network.*Remedy"):
+        KernelGradientRegressor().fit(X, X[:, 0]).to_sklearn()

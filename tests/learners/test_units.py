@@ -5,8 +5,12 @@ import pytest
 from sklearn.base import clone
 
 from cases import inputs
-from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, ShrinkingGradientRegressor
-from trickless.baselines import KernelGradientRegressor, NORMARegressor, SDCARegressor
+from trickless import (
+    DoublyStochasticRegressor,
+    KernelGradientRegressor,
+    KitchenSinksRegressor,
+    ShrinkingGradientRegressor,
+)
 from trickless.neurons import Gaussian, Landmarks, Laplace1, Matern
 
 X = inputs(150, 4)
@@ -32,8 +36,6 @@ MODELS = [
     *(DoublyStochasticRegressor(Gaussian(), 80, loss=loss, schedule="constant") for loss in LOSSES),
     ShrinkingGradientRegressor(Matern(0.1), 300),
     KernelGradientRegressor(random_state=0),
-    *(NORMARegressor(loss=loss) for loss in LOSSES),
-    *(SDCARegressor(loss=loss) for loss in LOSSES),
 ]
 
 
@@ -54,10 +56,9 @@ def test_an_answer_has_the_unit_of_y(model, weighted):
         np.testing.assert_allclose(got, expected, rtol=0, atol=1e-6 * np.ptp(expected))
 
 
-@pytest.mark.parametrize("model", [NORMARegressor(), DoublyStochasticRegressor()])
-def test_outputs_of_any_units_are_learned_as_well(model):
+def test_outputs_of_any_units_are_learned_as_well():
     both = np.column_stack([Y, 1e6 * Y])
-    model = clone(model).set_params(loss="epsilon_insensitive", epsilon=0.0, random_state=0)
+    model = DoublyStochasticRegressor(loss="epsilon_insensitive", epsilon=0.0, random_state=0)
     f = model.fit(X, both).predict(X)
     shared = np.corrcoef(f[:, 1], Y)[0, 1] / np.corrcoef(f[:, 0], Y)[0, 1]
     assert shared > 0.8

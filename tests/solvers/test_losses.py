@@ -1,9 +1,8 @@
-"""Losses: derivatives against differences, links and conjugates against numerical optima."""
+"""Losses: derivatives against differences, and links."""
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, minimize, minimize_scalar
-from scipy.special import expit
+from scipy.optimize import minimize
 
 from trickless.solvers.class_losses import (
     Hinge,
@@ -11,7 +10,6 @@ from trickless.solvers.class_losses import (
     SmoothHinge,
     Softmax,
     SquaredHinge,
-    logistic_dual,
 )
 from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,
@@ -23,8 +21,6 @@ from trickless.solvers.number_losses import EpsilonInsensitive, Huber, Squared
 WITH_LINK = [Logistic(), Softmax()]
 SMOOTH = [Squared(), SquaredHinge(), Logistic(), Softmax(), Huber(0.3), SmoothHinge(0.5)]
 LOSSES = [*SMOOTH, EpsilonInsensitive(0.3), Hinge()]
-#: Names of losses with a conjugate, of one output.
-DUAL, EPSILON = sorted({*REGRESSION_LOSSES, *CLASSIFICATION_LOSSES}), 0.15
 
 F, Y = np.array([[0.5, -2.0, 3.0], [1.0, 1.0, 1.0]]), np.array([[1.0, -1.0, -1.0], [-1, 1, -1]])
 
@@ -118,53 +114,6 @@ def test_values_and_derivatives_are_finite_at_extreme_decisions(loss):
     f, y = np.array([[1e4, -1e4]]), np.array([[-1.0, 1.0]])
     assert np.isfinite(loss.value(f, y)).all()
     assert np.isfinite(loss.derivative(f, y)).all()
-
-
-@pytest.mark.parametrize("name", DUAL)
-@pytest.mark.parametrize("q", [1e-3, 0.7, 300.0])
-def test_a_dual_step_finds_the_maximum_along_a_variable(name, q):
-    rng, loss = np.random.default_rng(0), make_loss(name, 1, EPSILON)
-    signed = name in CLASSIFICATION_LOSSES and name != "squared_error"
-    for _ in range(20):
-        y = rng.choice([-1.0, 1.0]) if signed else rng.standard_normal()
-        f, share = 3 * rng.standard_normal(), rng.random()
-        low, high = {"huber": (-EPSILON, EPSILON), "epsilon_insensitive": (-1, 1)}.get(
-            name, tuple(sorted((0.0, y * (40 if name == "squared_hinge" else 1))))
-        )
-        low, high = (-20, 20) if name == "squared_error" else (low, high)
-        a = low + share * (high - low)
-
-        def negative(b, a=a, f=f, y=y):
-            conjugate = loss.conjugate(np.array([b]), np.array([y]))[0]
-            return conjugate + f * (b - a) + q / 2 * (b - a) ** 2
-
-        best = loss.best_dual(np.array([a]), np.array([f]), np.array([y]), q)[0]
-        assert low <= best <= high
-        found = minimize_scalar(negative, bounds=(low, high), options={"xatol": 1e-9}).fun
-        assert negative(best) <= min(found, negative(low), negative(high)) + 1e-9 * (1 + q)
-
-
-def test_newtons_method_finds_the_root():
-    """Also for rows of great weight, and where bare Newton steps go round in circles."""
-    rng = np.random.default_rng(0)
-    rows = [(rng.random(), 5 * rng.standard_normal(), 10 ** rng.uniform(-3, 4)) for _ in range(500)]
-    for share, margin, q in [*rows, (0.017, 2.36, 304.7), (0.04, 3.85, 164.1), (0.246, 8.88, 47.7)]:
-        low, high = -margin - q * (1 - share) - 1, -margin + q * share + 1
-        z = brentq(lambda z, s=share, m=margin, q=q: z + m + q * (expit(z) - s), low, high)
-        assert logistic_dual(share, margin, q) == pytest.approx(expit(z), abs=1e-9)
-
-
-@pytest.mark.parametrize("name", DUAL)
-def test_conjugates_are_the_largest_values(name):
-    """l*(−a) = max over f of −a f − l(f)."""
-    loss = make_loss(name, 1, EPSILON)
-    f = np.linspace(-40, 40, 80_001)[:, None]
-    for y in (-1.0, 1.0):
-        for share in (0.03, 0.5, 0.98):
-            a = share * y * (EPSILON if name == "huber" else 1)
-            largest = (-a * f[:, 0] - loss.value(f, y + 0 * f)).max()
-            conjugate = loss.conjugate(np.array([a]), np.array([y]))
-            np.testing.assert_allclose(conjugate, largest, atol=1e-5)
 
 
 def test_names_stand_for_losses():

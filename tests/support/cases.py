@@ -10,21 +10,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    NoisyKernelClassifier,
-    NoisyKernelRegressor,
-    ShrinkingGradientClassifier,
-    ShrinkingGradientRegressor,
-)
-from trickless.baselines import (
     KernelGradientClassifier,
     KernelGradientRegressor,
-    NORMAClassifier,
-    NORMARegressor,
-    PegasosClassifier,
-    SDCAClassifier,
-    SDCARegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
 )
 from trickless.files.format import _parts
 from trickless.files.records import Recorder
@@ -145,19 +136,15 @@ def shots(X, Y, rng):
 #: Learners that draw no neurons.
 KERNEL_LEARNERS = (
     KernelGradientRegressor(),
-    NoisyKernelRegressor(shots),
-    NORMARegressor(),
-    SDCARegressor(alpha=0.1, tol=1e-13),
+    KernelGradientRegressor(shots),
     KernelGradientClassifier(),
-    NoisyKernelClassifier(shots),
-    NORMAClassifier(),
-    PegasosClassifier(alpha=0.01),
-    SDCAClassifier(loss="log_loss", alpha=0.01, kernel_params={"gamma": 0.01}),
+    KernelGradientClassifier(shots),
 )
 
 
 def name_of(learner):
-    return type(learner).__name__
+    name = type(learner).__name__
+    return f"Noisy{name}" if callable(getattr(learner, "kernel", None)) else name
 
 
 def inputs(rows, columns, seed=0):

@@ -80,16 +80,11 @@ OPTIONS = {
     ],
     "KernelGradient": [{}, {"kernel": "linear"}, {"max_support": 4}, {"kernel": "sigmoid"}],
     "NoisyKernel": [{}, {"n_samples": 3}],
-    "NORMA": [{}, {"kernel": "poly"}, {"average": True}, {"alpha": 0.0}, {"max_support": 3}],
-    "Pegasos": [{}, {"kernel": "linear"}, {"batch_size": 4}],
-    "SDCA": [{}, {"kernel": "linear", "alpha": 1e-9}, {"cache_bytes": 0}, {"kernel": "laplacian"}],
 }  # fmt: skip
 SMALL = {
     "KitchenSinks": {"n_neurons": 12},
     "DoublyStochastic": {"n_neurons": 96},
     "ShrinkingGradient": {"n_neurons": 40, "n_samples": 20},
-    "Pegasos": {"max_iter": 3},
-    "SDCA": {"max_iter": 5, "tol": 1e-3},
 }
 
 
@@ -345,7 +340,7 @@ def steady(case):
     options = case.options
     return (
         options.get("alpha") not in ("auto", "loo", 0.0, 1e-12, 1e-9)
-        and not case.learner.startswith(("Pegasos", "Noisy"))
+        and not case.learner.startswith("Noisy")
         and not {"max_support", "search", "early_stopping", "step_size"} & set(options)
         and options.get("loss") not in ("hinge", "squared_hinge", "epsilon_insensitive")
         and (not case.learner.startswith("KitchenSinks") or "alpha" in options)

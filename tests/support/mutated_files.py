@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import trickless
-from trickless import DoublyStochasticClassifier, KitchenSinksRegressor
-from trickless.baselines import SDCARegressor
+from trickless import DoublyStochasticClassifier, KernelGradientRegressor, KitchenSinksRegressor
 from trickless.neurons import Ferns, Gaussian
 
 PREFIX = struct.Struct("<8sIQ")
@@ -35,7 +34,7 @@ def models():
         DoublyStochasticClassifier(
             Ferns(), n_neurons=16, random_state=0, class_weight={"no": 2.0}
         ).fit(X, labels),
-        SDCARegressor(alpha=0.1).fit(X, y),
+        KernelGradientRegressor().fit(X, y),
     ]
 
 

@@ -126,47 +126,6 @@ def kernel_gradient(K, y, eta):
     return alpha, predictions
 
 
-def norma(K, y, slope, steps, alpha, most=None):
-    """NORMA of Kivinen et al. 2004: coefficients after each round, and online predictions.
-
-    ``slope(f, y)`` is the derivative of the loss; of all terms, the latest ``most`` are kept.
-    """
-    alphas, history, predictions = np.zeros_like(y), [], np.zeros_like(y)
-    for t in range(len(y)):
-        history.append(alphas.copy())
-        predictions[t] = sum((K[t, i] * alphas[i] for i in range(t)), 0 * y[0])
-        for i in range(t):
-            alphas[i] = (1 - steps[t] * alpha) * alphas[i]
-        alphas[t] = -steps[t] * slope(predictions[t], y[t])
-        terms = np.flatnonzero(alphas.any(axis=1))
-        if most is not None and len(terms) > most:
-            alphas[terms[0]] = 0
-    return alphas, history, predictions
-
-
-def pegasos(phi, y, batches, alpha):
-    """Pegasos of Shalev-Shwartz et al. 2011, Figure 2, with the features in hand, no projection."""
-    w = np.zeros(phi.shape[1])
-    for t, batch in enumerate(batches, start=1):
-        eta = 1 / (alpha * t)
-        violating = [i for i in batch if y[i] * (w @ phi[i]) < 1]
-        w = (1 - eta * alpha) * w + eta / len(batch) * sum(
-            (y[i] * phi[i] for i in violating), 0 * w
-        )
-    return w
-
-
-def sdca(phi, y, orders, alpha, step):
-    """SDCA-Perm of Shalev-Shwartz & Zhang 2013; ``step(a, f, y, q)`` is the best Δa of one row."""
-    n, (a, w) = len(y), (np.zeros(len(y)), np.zeros(phi.shape[1]))
-    for order in orders:
-        for i in order:
-            delta = step(a[i], w @ phi[i], y[i], phi[i] @ phi[i] / (alpha * n))
-            a[i] += delta
-            w = w + delta * phi[i] / (alpha * n)
-    return a, w
-
-
 def variances(psi, points, neurons, rows, chosen):
     """Variances of single neurons, from three samples of support points.
 

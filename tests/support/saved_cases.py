@@ -12,11 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.sparse
-from sklearn.base import is_classifier
-from sklearn.metrics.pairwise import rbf_kernel
 
 import trickless
-import trickless.baselines
 from cases import shots
 from trickless import neurons as families
 from trickless.tables.spellings import Spelling
@@ -53,7 +50,6 @@ def data():
         "images": rng.random((40, 16)),
         "bins": np.abs(X),
         "prints": scipy.sparse.csr_matrix((np.abs(X) > 0.7).astype(float)),
-        "kernel": rbf_kernel(X),
         "spelled": odd_texts(rng, X[:, 0]),
     }
     targets = {
@@ -76,7 +72,7 @@ def odd_texts(rng, x):
 
 def learners():
     """Learners to fit, by name, with the kinds of their rows and targets."""
-    t, b, n = trickless, trickless.baselines, families
+    t, n = trickless, families
     trees, shallow = n.Trees(depth=3), n.Trees(depth=2)
     mixed = n.Mixture([n.Gaussian(), trees])
     steps = {"batch_size": 20, "random_state": 0}
@@ -157,24 +153,10 @@ def learners():
     yield "rounds trees", learner, "table", "number"
     learner = t.ShrinkingGradientRegressor(n.Gaussian(), 30, n_samples=2000, random_state=0)
     yield "rounds measured", learner, "sparse", "number"
-    yield "rounds noisy", t.NoisyKernelRegressor(shots, random_state=0), "dense", "number"
+    yield "rounds noisy", t.KernelGradientRegressor(shots, random_state=0), "dense", "number"
     for rows in ("dense", "sparse"):
-        yield f"descent {rows}", b.KernelGradientRegressor(), rows, "number"
-        yield f"descent labels {rows}", b.KernelGradientClassifier("laplacian"), rows, "three"
-        yield f"norma {rows}", b.NORMARegressor(max_support=20, random_state=0), rows, "number"
-        yield f"norma mean {rows}", b.NORMAClassifier(average=True, random_state=0), rows, "label"
-        yield f"sdca {rows}", b.SDCARegressor(random_state=0), rows, "number"
-        yield f"sdca labels {rows}", b.SDCAClassifier(random_state=0), rows, "label"
-        yield f"pegasos {rows}", b.PegasosClassifier(random_state=0), rows, "label"
-
-    for learner in (
-        b.KernelGradientRegressor("precomputed"),
-        b.NORMARegressor("precomputed", max_support=20, random_state=0),
-        b.SDCARegressor("precomputed", random_state=0),
-        b.PegasosClassifier("precomputed", random_state=0),
-    ):
-        target = "label" if is_classifier(learner) else "number"
-        yield f"{type(learner).__name__} precomputed", learner, "kernel", target
+        yield f"descent {rows}", t.KernelGradientRegressor(), rows, "number"
+        yield f"descent labels {rows}", t.KernelGradientClassifier("laplacian"), rows, "three"
     yield "steps spelled", t.DoublyStochasticRegressor(trees, 6, **steps), "spelled", "number"
 
     yield "features", t.RandomFeatures(n.Gaussian(), **few), "sparse", "number"

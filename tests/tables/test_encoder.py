@@ -13,8 +13,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.model_selection import cross_val_score
 
 from cases import LEARNERS, answers, inputs, name_of, problem
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.baselines import PegasosClassifier
+from trickless import KernelGradientClassifier, KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import Gaussian, Inputs, Neurons, On, Product, Stumps, Tabular
 from trickless.tables.encoder import TableEncoder
 
@@ -311,7 +310,7 @@ def test_parts_whose_columns_are_in_another_order_do_not_merge():
 def test_learners_of_exact_kernels_take_no_tables():
     frame, y = table()
     with pytest.raises(ValueError, match=r"column 'town' of X holds text.*Remedy: encode it"):
-        PegasosClassifier().fit(frame[["town"]].fillna("Aa"), y.astype(int))
+        KernelGradientClassifier().fit(frame[["town"]].fillna("Aa"), y.astype(int))
 
 
 def test_families_on_some_columns_of_a_table():

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 from cases import LEARNERS, answers, inputs, name_of
-from trickless import KitchenSinksRegressor, TableColumn, TableModel
-from trickless.baselines import PegasosClassifier
+from trickless import KernelGradientClassifier, KitchenSinksRegressor, TableColumn, TableModel
 from trickless.neurons import On, Stumps
 
 X = inputs(40, 3)
@@ -61,7 +60,7 @@ def test_columns_in_another_order_are_refused(learned, asked, neurons):
             model.predict(frame[[frame.columns[j] for j in order]])
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS, PegasosClassifier()], ids=name_of)
+@pytest.mark.parametrize("learner", [*LEARNERS, KernelGradientClassifier()], ids=name_of)
 def test_every_learner_compares_names_as_text(learner):
     y = (X[:, 0] > 0).astype(int)
     one, other = NUMBERED[[2, 0]], NUMBERED.rename(columns=str)[["2", "0"]]

@@ -1,4 +1,4 @@
-"""Kernels in closed form: their values, sums over support points, and rows kept in memory.
+"""Kernels in closed form: their values, and sums over support points.
 
 Kernel values are computed in blocks of at most 256 rows and 16 MiB, but at least one row, and each
 block runs on one thread.
@@ -6,13 +6,10 @@ block runs on one thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 import sklearn
-from scipy.sparse import issparse
 
 from trickless.arrays.distances import squared_distances
 from trickless.arrays.threads import map_blocks, row_blocks
@@ -30,15 +27,11 @@ def rows_at_once(n_columns: int) -> int:
 
 
 class ExactKernel:
-    """A kernel in closed form: one of scikit-learn's by name, or a function of two rows.
-
-    With the metric "precomputed", a row holds its kernel values with all training rows, and then
-    its own number among them, or -1.
-    """
+    """A kernel in closed form: one of scikit-learn's by name."""
 
     def __init__(
         self,
-        metric: str | Callable[..., float],
+        metric: str,
         params: dict[str, Any] | None = None,
         owner: str = "ExactKernel",
         n_jobs: int | None = None,
@@ -60,13 +53,10 @@ class ExactKernel:
         if self.metric == "rbf":  # scikit-learn's distances lose digits far from 0
             gamma = params.get("gamma")
             return np.exp(-(1 / X.shape[1] if gamma is None else gamma) * squared_distances(X, Y))
-        if self.metric == "precomputed":
-            numbers = row_numbers(f"{self.owner}: support points", Y)
-            return X[:, numbers].astype(np.float64, copy=False)
-        function = partial(sklearn.metrics.pairwise.pairwise_kernels, metric=self.metric, **params)
-        if not callable(self.metric):
-            return function(X, Y)
-        return np.block([[function(x, y) for y in _dense(Y)] for x in _dense(X)])
+        values: np.ndarray = sklearn.metrics.pairwise.pairwise_kernels(
+            X, Y, metric=self.metric, **params
+        )
+        return values
 
     def matrix(self, X: Any, Y: Any) -> np.ndarray:
         """Compute k(x, x') for every row x of X and x' of Y, a block of rows on each thread."""
@@ -96,26 +86,6 @@ class ExactKernel:
         return np.concatenate(sums)
 
 
-def row_numbers(name: str, rows: np.ndarray) -> np.ndarray:
-    """Return the numbers of training rows, which follow their precomputed kernel values."""
-    values = rows[:, -1]
-    if not ((values >= 0) & (values < rows.shape[1] - 1) & (values % 1 == 0)).all():
-        raise InvalidValueError(
-            f"{name} are not numbered as training rows",
-            "pass the kernel values of training rows to fit, which numbers them",
-        )
-    return values.astype(np.int64)
-
-
-def _dense(X: Any) -> Iterator[np.ndarray]:
-    """Yield rows as dense arrays for a function of two rows, blocks of sparse rows at a time."""
-    if not issparse(X):
-        yield X
-        return
-    for rows in row_blocks(X.shape[0], max(1, BLOCK_BYTES // (8 * max(1, X.shape[1])))):
-        yield X[rows].toarray()
-
-
 def check_kernel_values(owner: str, values: np.ndarray) -> None:
     """Check that the values of a kernel are finite."""
     finite = np.isfinite(values)
@@ -126,35 +96,3 @@ def check_kernel_values(owner: str, values: np.ndarray) -> None:
             "values must be finite",
             "scale X (StandardScaler), or choose another kernel or other kernel_params",
         )
-
-
-class KernelRows:
-    """Rows of a kernel matrix, of which as many are kept as a budget of memory allows.
-
-    The first rows that are used are kept, because every pass uses all rows equally. The others are
-    recomputed when needed, with the same values except for rounding.
-    """
-
-    def __init__(self, kernel: ExactKernel, X: Any, cache_bytes: int) -> None:
-        n = X.shape[0]
-        self._kernel, self._X = kernel, X
-        self._kept = np.empty((min(n, cache_bytes // (8 * n)), n))
-        self._n_kept = 0
-        self._slot = np.full(n, -1)
-
-    def __getitem__(self, index: np.ndarray) -> np.ndarray:
-        """Return rows of the matrix, shape (len(index), n_rows)."""
-        slot = self._slot[index]
-        known = slot >= 0
-        if known.all():
-            return self._kept[slot]
-        rows = np.empty((len(index), self._X.shape[0]))
-        rows[known] = self._kept[slot[known]]
-        rows[~known] = self._kernel.matrix(self._X[index[~known]], self._X)
-        room = len(self._kept) - self._n_kept
-        new = np.flatnonzero(~known)
-        new = new[np.unique(index[new], return_index=True)[1]][:room]
-        slots = self._n_kept + np.arange(len(new))
-        self._kept[slots], self._slot[index[new]] = rows[new], slots
-        self._n_kept += len(new)
-        return rows

@@ -59,9 +59,6 @@ class Means(Numbers):
             )
         return targets
 
-    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-        return np.log(np.average(targets, axis=0, weights=weight))
-
     def values(self, decisions: Any) -> Any:
         with np.errstate(over="ignore"):
             return place_of(decisions).xp.exp(decisions)

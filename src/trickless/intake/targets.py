@@ -36,10 +36,6 @@ class Targets(Stated):
 
     link: ClassVar[str] = "identity"
 
-    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-        """Return the constant that a function of these targets starts with, (n_outputs,)."""
-        return np.zeros(targets.shape[1])
-
     def values(self, decisions: Any) -> Any:
         """Return decision values in the units of y."""
         return decisions
@@ -152,9 +148,6 @@ class Numbers(Targets):
     def merged(self, other: Numbers) -> Numbers:
         """Return the same, after the targets of another model have been seen as well."""
         return self if other.first is None else self.after(other.first[None], other.varies)
-
-    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-        return np.average(targets, axis=0, weights=weight)
 
     def shaped(self, values: Any) -> Any:
         """Return values of all outputs, in the shape that y had."""

@@ -78,7 +78,7 @@ class OnlineLearner(Learner):
     batch_size: int | str
     average: bool
     max_support: int | None
-    compression: str = "unbiased"
+    compression: str
     half_life: float | None = None  # of other learners
     shuffle: bool
     rounds_: Rounds
@@ -303,9 +303,7 @@ def recipe_of(learner: OnlineLearner) -> Recipe:
     if (most := learner.max_support) is None:
         return Recipe(estimate, schedule, None)
     if learner.compression == "unbiased":
-        remedy = "a larger max_support"
-        if "compression" in learner.get_params():
-            remedy = f"compression='projection', or {remedy}"
+        remedy = "compression='projection', or a larger max_support"
         return Recipe(estimate, schedule, Unbiased(most, schedule.owner, remedy))
     projection = Projection(most, estimate, schedule.owner, learner.n_jobs)
     return Recipe(estimate, schedule, projection)

@@ -14,7 +14,7 @@ from trickless.errors import InvalidValueError
 from trickless.functions.network import Network
 from trickless.learners.descent_learner import DescentLearner
 from trickless.learners.described import network_of
-from trickless.learners.kernel_learner import KernelLearner
+from trickless.learners.kernel_gradient import KernelGradient
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.learners.online import OnlineLearner
 from trickless.learners.random_features import RandomFeatures
@@ -53,7 +53,7 @@ def _of_rounds(model: Any, X: Tensor) -> Tensor:
     return network_values(model.estimates_.function(model.rounds_, model.average), X)
 
 
-@decisions.register(KernelLearner)
+@decisions.register(KernelGradient)
 def _of_kernel(model: Any, X: Tensor) -> Tensor:
     kernel = model.kernel_
     if kernel.metric not in KERNELS:
@@ -68,7 +68,7 @@ def _of_kernel(model: Any, X: Tensor) -> Tensor:
         params["gamma"] = 1 / support.shape[1]
     exact = xp.astype(X, xp.float64)
     values = KERNELS[kernel.metric](exact, support.astype(np.float64), **params)
-    return values @ model.dual_coef_ + getattr(model, "intercept_", np.zeros(1))
+    return values @ model.dual_coef_
 
 
 def _cosine(X: Tensor, Y: np.ndarray, **_: Any) -> Tensor:

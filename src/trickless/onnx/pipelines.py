@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import trickless.onnx.namespace as xp
-from trickless import baselines
 from trickless.errors import InvalidValueError
 from trickless.learners.classifier import Classifier
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
+)
+from trickless.learners.kernel_gradient import (
+    KernelGradientClassifier,
+    KernelGradientRegressor,
 )
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.learners.random_features import RandomFeatures
@@ -32,7 +35,8 @@ CLASSES: tuple[type, ...] = (
     RandomFeatures,
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
-    *(getattr(baselines, name) for name in baselines.__all__),
+    KernelGradientClassifier,
+    KernelGradientRegressor,
 )
 
 

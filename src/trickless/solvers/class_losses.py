@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from math import exp
-
 import numpy as np
-from scipy.special import entr, logit
+from scipy.special import logit
 
 from trickless.arrays.functions import (
     at_least,
@@ -17,13 +15,13 @@ from trickless.arrays.functions import (
     sum_of_rows,
 )
 from trickless.arrays.places import namespace
-from trickless.solvers.losses import NEAR, DualLoss, Loss, Pair, Unit
+from trickless.solvers.losses import NEAR, Loss, Pair, Unit
 
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
 _NEWTON, _ACCURACY = 40, 1e-13
 
 
-class Hinge(DualLoss):
+class Hinge(Loss):
     """max(0, 1 − y f), the loss of support vector machines."""
 
     smooth = False
@@ -44,12 +42,6 @@ class Hinge(DualLoss):
     def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
         xp, short = namespace(f), 1 - y * f
         return y * factors(short > 0, f), 0.5 / xp.maximum(xp.abs(short), NEAR * unit)
-
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -a * y
-
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        return y * np.clip((1 - y * f + q * y * a) / q, 0, 1)
 
 
 class SmoothHinge(Loss):
@@ -75,7 +67,7 @@ class SmoothHinge(Loss):
         return (np.maximum(1 - y * f, 0) + slope * (y - f)).sum(axis=1)
 
 
-class SquaredHinge(DualLoss):
+class SquaredHinge(Loss):
     """max(0, 1 − y f)²; its minimiser is 2p − 1."""
 
     curvature = 2.0
@@ -95,14 +87,8 @@ class SquaredHinge(DualLoss):
         short = at_least(1 - y * f, 0)
         return 2 * y * short, 2.0 * factors(short > 0, f)
 
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return a * a / 4 - a * y
 
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        return y * np.maximum((1 - y * f + q * y * a) / (0.5 + q), 0)
-
-
-class Logistic(DualLoss):
+class Logistic(Loss):
     """log(1 + exp(−y f)); its minimiser is log(p / (1 − p))."""
 
     curvature = 0.25
@@ -129,39 +115,6 @@ class Logistic(DualLoss):
 
     def start(self, shares: np.ndarray) -> np.ndarray:
         return logit(shares)
-
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -entr(a * y) - entr(1 - a * y)
-
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        pairs = zip((y * a).tolist(), (y * f).tolist(), strict=True)
-        return y * np.array([logistic_dual(share, margin, q) for share, margin in pairs])
-
-
-def logistic_dual(share: float, margin: float, q: float) -> float:
-    """Root s in (0, 1) of logit(s) + margin + q (s − share) = 0.
-
-    It is found by Newton's method for z = logit(s). If a step would leave the interval that has the
-    root, or is more than half of the step before, the interval is halved instead.
-    """
-    low, high = -margin - q * (1 - share), -margin + q * share
-    z, before = (low + high) / 2, high - low
-    for _ in range(_NEWTON):
-        s = _sigmoid(z)
-        value = z + margin + q * (s - share)
-        if abs(value) <= _ACCURACY * (1 + q):
-            break
-        low, high = (low, z) if value > 0 else (z, high)
-        step = value / (1 + q * s * (1 - s))
-        if not low < z - step < high or abs(step) > before / 2:
-            step = z - (low + high) / 2
-        z, before = z - step, abs(step)
-    return s
-
-
-def _sigmoid(z: float) -> float:
-    small = exp(-abs(z))
-    return 1 / (1 + small) if z > 0 else small / (1 + small)
 
 
 class Softmax(Loss):

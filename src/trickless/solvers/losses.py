@@ -1,4 +1,4 @@
-"""Losses: value, derivative, link and convex conjugate.
+"""Losses: value, derivative and link.
 
 Decision values f and targets y have shape (n_rows, n_outputs). Targets of a classifier are ±1: one
 column for two classes, one column a class otherwise. The names are scikit-learn's.
@@ -145,23 +145,3 @@ class Loss(ABC):
         It proves the error from smoothing, and is 0 for a loss that smooths none.
         """
         return np.zeros(len(f))
-
-
-class DualLoss(Loss):
-    """A loss with a known convex conjugate, as dual coordinate ascent needs it.
-
-    Each row has a dual variable a for each output, and −a is a slope of the loss.
-    """
-
-    @abstractmethod
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Conjugate l*(−a), elementwise, where it is finite."""
-
-    @abstractmethod
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        """Best dual variables of one row, with the other rows fixed: shape (n_outputs,).
-
-        ``a`` are the row's dual variables so far, and f the decision values with them. f grows by q
-        if a dual variable grows by 1. Returns the b that maximises −l*(−b) − f (b − a) −
-        (q/2) (b − a)².
-        """

@@ -10,7 +10,7 @@ from trickless.solvers.losses import Loss
 from trickless.solvers.number_losses import EpsilonInsensitive, Huber, Squared
 from trickless.solvers.pinball import Pinball, Quantile
 
-#: Losses of numbers with a convex conjugate, and those for classes.
+#: Losses of numbers, and those for classes.
 REGRESSION_LOSSES = ("squared_error", "huber", "epsilon_insensitive")
 CLASSIFICATION_LOSSES = ("log_loss", "hinge", "squared_hinge", "squared_error")
 #: Losses whose minimisers are quantiles.
@@ -31,15 +31,7 @@ FOR_LABELS = (
     "loss='squared_error' for the least time"
 )
 EPSILON = non_negative("epsilon=0.1 suits standardised targets")
-#: Rules of the parameters that choose a loss with a convex conjugate, or one for classes.
-OF_NUMBERS: dict[str, Rule] = {
-    "loss": choice(
-        *REGRESSION_LOSSES,
-        remedy="loss='squared_error' for the mean; loss='epsilon_insensitive' with epsilon=0 for "
-        "the median; for other quantiles, the quantile loss of DoublyStochasticRegressor",
-    ),
-    "epsilon": EPSILON,
-}
+#: Rule of the parameter that chooses a loss for classes.
 OF_LABELS: dict[str, Rule] = {"loss": choice(*CLASSIFICATION_LOSSES, remedy=FOR_LABELS)}
 
 

@@ -1,4 +1,4 @@
-"""Losses of numbers that have a convex conjugate."""
+"""Losses of numbers that are the same in any unit."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 
 from trickless.arrays.functions import at_least, clipped, factors, huber, sum_of_rows
 from trickless.arrays.places import namespace
-from trickless.solvers.losses import NEAR, DualLoss, Pair, Unit
+from trickless.solvers.losses import NEAR, Loss, Pair, Unit
 
 
-class Squared(DualLoss):
+class Squared(Loss):
     """½ (f − y)²; its minimiser at ±1 targets is 2p − 1."""
 
     bounded_slope = False
@@ -25,14 +25,8 @@ class Squared(DualLoss):
     def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
         return y - f, namespace(f).ones_like(f)
 
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return a * a / 2 - a * y
 
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        return (y - f + q * a) / (1 + q)
-
-
-class EpsilonInsensitive(DualLoss):
+class EpsilonInsensitive(Loss):
     """max(0, |f − y| − ε), the loss of support vector regression."""
 
     piecewise_linear = True
@@ -56,15 +50,8 @@ class EpsilonInsensitive(DualLoss):
         below, above = (xp.maximum(xp.abs(off + e), near) for e in (self.epsilon, -self.epsilon))
         return -self.derivative(f, y), 0.5 / below + 0.5 / above
 
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return self.epsilon * np.abs(a) - a * y
 
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        free = y - f + q * a
-        return np.sign(free) * np.clip((np.abs(free) - self.epsilon) / q, 0, 1)
-
-
-class Huber(DualLoss):
+class Huber(Loss):
     """½ (f − y)² up to |f − y| = ε, and linear beyond: little moved by outliers."""
 
     for_numbers = True
@@ -83,9 +70,3 @@ class Huber(DualLoss):
         xp, short = namespace(f), y - f
         beyond = at_least(xp.abs(short), self.epsilon)
         return clipped(short, -self.epsilon, self.epsilon), self.epsilon / beyond
-
-    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return a * a / 2 - a * y
-
-    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        return np.clip((y - f + q * a) / (1 + q), -self.epsilon, self.epsilon)

@@ -8,8 +8,12 @@ import pytest
 from sklearn.base import clone
 
 from cases import inputs
-from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
-from trickless.baselines import KernelGradientClassifier, KernelGradientRegressor
+from trickless import (
+    KernelGradientClassifier,
+    KernelGradientRegressor,
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
 from trickless.functions.stream import Purpose, draw, generator
 from trickless.learners.online import recipe_of
 from trickless.neurons import FromFunction, Gaussian

@@ -10,12 +10,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 import naive
 from cases import inputs
 from trickless import (
-    NoisyKernelRegressor,
+    KernelGradientRegressor,
     RegretDisplay,
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.baselines import KernelGradientRegressor
 from trickless.neurons import Dense, Gaussian, Neurons, Scaled, Stumps
 from trickless.solvers.rounds.regret import largest_variances, played_losses, smallest_loss
 from trickless.theory import shrinking_gradient_guarantee, shrinking_gradient_regret
@@ -221,7 +220,7 @@ def test_regret_needs_the_kernel_and_every_row():
         return np.ones((len(X), len(Y)))
 
     with pytest.raises(ValueError, match=r"no closed form.*Remedy: online_error_"):
-        _ = NoisyKernelRegressor(estimate).fit(X, y).regret_
+        _ = KernelGradientRegressor(estimate).fit(X, y).regret_
 
 
 def test_regret_of_very_long_streams_is_refused(monkeypatch):

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse
 
 from cases import inputs
+from trickless import KernelGradientRegressor
 from trickless import ShrinkingGradientRegressor as Regressor
-from trickless.baselines import KernelGradientRegressor, NORMARegressor
 from trickless.functions.sampling import inclusion
 from trickless.learners.online import recipe_of
 from trickless.neurons import Gaussian
@@ -146,13 +146,10 @@ def test_an_unbiased_compression_thins_the_model_that_keeps_all():
     np.testing.assert_allclose(bounded.dual_coef_, bounded.rounds_.coefficients.last())
 
 
-@pytest.mark.parametrize("learner", [KernelGradientRegressor, NORMARegressor])
-def test_the_curve_of_errors_is_merged_when_it_is_long(learner, monkeypatch):
+def test_the_curve_of_errors_is_merged_when_it_is_long(monkeypatch):
     X = inputs(100, 2)
     y = np.sin(X[:, 0])
-    every, merged = learner(random_state=0), learner(random_state=0)
-    if learner is KernelGradientRegressor:
-        every.y_range = merged.y_range = (-1, 1)
+    every, merged = kernel_learner(), kernel_learner()
     for row in range(100):
         every.partial_fit(X[row : row + 1], y[row : row + 1])
     monkeypatch.setattr("trickless.solvers.progress.STRETCHES", 8)
@@ -194,17 +191,3 @@ def test_a_function_taken_from_a_model_does_not_change_with_it():
     model.partial_fit(X[50:], y[50:])
     assert len(model.support_vectors_) <= 60
     np.testing.assert_array_equal(rows, before)
-
-
-def test_parameters_of_a_kernel_may_be_arrays():
-    def scaled(a, b, scale):
-        return float(np.exp(-((a - b) ** 2 / scale).sum()))
-
-    X = inputs(30, 2)
-    options = {"kernel_params": {"scale": np.ones(2)}, "random_state": 0}
-    model = NORMARegressor(scaled, **options).partial_fit(X[:20], X[:20, 0])
-    model.partial_fit(X[20:], X[20:, 0])
-    assert model.n_rounds_ == 30
-    model.set_params(kernel_params={"scale": np.array([1.0, 2.0])})
-    with pytest.raises(ValueError, match=r"kernel_params=.* but the model was begun with"):
-        model.partial_fit(X, X[:, 0])

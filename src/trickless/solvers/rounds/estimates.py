@@ -312,7 +312,7 @@ class Noisy:
                 raise
             largest = max(float(abs(rows).max()) for rows in (X, Y))
             raise InvalidValueError(
-                f"estimate(X, Y, rng) failed with ValueError: {error}. The rows reach {largest:g}",
+                f"kernel(X, Y, rng) failed with ValueError: {error}. The rows reach {largest:g}",
                 "scale X (StandardScaler) if its squares are too large; else return an "
                 "estimate for these rows, too",
             ) from error
@@ -407,13 +407,13 @@ def check_estimates(values: Any, X: Any, Y: Any, bound: float | None = None) -> 
     wanted = X.shape[0], Y.shape[0]
     if values.shape != wanted:
         raise InvalidValueError(
-            f"estimate(X, Y, rng) returned an array of shape {values.shape} for {wanted[0]} rows "
+            f"kernel(X, Y, rng) returned an array of shape {values.shape} for {wanted[0]} rows "
             f"of X and {wanted[1]} of Y, but it must have the shape {wanted}",
             "one estimate of k(x, x') for every pair",
         )
     if not np.issubdtype(values.dtype, np.number) or np.iscomplexobj(values):
         raise InvalidTypeError(
-            f"estimate(X, Y, rng) returned values of type {values.dtype}, but they must be real "
+            f"kernel(X, Y, rng) returned values of type {values.dtype}, but they must be real "
             "numbers",
             "return a float array",
         )
@@ -421,14 +421,14 @@ def check_estimates(values: Any, X: Any, Y: Any, bound: float | None = None) -> 
     if not finite.all():
         i, j = np.argwhere(~finite)[0]
         raise InvalidValueError(
-            f"estimate(X, Y, rng) returned {values[i, j]} for row {i} of X and row {j} of Y, but "
+            f"kernel(X, Y, rng) returned {values[i, j]} for row {i} of X and row {j} of Y, but "
             "estimates must be finite",
             "repeat a measurement that fails",
         )
     if bound is not None and (beyond := np.abs(values) > bound * (1 + _ROUNDING)).any():
         i, j = np.argwhere(beyond)[0]
         raise InvalidValueError(
-            f"estimate(X, Y, rng) returned {values[i, j]} for row {i} of X and row {j} of Y, which "
+            f"kernel(X, Y, rng) returned {values[i, j]} for row {i} of X and row {j} of Y, which "
             f"is beyond estimate_bound={bound!r}",
             "the largest absolute estimate that there can be, as estimate_bound",
         )

@@ -1,1 +1,0 @@
-"""Solvers that need the kernel in closed form, for the baselines."""
