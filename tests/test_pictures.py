@@ -7,19 +7,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from trickless import CandidatesDisplay, FeatureImportancesDisplay, KernelDisplay, RegretDisplay
+from trickless import FeatureImportancesDisplay, KernelDisplay
 
 mpl.use("Agg")
 CURVE = np.array([0.5, 0.7, 0.6])
 DISPLAYS = {
-    "candidates": CandidatesDisplay(
-        n_candidates=np.array([1, 3, 9]),
-        scores=np.column_stack([CURVE, CURVE / 2]),
-        reference=CURVE,
-    ),
     "importances": FeatureImportancesDisplay(importances=CURVE / CURVE.sum(), names=list("abc")),
     "kernel": KernelDisplay(values=CURVE, mean=CURVE, standard_error=CURVE / 9, exact=CURVE),
-    "regret": RegretDisplay(rounds=np.array([1, 3, 9]), regret=CURVE, bound=2 * CURVE),
 }
 FIRST = "#0072B2"
 
@@ -53,5 +47,4 @@ def test_given_axes_keep_the_style_of_the_user(display):
     assert display.ax_ is ax
     assert colour_of(display) != FIRST
     assert ax.spines["top"].get_visible()
-    for line in ("reference_", "exact_", "bound_"):
-        assert getattr(display, line, None) is None or getattr(display, line).get_color() == "white"
+    assert getattr(display, "exact_", None) is None or display.exact_.get_color() == "white"

@@ -19,7 +19,7 @@ bound.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from trickless import RegretDisplay, ShrinkingGradientRegressor
+from trickless import ShrinkingGradientRegressor
 from trickless.neurons import Gaussian
 
 plt.style.use("trickless.style")
@@ -45,8 +45,7 @@ for seed in range(3):
 # ------------------------------
 #
 # ``regret_`` finds the best function of this norm with the exact kernel, which the learner never
-# uses. :class:`trickless.RegretDisplay` divides the regret by √T, so a regret that grows like √T
-# makes a flat curve.
+# uses. The picture divides the regret by √T, so a regret that grows like √T makes a flat curve.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.8))
 left.plot(X[:, 0], y, ".", color="0.6", markersize=3, label="rows of the last stream")
@@ -61,9 +60,11 @@ for number, model in enumerate(models):
     rounds, regret = model.regret_.T
     bound = model.regret_bound_
     print(f"stream {number}: regret {regret[-1]:.1f}, bound {bound[-1]:.1f}")
-    display = RegretDisplay(rounds=rounds, regret=regret, bound=None if number else bound)
-    display.plot(right, color="C0", alpha=0.7, name=f"_{number}" if number else "three streams")
-right.set(title="Regret", xlabel="rounds T", ylabel="regret / √T", ylim=(0, None))
+    name = f"_{number}" if number else "three streams"
+    right.plot(rounds, regret / np.sqrt(rounds), color="C0", alpha=0.7, label=name)
+right.plot(rounds, bound / np.sqrt(rounds), "k--", linewidth=1, label="bound")
+right.set(title="Regret", xscale="log", xlabel="rounds T", ylabel="regret / √T", ylim=(0, None))
+right.legend()
 plt.show()
 
 # %%

@@ -12,7 +12,6 @@ from trickless.inference.drift import Drift, DriftDetector
 from trickless.inference.independence import hsic_test
 from trickless.inference.result import KernelTestResult
 from trickless.inference.two_samples import mmd_test
-from trickless.learners.candidates_curve import CandidatesDisplay
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -28,11 +27,9 @@ from trickless.learners.shrinking_gradient import (
 )
 from trickless.learners.streaming_scaler import StreamingScaler
 from trickless.learners.table_model import TableModel
-from trickless.solvers.rounds.regret import RegretDisplay
 from trickless.tables.table_column import TableColumn
 
 __all__ = [
-    "CandidatesDisplay",
     "DoublyStochasticClassifier",
     "DoublyStochasticRegressor",
     "Drift",
@@ -48,7 +45,6 @@ __all__ = [
     "Network",
     "NeuronStream",
     "RandomFeatures",
-    "RegretDisplay",
     "ShrinkingGradientClassifier",
     "ShrinkingGradientRegressor",
     "StreamingScaler",

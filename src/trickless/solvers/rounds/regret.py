@@ -9,9 +9,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
-from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
-from trickless.pictures import PLOTTING, axes_for, ink
 from trickless.solvers.rounds.coefficients import SHRINK_BY
 from trickless.solvers.rounds.rounds import Kernel, Rounds
 from trickless.solvers.rounds.schedules import Schedule
@@ -204,77 +202,3 @@ def _diagonal(rounds: Rounds, kernel: Kernel) -> np.ndarray:
     X = rounds.rows
     blocks = (X[first : first + _ROWS] for first in range(0, X.shape[0], _ROWS))
     return np.concatenate([np.asarray(kernel(rows, rows)).diagonal() for rows in blocks])
-
-
-class RegretDisplay:
-    r"""Regret over the square root of the rounds.
-
-    Create it with :meth:`from_estimator`. The curve stays bounded where the regret is
-    :math:`O(\sqrt T)`.
-
-    Parameters
-    ----------
-    rounds : array of shape (n,)
-    regret : array of shape (n,)
-    bound : array of shape (n,) or None, default=None
-        What the expected regret does not exceed, if that is known.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    line_ : matplotlib Line2D
-        The curve.
-    bound_ : matplotlib Line2D or None
-        The bound. There is none for steps that decay or for several rows a round; see
-        ``regret_bound_`` of the estimator.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from trickless import RegretDisplay, ShrinkingGradientRegressor
-    >>> X = np.random.default_rng(0).uniform(-2, 2, (200, 1))
-    >>> model = ShrinkingGradientRegressor(
-    ...     norm_bound=2.0, schedule="theorem", horizon=200, random_state=0
-    ... ).fit(X, np.sin(X[:, 0]))
-    >>> display = RegretDisplay.from_estimator(model)
-    """
-
-    def __init__(
-        self, *, rounds: np.ndarray, regret: np.ndarray, bound: np.ndarray | None = None
-    ) -> None:
-        self.rounds = rounds
-        self.regret = regret
-        self.bound = bound
-
-    @classmethod
-    @completed_by(PLOTTING)
-    def from_estimator(
-        cls, estimator: Any, *, ax: Any = None, name: str | None = None, **kwargs: Any
-    ) -> RegretDisplay:
-        """Plot the regret of a fitted online learner.
-
-        Parameters
-        ----------
-        estimator : fitted estimator with ``regret_`` and ``regret_bound_``
-        name : str, optional
-            The curve's name in the legend. Default: the name of the class.
-        """
-        rounds, regret = estimator.regret_.T
-        display = cls(rounds=rounds, regret=regret, bound=estimator.regret_bound_)
-        return display.plot(ax, name=name or type(estimator).__name__, **kwargs)
-
-    @completed_by(PLOTTING)
-    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> RegretDisplay:
-        """Plot the curve, and the bound if there is one."""
-        root = np.sqrt(self.rounds)
-        with axes_for(ax) as ax:
-            (self.line_,) = ax.plot(self.rounds, self.regret / root, **{"label": name} | kwargs)
-            self.bound_ = None
-            if self.bound is not None:
-                look = {"color": ink(ax), "linestyle": "--", "linewidth": 1, "label": "bound"}
-                (self.bound_,) = ax.plot(self.rounds, self.bound / root, **look)
-            ax.set(xscale="log", xlabel="rounds T", ylabel="regret / √T")
-            ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
