@@ -23,9 +23,7 @@ from sklearn.cross_decomposition import CCA
 from sklearn.decomposition import PCA, KernelPCA, TruncatedSVD
 from sklearn.ensemble import RandomTreesEmbedding
 from sklearn.kernel_approximation import (
-    AdditiveChi2Sampler,
     Nystroem,
-    PolynomialCountSketch,
     RBFSampler,
 )
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, SGDOneClassSVM
@@ -33,14 +31,14 @@ from sklearn.manifold import SpectralEmbedding
 from sklearn.metrics import d2_tweedie_score, roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC, OneClassSVM
 
 import data
 from circumstances import circumstances
 from peers.tasks import prepare
 from trickless import RandomFeatures
-from trickless.neurons import Chi2, Gaussian, Landmarks, Polynomial, Trees
+from trickless.neurons import Gaussian, Landmarks, Trees
 
 PATH = Path(__file__).parent / "results" / "features.json"
 SEEDS, COLUMNS, ROWS = 3, 1000, 10_000
@@ -64,14 +62,6 @@ def transformers(scale, seed):
             Landmarks(Gaussian(scale), selection="rpcholesky", **fixed), COLUMNS, **ours
         ),
         "Landmarks, not orthonormal": RandomFeatures(Landmarks(Gaussian(scale)), COLUMNS, **ours),
-        "PolynomialCountSketch": PolynomialCountSketch(
-            degree=3, gamma=1 / scale**2, coef0=1, n_components=COLUMNS, **state
-        ),
-        "Polynomial": RandomFeatures(Polynomial(3, 1 / scale**2), COLUMNS, **ours),
-        "AdditiveChi2Sampler": make_pipeline(MinMaxScaler(clip=True), AdditiveChi2Sampler()),
-        "Chi2": make_pipeline(
-            MinMaxScaler(clip=True), RandomFeatures(Chi2(), COLUMNS // 2, **ours)
-        ),
         "RandomTreesEmbedding": RandomTreesEmbedding(**trees, **state),
         "Trees": RandomFeatures(Trees(4), 100, **ours),
         "Trees, best of 8": RandomFeatures(Trees(4), 100, n_candidates=8, **ours),

@@ -8,8 +8,6 @@ from pages.common import grid, listed, results, where
 COUNTERPARTS = {
     "Gaussian": "RBFSampler",
     "Landmarks": "Nystroem",
-    "Polynomial": "PolynomialCountSketch",
-    "Chi2": "AdditiveChi2Sampler",
     "Trees": "RandomTreesEmbedding",
 }
 THEIRS = (*COUNTERPARTS.values(), "Nystroem, twice the columns")

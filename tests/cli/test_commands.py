@@ -494,15 +494,6 @@ def test_a_value_that_stands_for_no_data_leaves_the_others_apart(table, tmp_path
     assert table.day.nunique() == model._rows.of_frame(table).day.astype(np.float32).nunique()
 
 
-def test_histograms_are_not_standardised(tmp_path):
-    rng = np.random.default_rng(0)
-    counts = rng.poisson(rng.gamma(2, 3, (600, 1)) * [1, 2, 3, 4])
-    table = pd.DataFrame(counts, columns=list("abcd")).assign(label=counts[:, 3] > counts[:, 0] * 4)
-    model, _ = fit(write(table, tmp_path / "data.parquet"), tmp_path, "--neurons", "chi2")
-    np.testing.assert_array_equal(model._rows.of_frame(table), counts)
-    assert model.score(table) > 0.8
-
-
 def test_rows_of_many_categories_are_sparse(tmp_path, small_batches, monkeypatch):
     names = [f"n{i}" for i in range(700)]
     table = frame(700).assign(town=names)[["age", "town", "label"]]

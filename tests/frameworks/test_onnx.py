@@ -441,7 +441,7 @@ def test_categories_that_were_learned_later_have_their_codes():
 
 
 @pytest.mark.parametrize("dtype", [None, "float32"])
-@pytest.mark.parametrize("neurons", ["tabular", "trees", "gaussian", "stumps", "intersection"])
+@pytest.mark.parametrize("neurons", ["tabular", "trees", "gaussian", "stumps"])
 def test_table_models(neurons, dtype):
     frame, y = table()
     frame["prediction"] = np.abs(frame["prediction"])

@@ -17,7 +17,7 @@ from cases import FAMILIES, inputs, suited
 from trickless import DriftDetector
 from trickless.inference import scan, watch, whitening
 from trickless.inference.scan import Scan, Schedule, schedules
-from trickless.neurons import Convolutions, Gaussian, Neurons, Polynomial
+from trickless.neurons import Convolutions, Dense, Gaussian, Neurons
 
 SMALL = {"n_neurons": 20, "window_size": 40, "random_state": 0}
 
@@ -453,7 +453,7 @@ def test_arrays_of_series_are_taken(given):
 
 
 def test_unbounded_neurons_are_taken():
-    found = DriftDetector(Polynomial(2), **SMALL).update(drifting()).drift_
+    found = DriftDetector(Dense("relu"), **SMALL).update(drifting()).drift_
     assert 400 <= found.row < 440
 
 

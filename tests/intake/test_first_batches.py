@@ -16,7 +16,7 @@ from trickless.neurons import Gaussian, Stumps
 X = inputs(2000, 4)
 WARNING = r"first batch.*predictions will be inaccurate. Remedy: begin with"
 #: Families of neurons that do not depend on where rows are.
-FIXED = {"stumps-normal", "coordinates", "deep", "deep-relu", "polynomial", "function", "patches"}
+FIXED = {"stumps-normal", "coordinates", "deep", "deep-relu", "function", "patches"}
 FIXED |= {"tanimoto"}
 FIXED |= {name for name in FAMILIES if name.startswith("dense")}
 

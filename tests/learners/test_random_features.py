@@ -97,8 +97,8 @@ def test_small_features_warn_and_the_remedy_helps():
     """A logistic regression learns a constant from products of many inputs."""
     rows, learner = inputs(300, 30), LogisticRegression()
     label = rows[:, 0] > 0
-    pipeline = make_pipeline(RandomFeatures("polynomial", random_state=0), learner)
-    with pytest.warns(UserWarning, match=r"'polynomial' has small activations .* scale='unit'"):
+    pipeline = make_pipeline(RandomFeatures("landmarks", random_state=0), learner)
+    with pytest.warns(UserWarning, match=r"'landmarks' has small activations .* scale='unit'"):
         blind = pipeline.fit(rows, label).score(rows, label)
     pipeline.set_params(randomfeatures__scale="unit")
     assert blind < 0.6 < 0.85 < pipeline.fit(rows, label).score(rows, label)
@@ -201,7 +201,7 @@ def test_weights_count_as_rows():
 
 def test_the_squares_of_a_row_sum_to_one_on_the_weighted_average():
     weight = np.arange(len(X)) % 4
-    model = features("polynomial", scale="unit", dtype="float64").fit(X, sample_weight=weight)
+    model = features("landmarks", scale="unit", dtype="float64").fit(X, sample_weight=weight)
     squares = (model.transform(X) ** 2).sum(axis=1)
     assert np.average(squares, weights=weight) == pytest.approx(1)
     assert abs(squares.mean() - 1) > 1e-3

@@ -39,7 +39,6 @@ def test_every_name_makes_its_family(name):
         ("RBFSampler", "'gaussian'"),
         ("Rational Quadratic", "'rational_quadratic'"),
         ("laplacian", "'laplace1'"),
-        ("poly", "'polynomial'"),
         ("nystroem", "'landmarks'"),
         ("relu", r"Dense\('relu'\)"),
         ("random_forest", "'trees'"),

@@ -21,7 +21,6 @@ from trickless.files.format import _parts
 from trickless.files.records import Recorder
 from trickless.neurons import (
     Cauchy,
-    Chi2,
     Convolutions,
     Coordinates,
     Deep,
@@ -29,7 +28,6 @@ from trickless.neurons import (
     Ferns,
     FromFunction,
     Gaussian,
-    Intersection,
     Landmarks,
     Laplace,
     Laplace1,
@@ -39,7 +37,6 @@ from trickless.neurons import (
     On,
     Patches,
     Periodic,
-    Polynomial,
     Product,
     RationalQuadratic,
     Scaled,
@@ -79,9 +76,6 @@ FAMILIES = {
     "ferns": Ferns(),
     "deep": Deep(hidden=(6, 4)),
     "deep-relu": Deep(hidden=(6, 4), activation="relu"),
-    "polynomial": Polynomial(),
-    "chi2": Chi2(),
-    "intersection": Intersection(),
     "tanimoto": Tanimoto(),
     "function": FromFunction(waves, soft_waves, width=2),
     "mixture": Mixture([Gaussian(), Stumps()], weights=[0.5, 0.3]),
@@ -109,9 +103,6 @@ FAMILIES |= SERIES
 
 #: Enough for classifiers, which learn by the steps of regressors.
 SOME = ("gaussian", "tabular", "trees")
-#: Those whose rows may not be negative.
-HISTOGRAMS = ("chi2", "intersection", "tanimoto")
-
 #: Those that take sparse rows.
 SPARSE = [name for name, family in FAMILIES.items() if family.accepts_sparse]
 
@@ -155,7 +146,7 @@ def suited(family, X):
     """Rows that a family takes, by its name."""
     if family in SERIES:
         return np.cumsum(np.hstack([X, X[:, ::-1], 2 * X, -X, X[:, :2]]), axis=1)
-    return np.abs(X) if family in HISTOGRAMS else X
+    return np.abs(X) if family == "tanimoto" else X
 
 
 def problem(learner, rows=120, columns=4, seed=0):

@@ -57,7 +57,7 @@ from trickless.tables.format_text import as_text
 STANDARD_WARNINGS = "A column-vector y was passed", "feature names", "The number of unique classes"
 #: Families by name; the first suits every row.
 FAMILIES = (
-    "gaussian", "stumps", "dense", "ferns", "tabular", "laplace", "polynomial", "coordinates",
+    "gaussian", "stumps", "dense", "ferns", "tabular", "laplace", "coordinates",
     "deep", Dense("relu"), Gaussian(2.0), Stumps("normal"), Landmarks(Gaussian()),
 )  # fmt: skip
 OPTIONS = {

@@ -48,7 +48,6 @@ def data():
         "sparse": scipy.sparse.random(40, 3, 0.5, "csr", random_state=0),
         "table": table,
         "images": rng.random((40, 16)),
-        "bins": np.abs(X),
         "prints": scipy.sparse.csr_matrix((np.abs(X) > 0.7).astype(float)),
         "spelled": odd_texts(rng, X[:, 0]),
     }
@@ -108,11 +107,9 @@ def learners():
     yield "sinks tanimoto", t.KitchenSinksRegressor(n.Tanimoto(), **few), "prints", "number"
     yield "sinks periodic", t.KitchenSinksRegressor(n.Periodic(2.0), **few), "dense", "number"
     yield "sinks spelled", t.KitchenSinksRegressor("tabular", **few), "spelled", "number"
-    yield "sinks chi2", t.KitchenSinksRegressor(n.Chi2(), **few), "bins", "number"
-    yield "sinks shares", t.KitchenSinksRegressor(n.Intersection(), **few), "bins", "number"
     made = n.Product([n.On([0, 1], n.Gaussian()), n.Stumps(), n.Scaled(n.Dense("tanh"), 0.5)])
     yield "sinks product", t.KitchenSinksRegressor(made, **few), "dense", "number"
-    some = n.Mixture([n.Polynomial(), n.Deep(hidden=(4, 3)), n.Coordinates(), n.On([1], trees)])
+    some = n.Mixture([n.Deep(hidden=(4, 3)), n.Coordinates(), n.On([1], trees)])
     yield "sinks many", t.KitchenSinksClassifier(some, **few), "dense", "label"
     yield "sinks auto", t.KitchenSinksRegressor("auto", **few), "dense", "number"
 

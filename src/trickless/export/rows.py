@@ -10,7 +10,6 @@ from trickless.errors import InvalidValueError
 from trickless.export.program import DOUBLE, SINGLE, Column, Program, code
 from trickless.learners.table_model import TableModel
 from trickless.neurons import make_neurons
-from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import known_as
 from trickless.tables.kinds import DATES, DURATIONS, NUMBERS, TIMES_OF_DAY, ZONED
 from trickless.tables.table_column import LARGEST, TableColumn
@@ -69,7 +68,7 @@ for (int j = 0; j < $n; j++) {
   } else if (has_number[j]) {
     if (gap) value = input_mean[j];
     if (fabs(value) > $input) return 1;
-    if ($scaled) value = (value - input_mean[j]) / input_scale[j];
+    value = (value - input_mean[j]) / input_scale[j];
     if (fabs(value) > $largest) return 1;
     v[place[j]] = single(value);
   }
@@ -128,7 +127,7 @@ def read_table(program: Program, model: TableModel, learner: Any) -> int:
     columns = [_column(about) for about in model.columns]
     family = make_neurons(learner.neurons)
     if not family.accepts_tables:
-        return _matrix(program, model.columns, columns, isinstance(family, Histograms))
+        return _matrix(program, model.columns, columns)
     maps: list[list[int] | None] = []
     for column, codes in zip(columns, learner.rows_.encoder.codes, strict=True):
         if column.categories is None:
@@ -184,9 +183,7 @@ def _coded(
     return len(columns)
 
 
-def _matrix(
-    program: Program, abouts: list[TableColumn], columns: list[Column], histograms: bool
-) -> int:
+def _matrix(program: Program, abouts: list[TableColumn], columns: list[Column]) -> int:
     """Read standardised numbers, zeros and ones for categories, and where values are missing."""
     width, places, gaps = 0, [], []
     for about, column in zip(abouts, columns, strict=True):
@@ -203,7 +200,7 @@ def _matrix(
         input_mean=np.array([about.mean for about in abouts], dtype=np.float64),
         input_scale=np.array([about.scale for about in abouts], dtype=np.float64),
     )
-    numbers = {"n": len(columns), "width": width, "scaled": int(not histograms)}
+    numbers = {"n": len(columns), "width": width}
     body = code(_MATRIX, **numbers, input=repr(LARGEST), largest=_largest(program))
     program.add("read", ("x", "v"), body)
     return width

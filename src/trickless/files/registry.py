@@ -36,9 +36,9 @@ _NAMES = {
     "learners.streaming_scaler": "StreamingScaler",
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",
     "intake.targets": "Numbers Quantiles Range",
-    "neurons": "Auto Cauchy Chi2 Convolutions Coordinates Deep Dense Ferns FromFunction FromJax "
-    "FromPoint FromTorch Gaussian Given Inputs Intersection Landmarks Laplace Laplace1 Layers "
-    "Matern Mixture On Patches Periodic Polynomial Product RationalQuadratic Scaled Stumps Tabular "
+    "neurons": "Auto Cauchy Convolutions Coordinates Deep Dense Ferns FromFunction FromJax "
+    "FromPoint FromTorch Gaussian Given Inputs Landmarks Laplace Laplace1 Layers "
+    "Matern Mixture On Patches Periodic Product RationalQuadratic Scaled Stumps Tabular "
     "Tanimoto Trees",
     "neurons.bins": "Bins",
     "neurons.block": "Block",

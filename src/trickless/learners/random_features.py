@@ -101,7 +101,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         The scale of the columns. With "kernel", inner products estimate the kernel. With "unit",
         all columns are multiplied by ``scale_``, so that the squares of a row sum to 1 on average
         over the rows of ``fit``, by their weights. Most families have this norm with "kernel", too.
-        The norm of ``Polynomial``, ``Landmarks`` and ``Patches`` is far smaller. Choose "unit" to
+        The norm of ``Landmarks`` and ``Patches`` is far smaller. Choose "unit" to
         fit linear models to them.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same features. Only the seed and the fitted

@@ -73,7 +73,7 @@ class TableModel(Stated, BaseEstimator):
     Families that take tables, such as "tabular", get missing values and categories directly. They
     get numbers and dates as differences from their median. Other families get only numbers:
 
-    - Numbers and dates are standardised, except for histograms. A missing number becomes the mean.
+    - Numbers and dates are standardised. A missing number becomes the mean.
     - A column of categories becomes a column of zeros and ones for each category.
     - If a column had missing values in training, one more column says where they are.
     - Rows are sparse if most of their numbers are zeros and the family accepts sparse rows.

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse
 
 from trickless.neurons import Neurons
-from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import warn_of_names, warn_of_new, without_rare
 from trickless.tables.table_column import TableColumn, new_categories, read_codes, read_numbers
 
@@ -69,7 +68,7 @@ class TableRows(NamedTuple):
                 missing = cell is None
             else:
                 missing = cell != cell
-                values.append(_standardised(about, about.mean if missing else cell, self.neurons))
+                values.append(0.0 if missing else (cell - about.mean) / about.scale)
             if about.has_missing:
                 values.append(float(missing))
         return values
@@ -91,8 +90,8 @@ class TableRows(NamedTuple):
             else:
                 values = read_numbers(about, frame)
                 missing = np.isnan(values)
-                values = np.where(missing, about.mean, values)
-                parts.append(_standardised(about, values, self.neurons)[:, None])
+                values = (np.where(missing, about.mean, values) - about.mean) / about.scale
+                parts.append(values[:, None])
             if about.has_missing:
                 parts.append(missing[:, None])
         if self.is_sparse:
@@ -119,11 +118,6 @@ class TableRows(NamedTuple):
                 values = _table_cell(about, read_numbers(about, frame))
             columns[about.name] = values
         return pandas.DataFrame(columns, index=frame.index)
-
-
-def _standardised(about: TableColumn, values: Any, neurons: Neurons) -> Any:
-    """Return known numbers in standard deviations from the mean, and histograms unchanged."""
-    return values if isinstance(neurons, Histograms) else (values - about.mean) / about.scale
 
 
 def _table_cell(about: TableColumn, values: Any) -> Any:

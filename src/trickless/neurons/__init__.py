@@ -18,9 +18,6 @@ The names listed here are public. The modules of this package are private.
    :class:`Ferns`              random sign of a leaf of a small random tree      closed form
    :class:`Dense`              tanh, erf, sign, relu, … of a projection          closed form of most
    :class:`Deep`               network of several such layers                    closed form of sign
-   :class:`Polynomial`         product of projections                            polynomial, scaled
-   :class:`Chi2`               cosine and sine of the logarithm of a bin         chi-squared
-   :class:`Intersection`       whether a bin holds more than a random level      intersection
    :class:`Coordinates`        one feature                                       inner product
    :class:`Tabular`            rule or wave on ranks and categories              closed form
    :class:`Trees`              leaf of a random tree                             closed form
@@ -67,7 +64,6 @@ from trickless.neurons.from_function import FromFunction, FromPoint
 from trickless.neurons.from_jax import FromJax
 from trickless.neurons.from_torch import FromTorch
 from trickless.neurons.given import Given
-from trickless.neurons.histograms import Chi2, Intersection
 from trickless.neurons.inputs import Inputs, Relevance
 from trickless.neurons.isotropic import Gaussian, Laplace, Matern, RationalQuadratic
 from trickless.neurons.landmarks import Landmarks
@@ -76,7 +72,6 @@ from trickless.neurons.mixture import Mixture
 from trickless.neurons.on import On
 from trickless.neurons.patches import Patches
 from trickless.neurons.periodic import Periodic
-from trickless.neurons.polynomial import Polynomial
 from trickless.neurons.separable import Cauchy, Laplace1
 from trickless.neurons.stumps import Stumps
 from trickless.neurons.tabular import Tabular
@@ -97,9 +92,6 @@ FAMILIES: dict[str, type[Neurons]] = {
     "ferns": Ferns,
     "dense": Dense,
     "deep": Deep,
-    "polynomial": Polynomial,
-    "chi2": Chi2,
-    "intersection": Intersection,
     "tanimoto": Tanimoto,
     "convolutions": Convolutions,
     "coordinates": Coordinates,
@@ -116,8 +108,6 @@ _HINTS = {
     "nystroem": "'landmarks'",
     "laplacian": "'laplace1', whose kernel is scikit-learn's laplacian_kernel",
     "linear": "'coordinates'",
-    "poly": "'polynomial'",
-    "additive_chi2": "'chi2'",
     "jaccard": "'tanimoto'",
     "minmax": "'tanimoto'",
     "sigmoid": "Dense('tanh')",
@@ -146,7 +136,6 @@ __all__ = [
     "FAMILIES",
     "Auto",
     "Cauchy",
-    "Chi2",
     "Convolutions",
     "Coordinates",
     "Deep",
@@ -159,7 +148,6 @@ __all__ = [
     "Gaussian",
     "Given",
     "Inputs",
-    "Intersection",
     "Landmarks",
     "Laplace",
     "Laplace1",
@@ -170,7 +158,6 @@ __all__ = [
     "On",
     "Patches",
     "Periodic",
-    "Polynomial",
     "Product",
     "RationalQuadratic",
     "Relevance",

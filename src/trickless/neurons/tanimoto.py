@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from trickless.arrays.places import to_device_of, to_host
+from trickless.arrays.places import namespace, to_device_of, to_host
 from trickless.arrays.sparse import canonical
 from trickless.arrays.threads import row_blocks
+from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
-from trickless.neurons.histograms import check_histograms
 
 #: Pairs of a number of a row and a neuron that are held at a time.
 _PAIRS = 2**20
@@ -59,7 +59,7 @@ class Tanimoto(Neurons):
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Tanimoto:
         super().fit(X, rng, sample_weight)
-        check_histograms(type(self).__name__, X)
+        _check_counts(X)
         return self
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
@@ -69,7 +69,7 @@ class Tanimoto(Neurons):
 
     def activate(self, X: Any, weights: Weights) -> Any:
         rows = canonical(X if issparse(X) else csr_matrix(to_host(X)))
-        check_histograms(type(self).__name__, rows)
+        _check_counts(rows)
         r, log_c, beta, seed = (np.ascontiguousarray(to_host(array).T) for array in weights)
         Z = np.empty((rows.shape[0], len(seed)), rows.dtype)
         n_pairs = max(1, rows.nnz * len(seed) // max(1, len(Z)))  # of a row
@@ -81,6 +81,18 @@ class Tanimoto(Neurons):
         least = np.array([np.minimum(x, Y).sum(axis=1) for x in X]).reshape(len(X), len(Y))
         most = X.sum(axis=1)[:, None] + Y.sum(axis=1) - least
         return np.where(most > 0, least / np.where(most > 0, most, 1), 1.0)
+
+
+def _check_counts(X: Any) -> None:
+    """Check that dense or sparse rows hold no negative values."""
+    values = X.data if issparse(X) else X
+    lowest = float(namespace(values).min(values)) if all(values.shape) else 0.0
+    if lowest < 0:
+        raise InvalidValueError(
+            f"Tanimoto: X holds negative values, down to {lowest:g}, but its rows must be sets or "
+            "counts, of at least 0",
+            "do not centre X (StandardScaler does), or choose neurons for any inputs ('gaussian')",
+        )
 
 
 def _signs(

@@ -16,8 +16,6 @@ import numpy as np
 import trickless.onnx.namespace as xp
 from trickless.arrays.places import to_host
 from trickless.neurons import (
-    Chi2,
-    Intersection,
     Landmarks,
     Laplace1,
     Neurons,
@@ -66,22 +64,6 @@ class _On(On):
 
     def _pick(self, X: Any) -> Any:
         return xp.take(X, self.indices_, axis=1)
-
-
-@writes(Chi2)
-class _Chi2(Chi2):
-    """It does not look for negative values, whose roots are not numbers."""
-
-    def prepare(self, X: Any) -> Any:
-        return X
-
-
-@writes(Intersection)
-class _Intersection(Intersection):
-    """It does not look for negative values."""
-
-    def prepare(self, X: Any) -> Any:
-        return X
 
 
 @writes(Tanimoto)

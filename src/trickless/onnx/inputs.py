@@ -17,7 +17,6 @@ from trickless.files.text import utf8
 from trickless.learners.table_model import TableModel
 from trickless.learners.table_rows import LARGEST_SINGLE
 from trickless.neurons import make_neurons
-from trickless.neurons.histograms import Histograms
 from trickless.onnx.graph import ML, Graph
 from trickless.onnx.tensors import Rows, Tensor
 from trickless.tables.categories import known_as
@@ -89,9 +88,7 @@ def rows_of_table(graph: Graph, model: TableModel, dtype: np.dtype) -> Tensor:
             x = xp.astype(x, xp.float64)
             missing = xp.isnan(x)
             x = xp.where(missing, about.mean, x)
-            if not isinstance(family, Histograms):
-                x = (x - about.mean) / about.scale
-            parts.append(x)
+            parts.append((x - about.mean) / about.scale)
         if about.has_missing:
             parts.append(missing)
     X = xp.concat([xp.astype(part, xp.float64) for part in parts], axis=1)
