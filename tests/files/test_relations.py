@@ -447,7 +447,7 @@ OF_OTHERS = [
     (of_table, of_column(categories=["A", "A"]), "different categories"),
     (of_table, without("target"), "no target"),
     (boosted, set_at("descent_.moved", np.zeros(2)), "moved: the shape"),
-    (boosted, set_at("descent_.level", np.inf), "level: inf"),
+    (boosted, set_at("descent_.level", np.inf), "level: a float"),
     (boosted, set_at("descent_.typical", np.zeros(1, int)), "typical: the type"),
     (boosted, set_at("descent_.levelled", -1.0), "levelled: -1.0"),
     (boosted, set_at("descent_.idle", -1), "idle: -1"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
 from cases import inputs, shots
@@ -169,3 +170,23 @@ def test_what_does_not_go_with_a_kernel_is_refused():
     fit(shots, max_support=9, compression="unbiased")
     np.testing.assert_array_equal(fit().certify(), [0])
     assert fit().noise_variance_ == 0
+
+
+def test_predictions_are_sums_over_the_support_of_the_kernel_that_was_begun_with():
+    X = inputs(80, 3)
+    model = KernelGradientClassifier(kernel_params={"gamma": 0.3}, random_state=0)
+    model.fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    x = inputs(9, 3, seed=1)
+    f = rbf_kernel(x, model.support_vectors_, gamma=0.3) @ model.dual_coef_
+    np.testing.assert_allclose(model.decision_function(x), f, atol=1e-10)
+    model.set_params(kernel="linear", kernel_params=None)
+    np.testing.assert_allclose(model.decision_function(x), f, atol=1e-10)
+
+
+@pytest.mark.parametrize(("rows", "n_jobs"), [(256, 3), (7, 1), (1, 2)])
+def test_blocks_and_threads_change_no_prediction(rows, n_jobs, monkeypatch):
+    X = inputs(80, 3)
+    expected = gaussian(random_state=0, y_range="auto").fit(X, X[:, 0]).predict(X)
+    monkeypatch.setattr("trickless.functions.exact_kernel.BLOCK_ROWS", rows)
+    model = gaussian(random_state=0, y_range="auto", n_jobs=n_jobs).fit(X, X[:, 0])
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-9)

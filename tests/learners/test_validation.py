@@ -85,7 +85,6 @@ WRONG = {
     "kernel_bound": [0, -1.0, "large"],
     "estimate_bound": [0, -1.0, "large"],
     "max_iter": [0, 2.5, "many"],
-    "estimate": [None, "binomial"],
     "shuffle": ["no"],
     "y_range": ["wide", (1, -1), (0, 1, 2), (0, np.inf), 3, None, ("a", "b")],
 }
