@@ -27,9 +27,7 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientRegressor,
 )
 from trickless.learners.streaming_scaler import StreamingScaler
-from trickless.learners.table_model import TableModel
 from trickless.solvers.rounds.regret import RegretDisplay
-from trickless.tables.table_column import TableColumn
 
 __all__ = [
     "CandidatesDisplay",
@@ -52,8 +50,6 @@ __all__ = [
     "ShrinkingGradientClassifier",
     "ShrinkingGradientRegressor",
     "StreamingScaler",
-    "TableColumn",
-    "TableModel",
     "estimate_kernel",
     "hsic_test",
     "load",

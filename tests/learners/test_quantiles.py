@@ -1,7 +1,6 @@
 """Quantiles and medians: they never cross, are calibrated, and have the scale of the targets."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import d2_absolute_error_score, d2_pinball_score, mean_pinball_loss
@@ -11,8 +10,6 @@ from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
-    TableColumn,
-    TableModel,
 )
 from trickless.arrays.weighted import quantile
 
@@ -129,19 +126,6 @@ def test_scores_are_shares_of_the_loss_that_is_explained():
     assert several.score(X, y, weight) == pytest.approx(np.mean(scores))
     median = clone(TREES).set_params(loss="absolute_error", quantile=0.5).fit(X, y)
     assert median.score(X, y) == pytest.approx(d2_absolute_error_score(y, median.predict(X)))
-
-
-def test_a_table_model_predicts_quantiles():
-    X, y = rows()
-    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
-    columns = [TableColumn(name, "number", mean=0.0, scale=1.0) for name in "ab"]
-    model = TableModel(clone(TREES), columns, "y").fit(frame)
-    assert model.predict(frame).shape == (len(X), len(LEVELS))
-    scores = [
-        d2_pinball_score(y, each, alpha=q)
-        for q, each in zip(LEVELS, model.predict(frame).T, strict=True)
-    ]
-    assert model.score(frame) == pytest.approx(np.mean(scores))
 
 
 def test_wrong_uses_are_refused():
