@@ -19,8 +19,8 @@ T rows
 .. math:: \Big|\frac{1}{T} \sum_t \mathrm{err}_t - \alpha\Big| \le \frac{1.13 / g + n}{T}
 
 for every sequence of rows [1]_, Proposition 4.1. Batches of more than 200 rows take the step of
-200, so for them this is true if all batches are equally large, with T / n batches instead of T rows,
-1 instead of n, and g = 1.
+200, so for them this is true if all batches are equally large, with T / n batches instead of T
+rows, 1 instead of n, and g = 1.
 
 References
 ----------
