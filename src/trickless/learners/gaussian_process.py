@@ -161,8 +161,9 @@ class GaussianProcess(Regressor, SolvedLearner):
         """Logarithm of the likelihood of the training targets, from the sums over the rows.
 
         Coefficients are integrated out, at ``alpha_`` and ``noise_variance_``. With an intercept,
-        it is the likelihood under a flat prior of the constant. Rows of unequal weights count as
-        their effective number of rows of equal weight.
+        it is the likelihood under a flat prior of the constant. A row of weight w has noise of
+        variance s Σw / (n w), with ``noise_variance_`` s and the effective number n of rows. A row
+        that has faded counts for less of a row.
         """
         check_is_fitted(self)
         check_statistics(self)
@@ -284,7 +285,7 @@ class GaussianProcess(Regressor, SolvedLearner):
 def intervals_by_deviations(learner: Any, X: Any, confidence: float, weighted: bool) -> Any:
     """Return intervals as if targets were normal with the mean and deviation of the model.
 
-    Quantiles are those of Student's t distribution, since the variance of the noise is estimated.
+    Quantiles come from Student's t distribution, since the variance of the noise is estimated.
     """
     decisions, rows = learner._decide(X), learner._rows_to_predict(X)
     with process_of(learner, "method='gaussian'") as process:
