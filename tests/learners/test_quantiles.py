@@ -52,6 +52,17 @@ def test_quantiles_never_cross(learner, tmp_path):
     np.testing.assert_array_equal(trickless.load(tmp_path / "model").predict(far), found)
 
 
+def test_extreme_quantiles_of_few_rows_are_short_and_intervals_from_them_are_not():
+    """With 200 rows, 4 % of new targets are below the quantile of 0.01, as the guide says."""
+    (X, y), (X_new, y_new) = rows(200), rows(4000, seed=1)
+    model = clone(TREES).set_params(quantile=[0.01, 0.1, 0.5, 0.9, 0.99]).fit(X, y)
+    below = (y_new[:, None] < model.predict(X_new)).mean(axis=0)
+    assert abs(below[0] - 0.04) < 4 * (0.04 * 0.96 / 4000) ** 0.5
+    low, high = model.predict_interval(X_new, 0.98).T
+    inside = ((low <= y_new) & (y_new <= high)).mean()
+    assert inside > 0.98 - 4 * (0.98 * 0.02 * (1 / 200 + 1 / 4000)) ** 0.5
+
+
 @pytest.mark.parametrize("noise", NOISES)
 @each_learner
 def test_a_share_q_of_new_rows_is_below(learner, noise):
