@@ -143,7 +143,6 @@ fuzz-files: $(VENV)/.test
 fuzz-inputs: $(VENV)/.test
 	$(BIN)/python tests/support/fuzz_inputs.py 5000
 	$(BIN)/python tests/support/fuzz_batches.py 1500
-	$(BIN)/python -W error tests/support/fuzz_tables.py 3000
 
 coverage: $(VENV)/.coverage
 	$(BIN)/coverage erase

@@ -92,7 +92,7 @@ def measure(folder: Path, ending: str, n_rows: int) -> dict[str, Any]:
         "--out",
         model,
     )
-    evaluated = run("evaluate", model, test)
+    evaluated = run("evaluate", model, test, "--target", "label")
     predicted = run("predict", model, test, "--out", folder / f"predictions{ending}")
     assert fit["printed"]["rows"] == n_rows
     assert predicted["printed"]["rows"] == TEST_ROWS

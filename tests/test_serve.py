@@ -17,8 +17,6 @@ from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    TableColumn,
-    TableModel,
 )
 from trickless.neurons import Gaussian
 
@@ -149,9 +147,8 @@ def test_classifiers_tables_and_models_without_intervals_are_served(serve):
     np.testing.assert_allclose(found["probabilities"], model.predict_proba(X[:2]), atol=1e-6)
     connection.close()
     frame = pd.DataFrame({"town": labels, "x": X[:, 0], "y": X[:, 1]})
-    columns = [TableColumn("town", "category", categories=["a", "b"]), TableColumn("x", "number")]
-    learner = DoublyStochasticRegressor("trees", 4, random_state=0)
-    model = TableModel(learner, columns, "y").fit(frame)
+    model = DoublyStochasticRegressor("trees", 4, random_state=0)
+    model.fit(frame[["town", "x"]], frame["y"])
     connection = http.client.HTTPConnection("127.0.0.1", serve(model), timeout=30)
     status, found = ask(connection, '{"rows": [{"town": "a", "x": 1.5}, {"town": null, "x": 0}]}')
     assert status == 200

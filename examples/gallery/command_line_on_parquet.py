@@ -59,7 +59,7 @@ pd.DataFrame(grid, columns=["kind", "temperature"]).to_parquet(folder / "new.par
 
 commands = """
 trickless fit old.parquet --target power --out power.trickless --learner kitchen-sinks
-trickless evaluate power.trickless recent.parquet
+trickless evaluate power.trickless recent.parquet --target power
 trickless predict power.trickless new.parquet --out predictions.parquet --interval 0.9 --keep kind
 trickless describe power.trickless
 """

@@ -26,8 +26,6 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientRegressor,
 )
 from trickless.learners.streaming_scaler import StreamingScaler
-from trickless.learners.table_model import TableModel
-from trickless.tables.table_column import TableColumn
 
 __all__ = [
     "DoublyStochasticClassifier",
@@ -48,8 +46,6 @@ __all__ = [
     "ShrinkingGradientClassifier",
     "ShrinkingGradientRegressor",
     "StreamingScaler",
-    "TableColumn",
-    "TableModel",
     "estimate_kernel",
     "hsic_test",
     "load",

@@ -7,13 +7,12 @@ import threading
 from copy import copy, deepcopy
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 
 import trickless
 from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
-from trickless import KernelGradientRegressor, KitchenSinksRegressor, TableColumn, TableModel
+from trickless import KernelGradientRegressor, KitchenSinksRegressor
 from trickless.arrays.growing import Growing, growing_like
 from trickless.arrays.states import _locks, snapshot, training_lock
 from trickless.learners import descent_streams
@@ -219,28 +218,6 @@ def test_shallow_copies_learn_apart(learner):
     learn(other, *parts[3])
     assert is_one_of(answer(one, X), expected[:1])
     assert is_one_of(answer(other, X), expected[1:])
-
-
-def test_a_table_is_predicted_in_one_state(monkeypatch):
-    monkeypatch.setattr("trickless.learners.table_model._CELLS", 4)
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.standard_normal((80, 2)), columns=["a", "b"])
-    frame["y"] = frame["a"] + frame["b"]
-    columns = [TableColumn("a", "number"), TableColumn("b", "number")]
-    learner = KitchenSinksRegressor(n_neurons=10, alpha=0.1, random_state=0)
-    begun = TableModel(learner, columns, "y").partial_fit(frame[:20])
-    parts, alone = (frame[20:40], frame[40:60], frame[60:]), deepcopy(begun)
-    expected = [alone.predict(frame[:10])]
-    expected += [alone.partial_fit(part).predict(frame[:10]) for part in parts]
-    for _ in range(10):
-        model = deepcopy(begun)
-
-        def write(model=model):
-            for part in parts:
-                model.partial_fit(part)
-
-        for got in at_once(write, lambda model=model: model.predict(frame[:10])):
-            assert is_one_of(got, expected)
 
 
 def test_merging_beside_predictions_leaves_whole_states():

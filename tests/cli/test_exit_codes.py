@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from table_files import frame, write
-from trickless import TableModel, cli
+from trickless import cli
 from trickless.cli.exit_codes import BAD_INPUT, code_of
 
 RUN = [sys.executable, "-m", "trickless.cli"]
@@ -140,9 +140,9 @@ def test_an_output_is_tested_before_anything_is_read(model, monkeypatch, capsys)
     def read(*_):
         raise AssertionError
 
-    monkeypatch.setattr("trickless.cli.fit.Dataset", read)
-    monkeypatch.setattr("trickless.cli.predict.Dataset", read)
-    monkeypatch.setattr("trickless.cli.predict.table_model", read)
+    monkeypatch.setattr("trickless.cli.fit.Table", read)
+    monkeypatch.setattr("trickless.cli.predict.Table", read)
+    monkeypatch.setattr("trickless.cli.predict.learner_in", read)
     data, out = str(model.parent / "data.csv"), str(model.parent / "gone/out.csv")
     for command in (
         ["fit", data, "--target", "label", "--out", out],
@@ -151,24 +151,6 @@ def test_an_output_is_tested_before_anything_is_read(model, monkeypatch, capsys)
     ):
         assert cli.main(command) == 2
         assert "Remedy: create it first" in capsys.readouterr().err
-
-
-def test_labels_that_a_spreadsheet_would_run_are_warned_of(tmp_path, capsys):
-    table = frame(60).replace({"label": {"yes": "=1+1", "no": "-3"}})
-    data, model = write(table, tmp_path / "data.parquet"), str(tmp_path / "model")
-    options = ["--target", "label", "--n-neurons", "9", "--out", model]
-    assert cli.main(["fit", str(data), *options]) == 0
-    for ending, is_said in ((".csv", True), (".parquet", False)):
-        capsys.readouterr()
-        assert cli.main(["predict", model, str(data), "--out", str(tmp_path / f"o{ending}")]) == 0
-        said = capsys.readouterr().err
-        assert ("a spreadsheet would run a label as a formula: '=1+1'" in said) == is_said
-
-
-def test_nothing_is_hidden_from_python(model):
-    """The catch-all is of the shell: in Python errors stay what they are."""
-    with pytest.raises(AttributeError):
-        TableModel(None, [], "y").predict(frame(3))
 
 
 def test_little_is_imported_before_the_command_answers_an_interrupt():

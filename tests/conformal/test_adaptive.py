@@ -67,20 +67,61 @@ def test_steady_noise_has_intervals_of_the_right_width():
 
 
 def test_one_step_is_the_adaptive_inference_of_gibbs_and_candes(monkeypatch):
-    """With one γ only: α ← α + γ (α₀ − err) for each row."""
+    """With one γ only: α ← α + γ (α₀ − err) for each row, and c by the err of α + c."""
     monkeypatch.setattr(module, "_STEPS", np.array([0.05]))
     rng = np.random.default_rng(0)
-    y, stream, level = rng.standard_normal(300), AdaptiveInterval(Zero(), window=50), 0.1
+    y, stream = rng.standard_normal(300), AdaptiveInterval(Zero(), window=50)
+    level, added = 0.1, 0.0
     for i, target in enumerate(y):
         past = np.sort(np.abs(y[max(0, i - 50) : i]))
         if len(past) >= 9:
-            rank = int(np.ceil((1 - level) * (len(past) + 1) - 1e-9))
-            far = np.inf if rank > len(past) else past[max(rank, 1) - 1] * (rank > 0)
-            assert stream.predict_interval(np.zeros((1, 1)))[0, 1] == far
+            ranks = [int(np.ceil((1 - a) * (len(past) + 1) - 1e-9)) for a in (level, level + added)]
+            far, used = (
+                np.inf if rank > len(past) else past[max(rank, 1) - 1] * (rank > 0)
+                for rank in ranks
+            )
+            assert stream.predict_interval(np.zeros((1, 1)))[0, 1] == used
             level += 0.05 * (0.1 - (abs(target) > far))
+            added += 0.005 * (0.1 - (abs(target) > used))
         stream.partial_fit(np.zeros((1, 1)), y[i : i + 1])
         if len(past) >= 9:
-            assert stream.levels_[0] == pytest.approx(1 - level, abs=1e-9)
+            assert stream.levels_[0] == pytest.approx(1 - level - added, abs=1e-9)
+
+
+def just_outside(batch, n_rows=12_992):
+    """Targets that are just above the ends of their intervals, or 0 where these are infinite."""
+    stream, targets = AdaptiveInterval(Zero()), [np.random.default_rng(0).standard_normal(100)]
+    stream.partial_fit(targets[0][:, None], targets[0])
+    for _ in range(n_rows // batch):
+        end = stream.predict_interval(np.zeros((1, 1)))[0, 1]
+        y = np.full(batch, np.nextafter(end, np.inf) if np.isfinite(end) else 0.0)
+        stream.partial_fit(y[:, None], y)
+        targets.append(y)
+    return np.concatenate(targets)
+
+
+SEQUENCES = {
+    "recorded against single rows": lambda: just_outside(1),
+    "recorded against batches": lambda: just_outside(20),
+    "recorded against large batches": lambda: just_outside(400),
+    "exact": lambda: np.append(np.ones(100), np.zeros(13_000)),
+    "growing": lambda: np.exp(np.arange(8000) / 100),
+    "normal": lambda: np.random.default_rng(0).standard_normal(8000),
+}
+
+
+@pytest.mark.parametrize("batch", [1, 20, 100, 1000])
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_the_share_outside_is_bounded_for_any_sequence(name, batch):
+    """(1.13 / g + n) / T after T rows in batches of n, and (1.13 + 1) / T after T large batches."""
+    y, stream = SEQUENCES[name](), AdaptiveInterval(Zero())
+    for start in range(0, len(y) // batch * batch, batch):
+        some = y[start : start + batch]
+        stream.partial_fit(some[:, None], some)
+    bound = (1.13 / 0.005 + batch) / stream.n_seen_
+    if batch > 200:
+        bound = 2.13 * batch / stream.n_seen_
+    assert abs(stream.coverage_[0] - 0.9) < bound
 
 
 @pytest.mark.parametrize("batch", [1, 20, 400])

@@ -10,12 +10,10 @@ from trickless import (
     KitchenSinksClassifier,
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
-    TableColumn,
-    TableModel,
 )
 from trickless.conformal import SplitConformal
 from trickless.conformal.sets import scores_of_classes
-from trickless.neurons import Gaussian, Trees
+from trickless.neurons import Gaussian
 
 TREES = {"neurons": "trees", "n_neurons": 20}
 PLAIN = {"neurons": Gaussian(1.0), "n_neurons": 64, "early_stopping": True}
@@ -171,20 +169,3 @@ def test_a_warm_start_that_holds_out_learned_rows_says_so():
     with pytest.warns(UserWarning, match=r"scores are too good, intervals too narrow.*X_val="):
         model.fit(X, y)
     model.set_params(n_neurons=192).fit(X, y)  # holds out the same rows as the fit before
-
-
-def test_models_of_tables_pass_intervals_and_sets_on():
-    import pandas as pd
-
-    rng = np.random.default_rng(0)
-    X, y = numbers(rng, 200)
-    columns = [TableColumn(name, "number") for name in "abc"]
-    frame = pd.DataFrame(X, columns=list("abc")).assign(y=y, label=np.where(y > 0, "high", "low"))
-    learner = DoublyStochasticRegressor(Trees(), 10, random_state=0)
-    model = TableModel(learner, columns, "y").fit(frame)
-    found = model.predict_interval(frame, 0.8)
-    assert found.shape == (200, 2)
-    assert (found == model.predict_interval(frame, confidence=0.8, method="held-out")).all()
-    classifier = DoublyStochasticClassifier(Trees(), 10, random_state=0)
-    model = TableModel(classifier, columns, "label", classes=np.array(["high", "low"])).fit(frame)
-    assert model.predict_set(frame).shape == (200, 2)

@@ -87,6 +87,27 @@ def test_new_targets_are_inside_as_often_as_asked(noise, method):
     assert error < 0.01
 
 
+@pytest.mark.parametrize("alpha", [1e-2, "auto", "evidence"])
+@pytest.mark.parametrize("n", [30, 100])
+def test_normal_errors_are_inside_as_often_as_asked(alpha, n):
+    """Functions are drawn from the process of alpha=0.01. The choice of alpha costs a rank."""
+    shares = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-2, 2, (n + 300, 2))
+        model = KitchenSinksRegressor(Gaussian(1.0), 10, alpha=1e-2, dtype="float64")
+        model.set_params(random_state=seed, n_jobs=1).fit(X[:n], X[:n, 0])
+        Z = activations(model, X)
+        f = Z @ rng.standard_normal(Z.shape[1]) / np.sqrt(n * 1e-2 * 10)
+        y = f + rng.standard_normal(len(X))
+        model.set_params(alpha=alpha).fit(X[:n], y[:n])
+        shares.append(coverage(model.predict_interval(X[n:], 0.9, "gaussian"), y[n:]).mean())
+    error = np.std(shares) / len(shares) ** 0.5
+    assert error < 0.006
+    fewer = 0 if alpha == 1e-2 else 1 / (n + 1)
+    assert 0.9 - fewer - 3 * error < np.mean(shares) < 0.9 + 3 * error
+
+
 def test_weights_shift_the_coverage_to_the_rows_that_they_stand_for():
     """Rows are drawn evenly, and new rows with a density that grows with x."""
     shares = {True: [], False: []}

@@ -8,8 +8,6 @@ from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    TableColumn,
-    TableModel,
 )
 from trickless.conformal import SplitConformal
 from trickless.neurons import Gaussian
@@ -148,18 +146,6 @@ def test_rows_that_fade_count_by_their_age_alone(size, n_neurons):
     by_weight = age * weight[order]
     wanted = by_weight * by_weight.sum() / (by_weight @ by_weight)
     np.testing.assert_allclose(rows.counted.by_weight, wanted, rtol=1e-6)
-
-
-def test_models_of_tables_pass_the_weights_on():
-    import pandas as pd
-
-    X, y, weight = numbers(np.random.default_rng(0), 300)
-    frame = pd.DataFrame(X, columns=list("ab")).assign(y=y)
-    columns = [TableColumn(name, "number") for name in "ab"]
-    learner = KitchenSinksRegressor(Gaussian(1.0), 20, random_state=0)
-    model = TableModel(learner, columns, "y").fit(frame, sample_weight=weight)
-    widths = [np.diff(model.predict_interval(frame, weighted=w)).mean() for w in (False, True)]
-    assert widths[1] < 0.8 * widths[0]
 
 
 def test_what_cannot_count_by_weight_says_so():

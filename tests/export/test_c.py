@@ -144,7 +144,7 @@ def test_labels_and_categories_are_text_of_c(folder):
 
 @needs_cc
 def test_nothing_is_allocated(cases, tmp_path):
-    to_c(cases["table"].model, tmp_path / "model.c", error_bars=True)
+    to_c(cases["laplace"].model, tmp_path / "model.c", error_bars=True)
     subprocess.run([CC, *STRICT, "-c", "model.c"], cwd=tmp_path, check=True)
     done = subprocess.run(
         ["nm", "-u", "model.o"], cwd=tmp_path, capture_output=True, text=True, check=True
@@ -313,7 +313,7 @@ def test_other_names_are_refused(name, cases, tmp_path):
 
 
 def test_the_same_model_gives_the_same_file(cases, tmp_path):
-    case = cases["table_of_trees"]
+    case = cases["frame"]
     trickless.save(case.model, tmp_path / "model", for_prediction=True)
     to_c(case.model, tmp_path / "first.c", name="model")
     to_c(trickless.load(tmp_path / "model"), tmp_path / "second.c", name="model")

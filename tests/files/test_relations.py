@@ -348,23 +348,10 @@ def kept_landmarks():
     return model.fit(scipy.sparse.csr_matrix(X), Y)
 
 
-def spelled():
-    texts = [f"{x:.2f}".replace(".", ",") + " kg" for x in X[:, 0]]
+def of_towns():
     towns = [f"rare {i}" for i in range(10)] + ["A", "B"] * 35
-    frame = pd.DataFrame({"a": texts, "town": towns})
+    frame = pd.DataFrame({"a": X[:, 0], "town": towns})
     return trickless.KitchenSinksRegressor("tabular", n_neurons=8, random_state=0).fit(frame, Y)
-
-
-def of_table():
-    learner = trickless.KitchenSinksRegressor(n_neurons=8, random_state=0)
-    columns = [trickless.TableColumn(name, "number") for name in "ab"]
-    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": Y, "w": 1.0})
-    return trickless.TableModel(learner, columns, "y", weight="w").fit(frame)
-
-
-def of_column(**changes):
-    """A change of the first column of a description of a table."""
-    return set_at("columns", lambda columns: [columns[0]._replace(**changes), *columns[1:]])
 
 
 def without(path):
@@ -396,28 +383,16 @@ OF_OTHERS = [
     (kept_landmarks, set_at("source_", StoredNeurons((np.full(8, -1),))), "landmarks: -1"),
     (kept_landmarks, set_at("source_", StoredNeurons((np.zeros(8),))), "landmarks: the type"),
     (sums, set_at("neurons_.rows_", X[:0]), "number of rows_: 0"),
-    (spelled, set_at("rows_.encoder.spellings", []), "length of spellings"),
-    (
-        spelled,
-        set_at("rows_.encoder.spellings", lambda s: [s[0]._replace(decimal=""), s[1]]),
-        "spellings: .* are not the signs",
-    ),
-    (
-        spelled,
-        set_at("rows_.encoder.spellings", lambda s: [s[0]._replace(unit=None), s[1]]),
-        "unit of spellings",
-    ),
-    (spelled, without("rows_.encoder.spellings"), "TableEncoder: there is no spellings"),
-    (spelled, set_at("rows_.encoder.pooled", {2: 5}), "column of pooled: 2 is not from 0 to 1"),
-    (spelled, set_at("rows_.encoder.pooled", {0: 5}), "column of pooled: numbers"),
-    (spelled, set_at("rows_.encoder.pooled", {1: "5"}), "pooled: a str"),
-    (spelled, set_at("rows_.encoder.whole", {0: 0.5}), "whole: a float"),
-    (spelled, set_at("rows_.encoder.later", {0: LATER}), "n_first"),
-    (spelled, set_at("rows_.encoder.later", {2: LATER}), "column of later: 2 is not from 0 to 1"),
-    (spelled, set_at("rows_.encoder.later", {1: {}}), "later: a dict"),
+    (of_towns, set_at("rows_.encoder.pooled", {2: 5}), "column of pooled: 2 is not from 0 to 1"),
+    (of_towns, set_at("rows_.encoder.pooled", {0: 5}), "column of pooled: numbers"),
+    (of_towns, set_at("rows_.encoder.pooled", {1: "5"}), "pooled: a str"),
+    (of_towns, set_at("rows_.encoder.whole", {0: 0.5}), "whole: a float"),
+    (of_towns, set_at("rows_.encoder.later", {0: LATER}), "n_first"),
+    (of_towns, set_at("rows_.encoder.later", {2: LATER}), "column of later: 2 is not from 0 to 1"),
+    (of_towns, set_at("rows_.encoder.later", {1: {}}), "later: a dict"),
     *(
         (
-            spelled,
+            of_towns,
             set_at("rows_.encoder.later", lambda own, new=new: {1: replace(own[1], **new)}),
             message,
         )
@@ -431,21 +406,11 @@ OF_OTHERS = [
             ({"rare": {7: 1}}, "category of rare"),
         )
     ),
-    (spelled, set_at("rows_.had_gaps", np.zeros(3, dtype=bool)), "columns of had_gaps"),
-    (spelled, set_at("rows_.had_gaps", [True, False]), "had_gaps: a list"),
-    (spelled, set_at("rows_.numeric", np.zeros(3)), "numeric: a ndarray"),
-    (spelled, without("rows_.labels_beside_rows"), "Rows: there is no labels_beside_rows"),
-    (spelled, set_at("neurons_.mixture_.parts_.0.variables_", np.zeros(0, int)), "number of var"),
-    (of_table, set_at("weight", 7), "weight: a int"),
-    (of_table, set_at("spelling", ","), "spelling: a str"),
-    (of_table, set_at("columns", lambda c: [c[0], c[0]]), "different names of columns"),
-    (of_table, set_at("columns", []), "number of columns: 0"),
-    (of_table, set_at("classes", [1, 2]), "classes: a list"),
-    (of_table, of_column(scale=0.0), "scale: 0.0 is not above 0"),
-    (of_table, of_column(mean=np.nan), "mean: nan is not a finite number"),
-    (of_table, of_column(kind="truth"), "kind: 'truth'"),
-    (of_table, of_column(categories=["A", "A"]), "different categories"),
-    (of_table, without("target"), "no target"),
+    (of_towns, set_at("rows_.had_gaps", np.zeros(3, dtype=bool)), "columns of had_gaps"),
+    (of_towns, set_at("rows_.had_gaps", [True, False]), "had_gaps: a list"),
+    (of_towns, set_at("rows_.numeric", np.zeros(3)), "numeric: a ndarray"),
+    (of_towns, without("rows_.labels_beside_rows"), "Rows: there is no labels_beside_rows"),
+    (of_towns, set_at("neurons_.mixture_.parts_.0.variables_", np.zeros(0, int)), "number of var"),
     (boosted, set_at("descent_.moved", np.zeros(2)), "moved: the shape"),
     (boosted, set_at("descent_.level", np.inf), "level: a float"),
     (boosted, set_at("descent_.typical", np.zeros(1, int)), "typical: the type"),
@@ -460,7 +425,7 @@ OF_OTHERS = [
     (ferns, with_weights(0, lambda columns: columns[:, :1]), "cuts of stored ferns"),
     (ferns, with_weights(1, lambda cuts: cuts[:, :0]), "thresholds of stored ferns: the shape"),
     (of_frame, set_at("rows_.encoder.origins", np.array([0.0, 1e18])), "origins: codes"),
-    (spelled, set_at("feature_names_in_", np.array(["a", None])), "feature_names_in_: a NoneType"),
+    (of_towns, set_at("feature_names_in_", np.array(["a", None])), "feature_names_in_: a NoneType"),
     (sums, set_at("sums_.statistics.weight_square", np.complex128(1)), "weight_square: a complex"),
     (sums, without("sums_.statistics.weight_square"), "Statistics: there is no weight_square"),
     (sums, in_fields("sums_._solution", intercept=np.zeros(0)), "intercept: the shape"),

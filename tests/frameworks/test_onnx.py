@@ -1,7 +1,5 @@
 """Graphs of ONNX answer as the models do, for every learner and family."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,8 +30,6 @@ from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     RandomFeatures,
-    TableColumn,
-    TableModel,
     to_onnx,
 )
 from trickless.conformal import SplitConformal
@@ -440,32 +436,6 @@ def test_categories_that_were_learned_later_have_their_codes():
     )
 
 
-@pytest.mark.parametrize("dtype", [None, "float32"])
-@pytest.mark.parametrize("neurons", ["tabular", "trees", "gaussian", "stumps"])
-def test_table_models(neurons, dtype):
-    frame, y = table()
-    frame["prediction"] = np.abs(frame["prediction"])
-    described = [
-        TableColumn("age", "number", mean=48.0, scale=18.0, has_missing=True, median=47.0),
-        TableColumn("town", "category", categories=["A", "Zürich", "x y"], has_missing=True),
-        TableColumn("when", "date", mean=20000.0, scale=200.0, median=20003.0),
-        TableColumn("member", "number", mean=0.5, scale=0.5),
-        TableColumn("prediction", "number"),
-        TableColumn("street", "category", categories=sorted(frame["street"].unique())),
-    ]
-    learner = KitchenSinksClassifier(neurons, n_neurons=60, random_state=0)
-    model = TableModel(learner, described, "target", classes=np.array(["no", "yes"]))
-    model.fit(frame.assign(target=np.where(y > np.median(y), "yes", "no")))
-    graph = to_onnx(model, dtype=dtype)
-    for rows in (frame, later(frame)):
-        found = run(graph, columns(graph, rows))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of new categories
-            expected = model.predict_proba(rows)
-        np.testing.assert_array_equal(found["label"], np.array(["no", "yes"])[expected.argmax(1)])
-        np.testing.assert_allclose(found["probabilities"], expected, atol=1e-5)
-
-
 @pytest.mark.parametrize("dtype", CLOSE)
 def test_pipelines_by_skl2onnx(dtype):
     skl2onnx = pytest.importorskip("skl2onnx")
@@ -676,5 +646,3 @@ def test_errors_name_what_is_wrong(wrong):
 def test_models_must_be_fitted():
     with pytest.raises(NotFittedError):
         to_onnx(KitchenSinksRegressor())
-    with pytest.raises(NotFittedError):
-        to_onnx(TableModel(KitchenSinksRegressor(), [TableColumn("a", "number")], "y"))

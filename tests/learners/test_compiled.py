@@ -16,8 +16,6 @@ from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     ShrinkingGradientClassifier,
-    TableColumn,
-    TableModel,
 )
 from trickless.functions.stream import BLOCK
 from trickless.neurons import Gaussian, Tabular, Trees
@@ -263,55 +261,3 @@ def test_other_methods_and_models_without_a_fit_are_refused():
     model = KitchenSinksClassifier(n_neurons=5).fit(X, y)
     with pytest.raises(ValueError, match="method='predict_log_proba', but it must be 'predict'"):
         model.compiled("predict_log_proba")
-
-
-COLUMNS = [
-    TableColumn("age", "number", mean=40.0, scale=10.0, has_missing=True, median=41.0),
-    TableColumn("town", "category", categories=["A", "B", "C"]),
-    TableColumn("since", "date", mean=20_000.0, scale=100.0, median=20_000.0),
-]
-
-
-def table(n=90):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"age": rng.normal(40, 10, n), "town": rng.choice(list("ABC"), n)})
-    frame["since"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 500, n), "D")
-    frame["income"] = frame["age"] * (frame["town"] == "A")
-    frame.loc[::7, "age"] = np.nan
-    frame.loc[::9, "town"] = None
-    return frame
-
-
-@pytest.mark.parametrize("family", ["gaussian", "tabular", "trees"])
-@pytest.mark.parametrize("columns", [COLUMNS[:2], COLUMNS], ids=["plain", "dates"])
-def test_tables(family, columns):
-    frame = table()
-    learner = KitchenSinksRegressor(family, n_neurons=20, random_state=0)
-    model = TableModel(learner, columns, "income").fit(frame)
-    fast = pickle.loads(pickle.dumps(model.compiled()))
-    rows = [*frame[:12].to_dict("records"), {**frame.to_dict("records")[0], "town": "D"}]
-    rows += [{**rows[1], "age": 41}, {**rows[1], "age": "41.5"}]
-    expected = [model.predict(pd.DataFrame([row]))[0] for row in rows]
-    np.testing.assert_array_equal([fast(row) for row in rows], expected)
-    with pytest.raises(ValueError, match="no column 'age'"):
-        fast({"town": "A", "since": pd.Timestamp("2024-01-01")})
-    with pytest.raises(ValueError, match="column 'age' has the type"):
-        fast({**rows[1], "age": "old"})
-    with pytest.raises(TypeError, match="a dictionary of values by the names"):
-        fast([1.0, "A"])
-    with pytest.raises(ValueError, match="method='predict_proba', but it must be 'predict'"):
-        model.compiled("predict_proba")
-
-
-def test_tables_with_labels_and_with_many_categories():
-    frame = table()
-    frame["rich"] = np.where(frame["income"] > 0, "yes", "no")
-    many = [COLUMNS[0], TableColumn("town", "category", categories=list("ABCDEFGH"))]
-    for columns in (COLUMNS[:2], many):  # of which the last are sparse
-        learner = KitchenSinksClassifier(n_neurons=20, random_state=0)
-        model = TableModel(learner, columns, "rich", classes=np.array(["no", "yes"])).fit(frame)
-        for method in ("predict", "predict_proba"):
-            fast = model.compiled(method)
-            expected = of_each(getattr(model, method), frame[:9])
-            rows = frame[:9].to_dict("records")
-            np.testing.assert_array_equal([fast(row) for row in rows], expected)

@@ -42,10 +42,34 @@ def test_forgetting_is_a_fit_with_weights_of_age(alpha, size):
     for start in range(0, len(X), size):
         model.partial_fit(X[start : start + size], y[start : start + size])
     weight = 0.5 ** (np.arange(len(X))[::-1] / HALF_LIFE)
+    if alpha == "evidence":  # in which a weight is about the noise, and a fading row is not
+        alpha = model.alpha_
     expected = learner(alpha=alpha).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(answers(model), answers(expected), rtol=1e-6, atol=1e-7)
     n_effective = weight.sum() ** 2 / (weight**2).sum()
     assert model.statistics_.n_effective == pytest.approx(n_effective)
+
+
+def test_the_evidence_counts_rows_for_what_is_left_of_them():
+    """As for n rows of equal noise, where n is their effective number, up to a constant."""
+    X, y = rows(300)
+    weight = 0.5 ** (np.arange(300)[::-1] / HALF_LIFE)
+    n, share = weight.sum() ** 2 / (weight**2).sum(), weight / weight.sum()
+    model = learner(n_neurons=20, alpha="evidence", half_life=HALF_LIFE).fit(X, y)
+    Z = np.concatenate([Z for _, Z in model.sums_._panels(X, model._problem())])
+    root = np.sqrt(share)[:, None]
+    A, b = root * (Z - share @ Z), (root * (y - share @ y)[:, None]).ravel()
+
+    def likelihood(alpha):
+        K = np.eye(300) + A @ A.T / (20 * alpha)
+        energy = b @ np.linalg.solve(K, b)
+        return -0.5 * ((n - 1) * np.log(energy) + np.linalg.slogdet(K)[1])
+
+    around = [likelihood(model.alpha_ * factor) for factor in (0.9, 1.0, 1.1)]
+    assert around[1] == max(around)
+    heavy = learner(n_neurons=20, alpha="evidence", half_life=HALF_LIFE).fit(X, y, np.full(300, 7))
+    wanted = model.log_marginal_likelihood_
+    assert heavy.log_marginal_likelihood_ == pytest.approx(wanted, rel=1e-6)
 
 
 def test_a_half_life_without_end_is_no_forgetting_bit_for_bit():

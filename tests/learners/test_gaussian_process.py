@@ -80,6 +80,46 @@ def test_an_intercept_has_a_flat_prior(n):
 
 @pytest.mark.parametrize("n", [40, 300])
 @pytest.mark.parametrize("fit_intercept", [False, True])
+def test_weights_divide_the_noise_of_rows_in_the_likelihood(n, fit_intercept):
+    """Against the density of all targets, of Rasmussen and Williams (2006), Equation 2.45."""
+    X, Y = data(n)
+    y, weight = Y[:, 0], np.random.default_rng(0).uniform(0.1, 3, n)
+    model = model_of("evidence", fit_intercept=fit_intercept).fit(X, y, weight)
+    Z, total = features(model, X), weight.sum()
+    n_effective = total**2 / (weight @ weight)
+
+    def density(alpha, noise):
+        prior = noise / (n_effective * alpha * model.n_neurons)
+        inverse = np.linalg.inv(prior * Z @ Z.T + np.diag(noise * total / (n_effective * weight)))
+        found = -0.5 * (y @ inverse @ y - np.linalg.slogdet(inverse)[1] + n * np.log(2 * np.pi))
+        if fit_intercept:
+            A = inverse.sum()
+            found += 0.5 * ((y @ inverse.sum(axis=1)) ** 2 / A - np.log(A / (2 * np.pi)))
+        return found
+
+    at = model.alpha_, model.noise_variance_
+    assert model.log_marginal_likelihood_ == pytest.approx(density(*at), rel=1e-6)
+    parts = model_of("evidence", fit_intercept=fit_intercept).fit(X[:30], y[:30], weight[:30])
+    parts.partial_fit(X[30:], y[30:], weight[30:])
+    assert parts.log_marginal_likelihood_ == pytest.approx(density(*at), rel=1e-6)
+    theta, step = model.theta_ + 0.3 * np.array([0, 1, -1]), 1e-4
+    how = {"sample_weight": weight, "eval_gradient": True}
+    alpha, noise = np.exp(theta[1:])
+    value, slopes = model.log_marginal_likelihood(X, y, theta, **how)
+    assert value == pytest.approx(density(alpha, noise), rel=1e-6)
+    for slope, (i, j) in zip(slopes[1:], [(step, 0), (0, step)], strict=True):
+        ends = [density(alpha * np.exp(k * i), noise * np.exp(k * j)) for k in (1, -1)]
+        assert slope == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-4)
+
+    def greatest(alpha):
+        return minimize_scalar(lambda log: -density(alpha, np.exp(log)), bracket=(-5, 1)).fun
+
+    around = [greatest(model.alpha_ * factor) for factor in (0.9, 1.0, 1.1)]
+    assert around[1] == min(around)
+
+
+@pytest.mark.parametrize("n", [40, 300])
+@pytest.mark.parametrize("fit_intercept", [False, True])
 def test_evidence_is_greatest(n, fit_intercept):
     """Over alpha and the noise, which then has the variance of the residuals."""
     X, Y = data(n)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
 from fit_everything import make
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor, TableColumn, TableModel
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import Gaussian
 
 NAMES = ["a", "b", "c", "d"]
@@ -60,24 +60,6 @@ def test_dependence_and_importance_of_columns(learner, family):
     importance = permutation_importance(model, frame, y, n_repeats=1, random_state=0)
     assert np.isfinite(importance.importances_mean).all()
     assert importance.importances_mean[:3].max() > 0  # of the columns that y depends on
-
-
-@pytest.mark.parametrize("neurons", ["gaussian", "tabular", "trees"])
-def test_models_of_tables_are_inspected_with_their_categories(neurons):
-    X, y = problem(KitchenSinksRegressor(), 60)
-    frame = pd.DataFrame(X, columns=NAMES)
-    frame["d"] = np.where(frame["d"] > 0, "up", "down")
-    frame["y"], frame.loc[::9, "b"] = y + (frame["d"] == "up"), np.nan
-    columns = [TableColumn(name, "number", has_missing=True) for name in NAMES[:3]]
-    columns.append(TableColumn("d", "category", categories=["down", "up"]))
-    model = TableModel(KitchenSinksRegressor(neurons, 20, random_state=0), columns, "y").fit(frame)
-    frozen, rows = FrozenEstimator(model), frame.drop(columns="y")
-    means = [model.predict(rows.assign(d=value)).mean() for value in ("down", "up")]
-    for each, some in ((model, rows), (model, frame), (frozen, rows)):
-        found = partial_dependence(each, some, ["d"], categorical_features=["d"])
-        np.testing.assert_allclose(found["average"][0], means, rtol=1e-5, atol=1e-6)
-    importance = permutation_importance(frozen, rows, frame["y"], n_repeats=2, random_state=0)
-    assert importance.importances_mean.max() > 0
 
 
 def test_frozen_models_stay_as_they_are():

@@ -1,7 +1,6 @@
 """Quantiles and medians: they never cross, are calibrated, and have the scale of the targets."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import d2_absolute_error_score, d2_pinball_score, mean_pinball_loss
@@ -11,8 +10,6 @@ from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
-    TableColumn,
-    TableModel,
 )
 from trickless.arrays.weighted import quantile
 
@@ -53,6 +50,17 @@ def test_quantiles_never_cross(learner, tmp_path):
     np.testing.assert_array_equal(model.compact().predict(far), found)
     trickless.save(model, tmp_path / "model")
     np.testing.assert_array_equal(trickless.load(tmp_path / "model").predict(far), found)
+
+
+def test_extreme_quantiles_of_few_rows_are_short_and_intervals_from_them_are_not():
+    """With 200 rows, 4 % of new targets are below the quantile of 0.01, as the guide says."""
+    (X, y), (X_new, y_new) = rows(200), rows(4000, seed=1)
+    model = clone(TREES).set_params(quantile=[0.01, 0.1, 0.5, 0.9, 0.99]).fit(X, y)
+    below = (y_new[:, None] < model.predict(X_new)).mean(axis=0)
+    assert abs(below[0] - 0.04) < 4 * (0.04 * 0.96 / 4000) ** 0.5
+    low, high = model.predict_interval(X_new, 0.98).T
+    inside = ((low <= y_new) & (y_new <= high)).mean()
+    assert inside > 0.98 - 4 * (0.98 * 0.02 * (1 / 200 + 1 / 4000)) ** 0.5
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -129,19 +137,6 @@ def test_scores_are_shares_of_the_loss_that_is_explained():
     assert several.score(X, y, weight) == pytest.approx(np.mean(scores))
     median = clone(TREES).set_params(loss="absolute_error", quantile=0.5).fit(X, y)
     assert median.score(X, y) == pytest.approx(d2_absolute_error_score(y, median.predict(X)))
-
-
-def test_a_table_model_predicts_quantiles():
-    X, y = rows()
-    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
-    columns = [TableColumn(name, "number", mean=0.0, scale=1.0) for name in "ab"]
-    model = TableModel(clone(TREES), columns, "y").fit(frame)
-    assert model.predict(frame).shape == (len(X), len(LEVELS))
-    scores = [
-        d2_pinball_score(y, each, alpha=q)
-        for q, each in zip(LEVELS, model.predict(frame).T, strict=True)
-    ]
-    assert model.score(frame) == pytest.approx(np.mean(scores))
 
 
 def test_wrong_uses_are_refused():

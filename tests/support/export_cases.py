@@ -14,8 +14,6 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
-    TableColumn,
-    TableModel,
 )
 from trickless.conformal import SplitConformal
 from trickless.neurons import Cauchy, Dense, Gaussian, Laplace, Matern, Periodic, Trees
@@ -81,21 +79,6 @@ def _of_frame(model):
     model.fit(frame, y)
     frame.loc[3, "town"] = "new"
     return Case(model, frame, _coded(frame))
-
-
-def _of_table(learner, deviates=False, classes=None):
-    frame, frame["y"] = _frame()
-    if classes is not None:
-        frame["y"] = classes[(frame["y"] > 3).astype(int)]
-    columns = [
-        TableColumn("length", "number", 0.1, 1.2, has_missing=True, median=0.05),
-        TableColumn('wid"th', "number", -0.1, 0.9),
-        TableColumn("town", "category", categories=sorted(ODD.tolist()), has_missing=True),
-        TableColumn("day", "date", 19800.0, 15.0, median=19801.0),
-    ]
-    model = TableModel(learner, columns, "y", classes).fit(frame)
-    frame.loc[3, "town"] = "new"
-    return Case(model, frame, _coded(frame), deviates)
 
 
 def _grown():
@@ -218,11 +201,6 @@ CASES = {
     ),
     "frame": lambda: _of_frame(_trees(DoublyStochasticRegressor)),
     "binary_frame": lambda: _of_frame(_trees(DoublyStochasticRegressor, shape="binary")),
-    "table_of_trees": lambda: _of_table(_trees(DoublyStochasticRegressor)),
-    "table_of_classes": lambda: _of_table(
-        _trees(DoublyStochasticClassifier), classes=np.sort(ODD[:2])
-    ),
-    "table": lambda: _of_table(KitchenSinksRegressor("gaussian", 40, **_EXACT), deviates=True),
     "intervals_of_others": lambda: _split(
         KitchenSinksRegressor("gaussian", 40, **_EXACT), _several
     ),

@@ -21,37 +21,22 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from cases import KERNEL_LEARNERS, LEARNERS, name_of
 from odd_inputs import (
-    CATEGORIES,
-    COLUMNS,
     CONTAINERS,
     DOUBTFUL,
     LABELS,
-    NUMBERS,
     REAL_TARGETS,
     REORDERED,
     SCALARS,
     SOUND,
     SPARSE_SOUND,
     TAME,
-    TEXTS,
-    TYPED_CATEGORIES,
     VALUES,
     WEIGHTS,
-    column,
     contained,
     values,
 )
-from trickless import (
-    DoublyStochasticRegressor,
-    KitchenSinksRegressor,
-    TableColumn,
-    TableModel,
-    estimate_kernel,
-    theory,
-)
+from trickless import estimate_kernel, theory
 from trickless.neurons import Dense, Gaussian, Landmarks, Stumps
-from trickless.tables.columns import columns_of
-from trickless.tables.format_text import as_text
 
 #: Warnings of scikit-learn about rows and targets of any estimator.
 STANDARD_WARNINGS = "A column-vector y was passed", "feature names", "The number of unique classes"
@@ -412,51 +397,6 @@ def check_kernel(question):
         np.testing.assert_array_equal(mean, expected)
 
 
-def types_of(kind):
-    """The types of columns that hold values of a kind."""
-    numbers = CATEGORIES[kind][2] == "number"
-    return [type_ for type_ in COLUMNS if numbers or type_ not in NUMBERS]
-
-
-@st.composite
-def type_changes(draw):
-    """A column of categories that is learned from in one type, and asked in another."""
-    kind = draw(st.sampled_from(list(CATEGORIES)))
-    few = st.integers(0, 4)
-    return (
-        draw(st.sampled_from(["tabular", "trees", "table-tabular", "table-gaussian"])),
-        kind,
-        draw(st.sampled_from([*TEXTS, *TYPED_CATEGORIES])),
-        draw(st.sampled_from(types_of(kind))),
-        [*draw(st.lists(few, min_size=6, max_size=30)), -1],
-        draw(st.lists(st.integers(-1, 8), min_size=1, max_size=30)),
-        (draw(few), draw(few)),
-    )
-
-
-def model_of_categories(name, frame):
-    """A model that has not learned anything, of a frame with one column of categories."""
-    options = {"n_neurons": 12, "random_state": 0}
-    if name == "trees":
-        return DoublyStochasticRegressor("trees", **options)
-    if name == "tabular":
-        return KitchenSinksRegressor("tabular", **options)
-    texts = sorted(set(map(as_text, columns_of(frame)[0].distinct())))
-    learner = KitchenSinksRegressor(name.removeprefix("table-"), **options)
-    return TableModel(learner, [TableColumn("c", "category", categories=texts)], "y")
-
-
-def check_type_change(question):
-    """Values are the categories that they were in training, whatever type their column has."""
-    name, kind, learned, asked, places, later, (spelling, other) = question
-    frame = column(learned, kind, places, spelling)
-    y = np.array(places) % 3 + 1.0
-    model = call(model_of_categories(name, frame).fit, frame, y)
-    expected = call(model.predict, column(learned, kind, later, spelling))
-    said = call(model.predict, column(asked, kind, later, other))
-    np.testing.assert_array_equal(said, expected)
-
-
 def search_settings(derandomize):
     """How hypothesis searches; derandomized, the same cases every time."""
     return settings(
@@ -475,7 +415,6 @@ def fuzz(n, derandomize=False):
         (cases(), check, 0.8),
         (questions(), check_function, 0.1),
         (kernels(), check_kernel, 0.1),
-        (type_changes(), check_type_change, 0.3),
     )
     for strategy, checked, share in searches:
         settings(every, max_examples=round(n * share))(given(strategy)(checked))()

@@ -1,13 +1,10 @@
 """Rows, targets and weights of every shape and type that a user may hold them in."""
 
 import warnings
-from datetime import date, datetime, timedelta
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import scipy.sparse
 
 INTEGERS = "int8", "uint8", "int64", "uint64"
@@ -393,79 +390,3 @@ SCALARS = (
     -np.inf, None, "0.5", True, np.True_, 1j, [1.0], np.int64(3), np.float32(0.5), np.float16(0.5),
     np.array(0.5), np.array([0.5]),
 )  # fmt: skip
-
-_DAY, _NOON = date(2026, 1, 31), datetime(2026, 1, 31, 12, 0, 0, 500_000)
-#: Values of a column of categories, the ways to write each as text, and the types that hold them.
-CATEGORIES = {
-    "digits": (list(range(12)), [str, "{}.0".format, "+{}".format], "number"),
-    "padded": (list(range(12)), ["{:05}".format, "{:05}.0".format], "number"),
-    "truth": ([True, False], [str, lambda v: str(v).lower(), lambda v: str(v).upper()], "number"),
-    "fractions": (
-        [i / 10 for i in range(-5, 7)], [str, "{:.3f}".format, "{:.8e}".format], "number",
-    ),
-    "days": ([_DAY + timedelta(i) for i in range(9)], [str, "{:%Y-%m-%dT00:00}".format], "time"),
-    "times": (
-        [_NOON + timedelta(seconds=i) for i in range(9)],
-        [str, datetime.isoformat, "{:%Y-%m-%dT%H:%M:%S.%f000}".format], "time",
-    ),
-    "words": (["A", "b", "Köln", " ", "1e5", "x y", "1,5", "0x1", "A "], [str], "word"),
-}  # fmt: skip
-
-
-def _every_other(values, texts):
-    return [
-        text if row % 2 else value
-        for row, (value, text) in enumerate(zip(values, texts, strict=True))
-    ]
-
-
-def _arrow(values, dictionary=False):
-    array = pa.array(values)
-    return pd.arrays.ArrowExtensionArray(array.dictionary_encode() if dictionary else array)
-
-
-#: Columns of text, which all kinds of values may be in, by values and their texts.
-TEXTS = {
-    "text": lambda values, texts: pd.Series(texts),
-    "text-objects": lambda values, texts: pd.Series(texts, dtype=object),
-    "text-categories": lambda values, texts: pd.Categorical(texts),
-    "text-nullable": lambda values, texts: pd.Series(texts, dtype="string"),
-    "text-arrow": lambda values, texts: _arrow(texts, dictionary=True),
-    "bytes": lambda values, texts: pd.Series([t and t.encode() for t in texts], dtype=object),
-    "polars-text": lambda values, texts: pl.Series(texts, dtype=pl.String),
-    "polars-categories": lambda values, texts: pl.Series(texts, dtype=pl.Categorical),
-    "polars-enum": lambda values, texts: pl.Series(texts, dtype=pl.Enum(sorted({*texts} - {None}))),
-}
-#: Columns of values that say that they are categories.
-TYPED_CATEGORIES = {
-    "categories": lambda values, texts: pd.Categorical(values),
-    "arrow-categories": lambda values, texts: _arrow(values, dictionary=True),
-}
-#: Columns of values that may come where categories were.
-TYPED = {
-    "objects": lambda values, texts: pd.Series(values, dtype=object),
-    "plain": lambda values, texts: pd.Series(values),
-    "arrow": lambda values, texts: _arrow(values),
-    "polars": lambda values, texts: pl.Series(values),
-    "polars-objects": lambda values, texts: pl.Series(values, dtype=pl.Object),
-    "mixed": lambda values, texts: pd.Series(_every_other(values, texts), dtype=object),
-}
-#: The same for numbers only.
-NUMBERS = {
-    "floats": lambda values, texts: pd.Series(values, dtype=float),
-    "float32": lambda values, texts: pd.Series(values, dtype="float32"),
-    "nullable": lambda values, texts: pd.Series(values, dtype="Float64"),
-    "decimals": lambda values, texts: [None if v is None else Decimal(str(+v)) for v in values],
-    "polars-float32": lambda values, texts: pl.Series(values, dtype=pl.Float32, strict=False),
-    "float-categories": lambda values, texts: pd.Categorical(pd.Series(values, dtype=float)),
-}
-COLUMNS = TEXTS | TYPED_CATEGORIES | TYPED | NUMBERS
-
-
-def column(type_, kind, places, spelling):
-    """A data frame with a column of a type, of values of a kind; -1 stands for a missing one."""
-    values, spellings, _ = CATEGORIES[kind]
-    write = spellings[spelling % len(spellings)]
-    chosen = [None if place < 0 else values[place % len(values)] for place in places]
-    made = COLUMNS[type_](chosen, [None if v is None else write(v) for v in chosen])
-    return (pl if isinstance(made, pl.Series) else pd).DataFrame({"c": made})

@@ -16,12 +16,6 @@ import scipy.sparse
 import trickless
 from cases import shots
 from trickless import neurons as families
-from trickless.tables.spellings import Spelling
-
-#: Numbers with a decimal comma.
-COMMA = Spelling(",", ".", "kg")
-#: A TableModel finds its target in its table.
-TARGET = "target"
 
 
 class Case(NamedTuple):
@@ -164,25 +158,6 @@ def learners():
     yield "features mixture", t.RandomFeatures(mixed, **few), "dense", "number"
 
 
-def table_models():
-    """Learners with a description of their table."""
-    columns = [
-        trickless.TableColumn("a", "number", mean=0.1, scale=2.0, has_missing=True),
-        trickless.TableColumn("b", "category", categories=["A", "B", "C"], has_missing=True),
-        trickless.TableColumn("c", "number", has_missing=True),
-    ]
-    for name, learner in (
-        ("trees", trickless.DoublyStochasticRegressor("trees", 6, batch_size=20, random_state=0)),
-        ("numbers", trickless.KitchenSinksRegressor("gaussian", 8, random_state=0)),
-        ("tabular", trickless.KitchenSinksRegressor("tabular", 8, random_state=0)),
-    ):
-        yield f"table {name}", trickless.TableModel(learner, columns, TARGET)
-    learner = trickless.KitchenSinksRegressor("tabular", 8, random_state=0)
-    columns = [columns[0], trickless.TableColumn("c", "number", has_missing=True, spelling=COMMA)]
-    spelled = {"weight": "w", "spelling": COMMA}
-    yield "table weight", trickless.TableModel(learner, columns, TARGET, **spelled)
-
-
 def _draws(model):
     """Weights that the stream of a model would draw, if it has a family."""
     family = getattr(model, "neurons_", None)
@@ -210,9 +185,6 @@ def cases(folder):
     for name, learner, kind, target in learners():
         X, y = rows[kind], targets[target]
         yield saved(name, learner.fit(X, y), X, y)
-    table = rows["table"].assign(**{TARGET: targets["number"], "w": np.arange(40.0)})
-    for name, model in table_models():
-        yield saved(name, model.partial_fit(table), table, None)
     X = rows["dense"]
     rng = np.random.default_rng(0)
     expansion = trickless.Expansion(

@@ -292,8 +292,8 @@ def test_rows_of_another_kind_than_the_first_are_refused_with_a_remedy():
 def test_categories_that_come_back_as_something_else_are_new_and_warned_of(other):
     encoder = TableEncoder("me", pd.DataFrame({"town": ["A", "B"]}))
     with pytest.warns(UserWarning, match=r"'town' of X are new, such as .* has 'A', 'B'\..*Remedy"):
-        coded = encoder("me", pd.DataFrame({"town": [other, other]}))
-    assert coded["town"].tolist() == [3, 3]
+        coded = encoder("me", pd.DataFrame({"town": [other] * 3}))
+    assert coded["town"].tolist() == [3, 3, 3]
     truth = TableEncoder("me", pd.DataFrame({"member": pd.Categorical([True, False])}))
     np.testing.assert_array_equal(truth("me", pd.DataFrame({"member": [False, True]})), [[0], [1]])
 
@@ -473,7 +473,7 @@ def test_an_array_has_the_columns_of_the_frame_by_their_places(learner):
         with pytest.warns(UserWarning, match=names):
             np.testing.assert_array_equal(answers(model, array), expected)
     with pytest.warns(UserWarning) as caught:
-        assert np.isfinite(answers(model, np.zeros((1, model.n_features_in_)))).all()
+        assert np.isfinite(answers(model, np.zeros((3, model.n_features_in_)))).all()
     said = [str(warning.message) for warning in caught]
     assert sum("are new, such as '0'" in each for each in said) == 3
     assert names in said[-1]

@@ -11,8 +11,6 @@ from trickless import (
     DoublyStochasticClassifier,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    TableColumn,
-    TableModel,
     mmd_test,
 )
 from trickless.neurons import Gaussian, On
@@ -99,20 +97,6 @@ def test_two_columns_that_differ_by_form_only_are_refused(neurons):
     X = pd.DataFrame({formed("é", "NFC"): [1.0, 2.0], formed("é", "NFD"): [3.0, 5.0]})
     with pytest.raises(ValueError, match=r"U\+00E9 and U\+0065 U\+0301.*Remedy"):
         KitchenSinksRegressor(neurons, 5).fit(X, [0.0, 1.0])
-
-
-def test_a_model_of_a_table_finds_columns_and_classes_in_any_form():
-    (X, y), (Z, _) = table("NFC"), table("NFD")
-    for frame, form in ((X, "NFC"), (Z, "NFD")):
-        frame[formed("zïel", form)] = np.where(y > 0.5, formed("jä", form), "nein")
-    columns = [TableColumn(X.columns[0], "number")]
-    columns += [TableColumn(X.columns[1], "category", categories=["Köln", "Åre"])]
-    learner = DoublyStochasticClassifier("trees", n_neurons=10, random_state=0)
-    model = TableModel(learner, columns, "zïel", np.array(["jä", "nein"])).fit(Z)
-    assert set(model.predict(Z)) == {"jä", "nein"}
-    np.testing.assert_array_equal(model.predict_proba(Z), model.predict_proba(X))
-    assert model.score(Z) == model.score(X) > 0.9
-    assert not model.unknown_categories(Z)
 
 
 def test_two_samples_may_have_names_in_two_forms():

@@ -5,11 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 from cases import LEARNERS, answers, inputs, name_of
-from trickless import KernelGradientClassifier, KitchenSinksRegressor, TableColumn, TableModel
+from trickless import KernelGradientClassifier, KitchenSinksRegressor
 from trickless.neurons import On, Stumps
 
 X = inputs(40, 3)
@@ -108,31 +107,3 @@ def test_families_find_columns_by_names_that_were_no_text():
     frame = NUMBERED.set_axis(pd.Index([2026, 2027, 1.5], dtype=object), axis=1)
     model = KitchenSinksRegressor(On(["2027", "1.5"], Stumps()), 20).fit(frame, X[:, 0])
     assert model.neurons_.indices_.tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("asked", [*SAME, "arrow", "parquet"])
-def test_a_model_of_a_table_compares_names_as_text(asked, tmp_path):
-    columns = [TableColumn(str(j), "number") for j in range(3)]
-    learner = KitchenSinksRegressor("tabular", n_neurons=20, random_state=0)
-    model = TableModel(learner, columns, "3").fit(NUMBERED, X[:, 0])
-    table = SAME.get(asked, NUMBERED)
-    if asked == "arrow":
-        table = pa.Table.from_pandas(NUMBERED)
-    elif asked == "parquet":
-        NUMBERED.to_parquet(tmp_path / "data.parquet")
-        table = pd.read_parquet(tmp_path / "data.parquet")
-    np.testing.assert_array_equal(model.predict(table), model.predict(NUMBERED))
-    whole = NUMBERED.assign(target=X[:, 0]).set_axis(range(4), axis=1)
-    assert model.score(whole) == model.score(NUMBERED, X[:, 0])
-    with pytest.raises(ValueError, match="X has no column '1'"):
-        model.predict(NUMBERED[[0, 2]])
-
-
-def test_a_column_that_became_the_index_is_pointed_at():
-    model = TableModel(KitchenSinksRegressor("tabular", 9), [TableColumn("a", "number")], "y")
-    frame = pd.DataFrame({"a": X[:, 0], "y": X[:, 1]})
-    model.fit(frame)
-    with pytest.raises(ValueError, match=r"no column 'a'. Remedy: call X\.reset_index\(\)"):
-        model.predict(frame.set_index("a"))
-    table = pa.Table.from_pandas(frame.set_index("a"))
-    np.testing.assert_array_equal(model.predict(table), model.predict(frame))

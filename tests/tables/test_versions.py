@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, TableColumn, TableModel
+from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
 from trickless.neurons import Gaussian
 
 ROWS = np.arange(120)
@@ -51,9 +51,7 @@ def test_names_and_targets_of_the_str_type():
     labels = pd.Series([f"l{i % 2}" for i in ROWS], dtype=TEXT.get("str", "string"))
     frame = pd.DataFrame({"a": pd.Series(TEXTS, dtype=TEXT.get("str", "string")), "y": Y})
     frame.columns = frame.columns.astype(TEXT.get("str", "string"))
-    columns = [TableColumn("a", "category", categories=[f"t{i}" for i in range(5)])]
     learner = KitchenSinksRegressor("tabular", 60, random_state=0)
-    assert TableModel(learner, columns, "y").fit(frame).score(frame) > 0.9
     assert learner.fit(frame[["a"]], Y).feature_names_in_.tolist() == ["a"]
     model = KitchenSinksRegressor("tabular", 20, random_state=0)
     with pytest.raises(ValueError, match="Remedy"):  # labels are no numbers
@@ -77,18 +75,6 @@ def test_arrays_that_copy_on_write_made_read_only_are_taken(learner, neurons):
     for X in (frame, frame[["a", "b", "c"]], frame.iloc[:]):
         np.testing.assert_array_equal(model.fit(X, y).predict(X), expected)
     np.testing.assert_array_equal(model.fit(values, target).predict(values), expected)
-
-
-def test_a_model_of_a_table_takes_read_only_columns():
-    values = np.random.default_rng(0).standard_normal(120)
-    values.flags.writeable = False
-    frame = pd.DataFrame({"a": pd.Series(values, copy=False), "y": pd.Series(values, copy=False)})
-    model = TableModel(
-        KitchenSinksRegressor("tabular", 60, random_state=0), [TableColumn("a", "number")], "y"
-    )
-    assert model.fit(frame).score(frame) > 0.9
-    assert model.partial_fit(frame).score(frame) > 0.9
-    assert not values.flags.writeable
 
 
 @pytest.mark.parametrize(

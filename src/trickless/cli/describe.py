@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 
-from trickless.cli.models import any_model, used
-from trickless.cli.screen import Json, line, result, table
-from trickless.learners.table_model import TableModel
-from trickless.tables.table_column import TableColumn
+from trickless.cli.models import any_model, columns_of, used
+from trickless.cli.options import Json, Model
+from trickless.cli.screen import line, result, table
 
 _SHOWN = 8
-#: Seconds of a day.
-_SECONDS = 86_400
 #: Parameters that the printed table shows; JSON has all of them.
 _PARAMETERS = ("neurons", "n_neurons", "loss", "alpha", "norm_bound", "max_support", "random_state")
 
 
-def describe(
-    model: Annotated[Path, typer.Argument(help="Model file from trickless fit or trickless.save.")],
-    as_json: Json = False,
-) -> None:
+def describe(model: Model, as_json: Json = False) -> None:
     """Show what a model was fitted to, and how."""
     found = any_model(model)
     with used(model):
@@ -33,45 +25,27 @@ def describe(
 
 def described(model: Any) -> dict[str, Any]:
     """Return a description of a model, in plain data."""
-    if not isinstance(model, TableModel):
-        params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-        chosen = getattr(model, "neurons_", None)
-        inputs = getattr(chosen, "inputs_", None)
-        shape = None if inputs is None else inputs.shape
-        return {
-            "learner": type(model).__name__,
-            "parameters": {name: _plain(value) for name, value in params.items()},
-            "chosen_neurons": None if chosen is None else _chosen(chosen),
-            "shape_of_rows": None if shape is None else " x ".join(map(str, shape)),
-            "chosen_n_neurons": model.network_.n_neurons if hasattr(model, "n_neurons_") else None,
-        }
-    classes = None if model.classes is None else model.classes.tolist()
-    columns = [
-        {
-            "name": column.name,
-            "kind": column.kind,
-            **(
-                {"categories": column.categories} if column.kind == "category" else _moments(column)
-            ),
-            "has_missing": column.has_missing,
-        }
-        for column in model.columns
-    ]
-    return described(model.learner) | {
-        "task": model.task,
-        "target": model.target,
-        "classes": classes,
-        "columns": columns,
+    params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    chosen, classes = getattr(model, "neurons_", None), getattr(model, "classes_", None)
+    task = "regression" if classes is None else "classification"
+    return {
+        "learner": type(model).__name__,
+        "task": task if hasattr(model, "predict") else None,
+        "parameters": {name: _plain(value) for name, value in params.items()},
+        "chosen_neurons": None if chosen is None else _chosen(chosen),
+        "chosen_n_neurons": model.network_.n_neurons if hasattr(model, "n_neurons_") else None,
+        "classes": None if classes is None else classes.tolist(),
+        "columns": _columns(model) if hasattr(model, "feature_names_in_") else None,
     }
 
 
-def _moments(column: TableColumn) -> dict[str, Any]:
-    """Mean and standard deviation. Those of dates are a date, and a number of days."""
-    if not column.kind.endswith("date"):
-        return {"mean": float(column.mean), "standard_deviation": float(column.scale)}
-    mean = np.datetime64(round(column.mean * _SECONDS), "s")
-    zone = "Z" if column.kind == "zoned date" else ""
-    return {"mean": f"{mean}{zone}", "standard_deviation_in_days": float(column.scale)}
+def _columns(model: Any) -> list[dict[str, Any]]:
+    encoder = model.rows_.encoder
+    codes = [None] * model.n_features_in_ if encoder is None else encoder.codes
+    return [
+        {"name": name, "kind": kind, "categories": None if known is None else list(known)}
+        for (name, kind), known in zip(columns_of(model).items(), codes, strict=True)
+    ]
 
 
 def _chosen(neurons: Any) -> str:
@@ -97,20 +71,10 @@ def show(values: dict[str, Any]) -> None:
     known = (name for name in _PARAMETERS if name in parameters)
     rows += [[asked.get(name, name), str(parameters[name])] for name in known]
     table(["", ""], rows)
-    if "columns" in values:
+    if values["columns"] is not None:
         line()
-        table(["column", "kind", "", "missing"], list(map(_row, values["columns"])))
-
-
-def _row(column: dict[str, Any]) -> list[str]:
-    if column["kind"] == "category":
-        about = _few(column["categories"])
-    elif column["kind"].endswith("date"):
-        mean = column["mean"].replace("T", " ")
-        about = f"{mean} ± {column['standard_deviation_in_days']:.4g} days"
-    else:
-        about = f"{column['mean']:.4g} ± {column['standard_deviation']:.4g}"
-    return [column["name"], column["kind"], about, "yes" if column["has_missing"] else ""]
+        columns = [[c["name"], c["kind"], _few(c["categories"] or [])] for c in values["columns"]]
+        table(["column", "kind", "categories"], columns)
 
 
 def _few(values: list[Any]) -> str:

@@ -8,197 +8,122 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from trickless.cli.arrays import (
-    ArrayModel,
-    Arrays,
-    Data,
-    RowsName,
-    add_scores,
-    array_model,
-    check_no_array_options,
-)
-from trickless.cli.models import Unknown, kind_of_target, kinds_of, reading_of, table_model, used
-from trickless.cli.screen import Json, line, progress, result, table
-from trickless.learners.table_model import TableModel
-from trickless.readers.array_file import is_array_file
-from trickless.readers.dataset import Dataset
+from trickless.cli.models import kinds_to_read, learner_in, used
+from trickless.cli.options import Data, Decimal, Delimiter, Json, Model, Thousands
+from trickless.cli.screen import line, progress, result, table
+from trickless.learners.quantiles import levels_of
 from trickless.readers.errors import CommandError, location
-from trickless.readers.moments import Moments
-from trickless.readers.profile import rows_that_count, say_missing
-from trickless.readers.shuffle import Part
-from trickless.tables.frames import frame_of
+from trickless.readers.rows import Rows, frame_of, numbers_of, targets_of
+from trickless.readers.table import CSV, Table
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="Model file from trickless fit.")],
+    model: Model,
     data: Data,
+    target: Annotated[str, typer.Option(help="Column that the model predicts.")],
     weight: Annotated[
         str | None, typer.Option(help="Column with the weight of each row in the scores.")
     ] = None,
-    target: Annotated[
-        str | None, typer.Option(help="Array of targets, if the data are arrays.")
-    ] = None,
-    rows: RowsName = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
     as_json: Json = False,
 ) -> None:
-    """Score a model on a table, or on arrays, whose target is known.
+    """Score a model on a table whose target is known.
 
     Rows without a target are left out.
     """
-    if is_array_file(data):
-        _evaluate_arrays(model, data, target, rows, weight, as_json)
-        return
-    check_no_array_options(target=target, rows=rows)
-    fitted = table_model(model)
-    dataset = Dataset(data, reading_of(fitted))
-    _check(fitted, data, dataset, weight)
-    scores = scores_of(fitted, model, dataset, weight)
-    say_missing(dataset.missing)
+    learner = learner_in(model)
+    kinds = kinds_to_read(learner)
+    classes = getattr(learner, "classes_", None)
+    is_text = classes is not None and classes.dtype.kind in "OU"
+    kinds[target] = "category" if is_text else "number"
+    found = Table(data, kinds, CSV(delimiter, decimal, thousands))
+    names = list(map(found.column, learner.feature_names_in_.tolist()))
+    target = found.column(target)
+    rows = Rows(found, names, target, None if weight is None else found.column(weight))
+    scores = scores_of(learner, model, rows)
     if scores is None:
-        weighted = "" if weight is None else f" and a weight above 0 in {weight!r}"
+        weighted = "" if weight is None else f", and a weight above 0 in {weight!r}"
         raise CommandError(
-            f"{data}: no row has a value in the target {fitted.target!r}{weighted}",
+            f"{location(data, target)}: no row has a value in the target{weighted}",
             "pass a table whose target is known",
         )
-    values: dict[str, Any] = {"target": fitted.target, "task": fitted.task, **scores}
+    values: dict[str, Any] = {"target": target, **scores}
     result(values, as_json, lambda: show_scores(values))
 
 
-def _evaluate_arrays(
-    path: Path, data: Path, target: str | None, rows: str | None, weight: str | None, as_json: bool
-) -> None:
-    model = array_model(path)
-    if target is None:
-        raise CommandError(
-            f"{data}: --target does not say which array holds the targets",
-            "--target with the name of an array in a .npz file, or the path of a .npy file",
-        )
-    scores = scores_of_arrays(model, path, Arrays(data, rows, target, weight))
-    task = "regression" if model.classes is None else "classification"
-    values: dict[str, Any] = {"target": target, "task": task, **scores}
-    result(values, as_json, lambda: show_scores(values))
+def scores_of(model: Any, path: Path, rows: Rows, held_out: bool = False) -> dict[str, Any] | None:
+    """Return the scores of a model on rows, or on those held out; None if there are none.
 
-
-def scores_of_arrays(model: ArrayModel, path: Path, arrays: Arrays) -> dict[str, Any]:
-    """Return the scores of a model on arrays."""
-    scores = _scores_of(model)
-    add_scores(scores, model, path, arrays)
-    n = {"rows": arrays.n_rows, "rows_without_target": arrays.n_without_target}
-    return n | scores.summary()
-
-
-def _check(model: TableModel, data: Path, dataset: Dataset, weight: str | None) -> None:
-    """Refuse a table without the target or the weights, which predictions do not need."""
-    if model.target not in dataset.types:
-        raise CommandError(
-            f"{location(data, model.target)}: the table has no column of this name, which is the "
-            "target of the model",
-            "pass a table whose target is known, or predict this one with trickless predict",
-        )
-    if weight is None:
-        return
-    if weight not in dataset.types:
-        raise CommandError(
-            f"{location(data, weight)}: --weight names a column that is not there",
-            "check the name, or leave --weight out",
-        )
-    if weight == model.target or kinds_of(model).get(weight, "number") != "number":
-        raise CommandError(
-            f"{location(data, weight)}: --weight names a column that the model reads as its "
-            "target, or as something other than numbers",
-            "name a column of weights",
-        )
-
-
-def scores_of(
-    model: TableModel, path: Path, rows: Dataset | Part, weight: str | None = None
-) -> dict[str, Any] | None:
-    """Return the scores of a model on the rows with a target; None if there are none.
-
-    Reports how many values are categories that the model was not fitted to. ``weight`` is the
-    column with the weights of the rows. Counts of rows have no weights.
+    Counts of rows have no weights. All others have.
     """
-    weights = {} if weight is None else {weight: "number"}
-    kinds = kinds_of(model) | weights | {model.target: kind_of_target(model)}
-    scores = _scores_of(model)
-    n_rows, unknown = 0, Unknown(model)
-    with progress("Predicting", rows.expected_rows()) as advance:
-        for batch in rows.batches(kinds):
-            frame = frame_of(batch.data)
-            advance(len(frame))
-            n_rows += len(frame)
-            there = frame[model.target].notna().to_numpy()
-            if weight is not None:
-                rows_that_count(batch, weight, np.flatnonzero(there))
-            frame = frame[there]
-            if len(frame):
-                with used(path):
-                    unknown.count(frame)
-                    each = np.ones(len(frame)) if weight is None else frame[weight].to_numpy(float)
-                    scores.add(model.targets(frame), model.predict(frame), each)
-    if not scores.weight:
+    scores: _Classes | _Numbers | _Quantiles
+    if hasattr(model, "classes_"):
+        scores = _Classes(model.classes_)
+    else:
+        levels = levels_of(model)
+        scores = _Numbers() if levels is None else _Quantiles(levels)
+    n = 0
+    with progress("Predicting", rows.table.expected_rows()) as advance:
+        for batch in rows.batches(held_out, advance):
+            y, weight = targets_of(batch[rows.target]), np.ones(batch.num_rows)
+            if rows.weight is not None:
+                weight = numbers_of(batch[rows.weight])
+            with used(path):
+                scores.add(y, model.predict(frame_of(batch.select(rows.columns))), weight)
+            n += batch.num_rows
+    if not n:
         return None
-    unknown.tell()
-    return {
-        "rows": n_rows,
-        "rows_without_target": n_rows - scores.n,
-        **scores.summary(),
-        "unknown_categories": dict(unknown.counts),
-    }
+    counts = {"rows": rows.n_rows, "rows_without_target": rows.n_without_target}
+    return counts | scores.summary()
 
 
-def _scores_of(model: TableModel | ArrayModel) -> _Classes | _Numbers | _Quantiles:
-    if model.classes is not None:
-        return _Classes(model.classes)
-    return _Numbers() if model.quantiles is None else _Quantiles(model.quantiles)
+class _Numbers:
+    """Sums of errors, and of squares about the first target, which lose no digits."""
+
+    def __init__(self) -> None:
+        self._sums, self._origin = np.zeros(5), np.nan
+
+    def add(self, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> None:
+        """Add rows."""
+        self._origin = truth[0] if np.isnan(self._origin) else self._origin
+        error, shifted = predicted - truth, truth - self._origin
+        sums = np.ones(len(truth)), error**2, np.abs(error), shifted, shifted**2
+        self._sums += np.stack(sums) @ weight
+
+    def summary(self) -> dict[str, Any]:
+        """Return the scores."""
+        squares, sizes, shift, about_origin = self._sums[1:] / self._sums[0]
+        variance = max(0.0, float(about_origin - shift**2))
+        return {
+            "r2": 1 - float(squares) / variance if variance else None,
+            "root_mean_squared_error": float(squares) ** 0.5,
+            "mean_absolute_error": float(sizes),
+            "standard_deviation_of_target": variance**0.5,
+        }
 
 
 class _Quantiles:
     """Pinball losses of quantiles, and the shares of rows below them."""
 
     def __init__(self, levels: list[float]) -> None:
-        self.n, self.weight, self._levels = 0, 0.0, np.array(levels)
-        self._losses, self._below = np.zeros(len(levels)), np.zeros(len(levels))
+        self._levels, self._sums = np.array(levels), np.zeros((3, len(levels)))
 
     def add(self, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> None:
+        """Add rows."""
         left = truth[:, None] - predicted.reshape(len(truth), -1)
-        self._losses += weight @ np.maximum(self._levels * left, (self._levels - 1) * left)
-        self._below += weight @ (left < 0)
-        self.weight += float(weight.sum())
-        self.n += len(truth)
+        losses = np.maximum(self._levels * left, (self._levels - 1) * left)
+        self._sums += weight @ np.stack([np.ones_like(left), losses, left < 0])
 
     def summary(self) -> dict[str, Any]:
-        losses, below = self._losses / self.weight, self._below / self.weight
-        each = zip(self._levels.tolist(), losses.tolist(), below.tolist(), strict=True)
+        """Return the scores."""
+        _, losses, below = (self._sums / self._sums[0]).tolist()
+        each = zip(self._levels.tolist(), losses, below, strict=True)
+        names = "quantile", "pinball_loss", "below"
         return {
-            "mean_pinball_loss": float(losses.mean()),
-            "quantiles": [
-                dict(zip(("quantile", "pinball_loss", "below"), v, strict=True)) for v in each
-            ],
-        }
-
-
-class _Numbers:
-    def __init__(self) -> None:
-        self.n = 0
-        self.weight = self._squares = self._sizes = 0.0
-        self._truth = Moments(1)
-
-    def add(self, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> None:
-        error = predicted - truth
-        self._squares += float(weight @ error**2)
-        self._sizes += float(weight @ np.abs(error))
-        self.weight += float(weight.sum())
-        self._truth.add(truth[:, None], weight)
-        self.n += len(truth)
-
-    def summary(self) -> dict[str, Any]:
-        deviation, spread = float(self._truth.deviation()[0]), float(self._truth.spread[0])
-        return {
-            "r2": 1 - self._squares / spread if spread else None,
-            "root_mean_squared_error": (self._squares / self.weight) ** 0.5,
-            "mean_absolute_error": self._sizes / self.weight,
-            "standard_deviation_of_target": deviation,
+            "mean_pinball_loss": float(np.mean(losses)),
+            "quantiles": [dict(zip(names, values, strict=True)) for values in each],
         }
 
 
@@ -206,38 +131,37 @@ class _Classes:
     """Weights of rows by true and predicted class. The last row is for new labels."""
 
     def __init__(self, classes: np.ndarray) -> None:
-        self.n, self.weight = 0, 0.0
         self._classes = classes
-        self._rows = np.zeros(len(classes) + 1, dtype=np.int64)
         self._weights = np.zeros((len(classes) + 1, len(classes)))
+        self._rows = np.zeros(len(classes) + 1, dtype=np.int64)
 
     def add(self, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> None:
-        rows = np.searchsorted(self._classes, truth).clip(max=len(self._classes) - 1)
-        rows = np.where(self._classes[rows] == truth, rows, len(self._classes))
-        np.add.at(self._rows, rows, 1)
-        np.add.at(self._weights, (rows, np.searchsorted(self._classes, predicted)), weight)
-        self.n += len(truth)
-        self.weight += float(weight.sum())
+        """Add rows."""
+        places = np.searchsorted(self._classes, truth).clip(max=len(self._classes) - 1)
+        places = np.where(self._classes[places] == truth, places, len(self._classes))
+        said = np.searchsorted(self._classes, predicted)
+        np.add.at(self._weights, (places, said), weight)
+        np.add.at(self._rows, places, 1)
 
     def summary(self) -> dict[str, Any]:
-        right, there = np.diag(self._weights), self._weights.sum(axis=1)
-        said = self._weights.sum(axis=0)
-        accuracy = float(right.sum() / self.weight)
-        by_class = [
-            {
-                "class": label,
-                "rows": int(self._rows[j]),
-                "recall": float(right[j] / there[j]) if there[j] else None,
-                "precision": float(right[j] / said[j]) if said[j] else None,
-            }
-            for j, label in enumerate(self._classes.tolist())
-        ]
+        """Return the scores."""
+        weights, rows = self._weights, self._rows.tolist()
+        right, there, said = np.diag(weights), weights.sum(axis=1), weights.sum(axis=0)
+        accuracy = float(right.sum() / weights.sum())
         return {
             "accuracy": accuracy,
             "error": 1 - accuracy,
-            "error_of_always_guessing_the_largest_class": 1 - float(there[:-1].max() / self.weight),
-            "rows_of_unknown_classes": int(self._rows[-1]),
-            "classes": by_class,
+            "error_of_always_guessing_the_largest_class": 1 - float(there[:-1].max() / there.sum()),
+            "rows_of_unknown_classes": rows[-1],
+            "classes": [
+                {
+                    "class": label,
+                    "rows": rows[j],
+                    "recall": float(right[j] / there[j]) if there[j] else None,
+                    "precision": float(right[j] / said[j]) if said[j] else None,
+                }
+                for j, label in enumerate(self._classes.tolist())
+            ],
         }
 
 

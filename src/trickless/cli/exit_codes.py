@@ -67,13 +67,13 @@ def _say_error(error: Exception, name: str) -> int:
         say(f"{name}: there is not enough memory ({error}). Remedy: use fewer --n-neurons.")
     elif isinstance(error, ImportError):
         say(
-            f"{name}: a module cannot be loaded ({short(error)}). Remedy: allow the process more "
+            f"{name}: a module cannot be loaded ({summary(error)}). Remedy: allow the process more "
             "memory, or install the package again."
         )
     elif isinstance(error, OSError):
         say(f"{name}: {error}. Remedy: {remedy_of(error)}.")
     else:
-        say(f"{name}: this is a bug in trickless ({short(error)}). Remedy: {report(error)}.")
+        say(f"{name}: this is a bug in trickless ({summary(error)}). Remedy: {report(error)}.")
         return FAULT
     return BAD_INPUT
 
@@ -88,7 +88,7 @@ def _usage(error: Any, name: str) -> int:
     return error.exit_code
 
 
-def short(error: BaseException) -> str:
+def summary(error: BaseException) -> str:
     """Return an error in one line of a bounded length."""
     text = re.sub(r"\s+", " ", str(error))
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__

@@ -11,8 +11,9 @@ from sklearn.base import is_classifier
 
 import trickless
 from trickless.cli.models import any_model, used
+from trickless.cli.options import Json, Model
 from trickless.cli.output import check_model_out, check_out
-from trickless.cli.screen import Json, line, result
+from trickless.cli.screen import line, result
 from trickless.readers.errors import CommandError
 
 
@@ -49,7 +50,7 @@ FORMATS = {
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="Model file from trickless fit or trickless.save.")],
+    model: Model,
     out: Annotated[
         Path, typer.Option(help="File to write. A C file gets its header beside it, as model.h.")
     ],

@@ -9,32 +9,24 @@ from typing import Annotated, Any, Literal
 import typer
 
 from trickless import save
-from trickless.cli.arrays import (
-    ArrayModel,
-    Arrays,
-    Data,
-    RowsName,
-    check_no_array_options,
-    learned_from_arrays,
-)
-from trickless.cli.columns import Request, kinds_to_read
 from trickless.cli.describe import described, show
-from trickless.cli.evaluate import scores_of, scores_of_arrays, show_scores
-from trickless.cli.learn import learned
+from trickless.cli.evaluate import scores_of, show_scores
+from trickless.cli.learn import Request, learned
+from trickless.cli.options import Data, Decimal, Delimiter, Json, Thousands
 from trickless.cli.output import check_model_out, check_out
-from trickless.cli.screen import Json, line, result
+from trickless.cli.screen import line, result
 from trickless.neurons import make_neurons
-from trickless.readers.array_file import is_array_file
-from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError
 from trickless.readers.messages import say
-from trickless.readers.profile import Profile
-from trickless.readers.shuffle import Part
+from trickless.readers.rows import Rows
+from trickless.readers.table import CSV, TYPES, Table
 
 Task = Literal["classification", "regression"]
 Learner = Literal["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]
 #: The largest --n-neurons. Memory is the limit long before.
 MOST_NEURONS = 10**9
+#: The beginning of the name of an index that pandas stores among the columns.
+_INDEX = "__index_level_"
 
 
 def chosen(learner: Learner | None, neurons: str | None) -> tuple[Learner, str]:
@@ -46,12 +38,7 @@ def chosen(learner: Learner | None, neurons: str | None) -> tuple[Learner, str]:
 
 def fit(
     data: Data,
-    target: Annotated[
-        str,
-        typer.Option(
-            help="Column to predict; or the name of an array in a .npz file, or a .npy file."
-        ),
-    ],
+    target: Annotated[str, typer.Option(help="Column to predict.")],
     out: Annotated[Path, typer.Option(help="File to save the model to, such as model.trickless.")],
     learner: Annotated[
         Learner | None,
@@ -64,7 +51,8 @@ def fit(
         str | None,
         typer.Option(
             help="Family of neurons: trees, tabular, gaussian, stumps, ... Default: trees. With "
-            "--learner kitchen-sinks or shrinking-gradient: tabular."
+            "--learner kitchen-sinks or shrinking-gradient: tabular. Others than these two need "
+            "columns of numbers without gaps, on one scale."
         ),
     ] = None,
     n_neurons: Annotated[
@@ -79,25 +67,11 @@ def fit(
     task: Annotated[
         Task | None, typer.Option(help="Task. Default: the target's values decide.")
     ] = None,
-    category: Annotated[
-        list[str] | None,
-        typer.Option(help="Read this column as names or codes, not numbers. Repeatable."),
-    ] = None,
-    number: Annotated[
+    types: Annotated[
         list[str] | None,
         typer.Option(
-            help="Read this column as numbers, even if it is text or has leading zeros. Repeatable."
+            help="What a column holds, as NAME=number, NAME=category or NAME=date. Repeatable."
         ),
-    ] = None,
-    date: Annotated[
-        list[str] | None, typer.Option(help="Read this column of text as dates. Repeatable.")
-    ] = None,
-    date_format: Annotated[
-        str, typer.Option(help="Format of the --date columns, such as %d.%m.%Y.")
-    ] = "",
-    keep_na: Annotated[
-        list[str] | None,
-        typer.Option(help="Treat NA, null, ... in this column as text. Repeatable."),
     ] = None,
     drop: Annotated[
         list[str] | None, typer.Option(help="Leave this column out. Repeatable.")
@@ -113,32 +87,18 @@ def fit(
         typer.Option(help="Share of the rows to hold out and score the model on, such as 0.2."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed.")] = 0,
-    rows: RowsName = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    thousands: Thousands = None,
     as_json: Json = False,
 ) -> None:
-    """Learn to predict one column of a table from the others, or the targets of arrays.
+    """Learn to predict one column of a table from the others.
 
-    A table is read twice, batch by batch. The first pass finds types, scales and categories. The
-    second pass learns. Arrays are read into memory.
+    A first pass over the rows finds the labels and draws a sample. Kitchen Sinks learns from all
+    rows, batch by batch. The other learners learn from as many as fit in memory.
     """
     start = time.perf_counter()
     learner, neurons = chosen(learner, neurons)
-    request = Request(
-        target,
-        learner,
-        neurons,
-        n_neurons,
-        task,
-        seed,
-        category or [],
-        number or [],
-        date or [],
-        date_format,
-        keep_na or [],
-        drop or [],
-        weight,
-    )
-    request.check()
     if validate is not None and not 0 < validate < 1:
         raise CommandError(
             f"--validate {validate}: it must be a share of the rows, between 0 and 1",
@@ -147,57 +107,59 @@ def fit(
     check_model_out(out)
     check_out(out, [data])
     make_neurons(neurons)
-    if is_array_file(data):
-        about = _fit_arrays(Arrays(data, rows, target, weight), request, validate, out)
-    else:
-        check_no_array_options(rows=rows)
-        about = _fit_table(data, request, validate, out)
-    if validate is not None and about["validation"] is None:
-        say(
-            "Warning: no row with a target was held out, so there is no score. Remedy: use a "
-            "larger --validate."
-        )
-    seconds = time.perf_counter() - start
-    about["seconds"] = round(seconds, 3)
-    say(f"Wrote {out} ({out.stat().st_size / 2**20:,.1f} MiB) after {seconds:,.1f} s.")
+    table = Table(data, _kinds(types or []), CSV(delimiter, decimal, thousands))
+    check_out(out, table.files)
+    target = table.column(target)
+    weight = None if weight is None else table.column(weight)
+    columns = _columns(table, target, weight, list(map(table.column, drop or [])))
+    rows = Rows(table, columns, target, weight, validate or 0.0, seed)
+    model = learned(rows, Request(learner, neurons, n_neurons, task, seed))
+    counts = {"rows": rows.n_rows, "rows_without_target": rows.n_without_target}
+    save(model, out)
+    about: dict[str, Any] = {**described(model), "target": target, "model": str(out), **counts}
+    if validate is not None:
+        about["validation"] = scores_of(model, out, rows, held_out=True)
+        if about["validation"] is None:
+            say(
+                "Warning: no row with a target was held out, so there is no score. Remedy: use a "
+                "larger --validate."
+            )
+    about["seconds"] = round(time.perf_counter() - start, 3)
+    say(f"Wrote {out} ({out.stat().st_size / 2**20:,.1f} MiB) after {about['seconds']:,.1f} s.")
     result(about, as_json, lambda: _show(about))
 
 
-def _fit_table(data: Path, request: Request, validate: float | None, out: Path) -> dict[str, Any]:
-    """Fit a model to a table, save it, and return its description."""
-    dataset, seed = Dataset(data, request.reading), request.seed
-    check_out(out, [Path(file) for file in dataset.files])
-    kinds = kinds_to_read(dataset, request)
-    rows = dataset if validate is None else Part(dataset, validate, seed, others=True)
-    model, seen = learned(dataset, request, kinds, rows)
-    save(model, out)
-    about = described(model) | _counts(out, seen)
-    if validate is not None:
-        held_out = Part(dataset, validate, seed, others=False)
-        about["validation"] = scores_of(model, out, held_out, request.weight)
-    return about
+def _kinds(types: list[str]) -> dict[str, str]:
+    """Return what ``--types`` says that columns hold."""
+    kinds = {}
+    for each in types:
+        name, sign, kind = each.rpartition("=")
+        if not sign or kind not in TYPES:
+            raise CommandError(
+                f"--types {each}: it must be the name of a column, =, and {' or '.join(TYPES)}",
+                "such as --types postcode=category",
+            )
+        kinds[name] = kind
+    return kinds
 
 
-def _fit_arrays(
-    arrays: Arrays, request: Request, validate: float | None, out: Path
-) -> dict[str, Any]:
-    """Fit a model to arrays, save it, and return its description."""
-    rows, held_out = (arrays, None) if validate is None else arrays.parts(validate, request.seed)
-    model, task = learned_from_arrays(rows, request)
-    save(model, out)
-    about = described(model) | {"task": task, "target": request.target} | _counts(out, rows)
-    if validate is not None:
-        scores = None if held_out is None else scores_of_arrays(ArrayModel(model), out, held_out)
-        about["validation"] = scores
-    return about
-
-
-def _counts(out: Path, seen: Profile | Arrays) -> dict[str, Any]:
-    return {
-        "model": str(out),
-        "rows": seen.n_rows,
-        "rows_without_target": seen.n_without_target,
-    }
+def _columns(table: Table, target: str, weight: str | None, drop: list[str]) -> list[str]:
+    """Return the columns to learn from, without row numbers that pandas wrote."""
+    if weight == target:
+        raise CommandError(
+            f"--weight {weight}: this column is the --target",
+            "name another column, or leave --weight out",
+        )
+    left_out = {*drop, target, weight}
+    indices = {n for n in table.types if n.startswith(_INDEX) or (table.is_csv and not n)}
+    if indices - left_out:
+        say("A column of row numbers, as pandas writes it, is left out.")
+    columns = [name for name in table.types if name not in left_out | indices]
+    if not columns:
+        raise CommandError(
+            f"{table.path}: there is no column to learn from", "pass a table with more columns"
+        )
+    return columns
 
 
 def _show(about: dict[str, Any]) -> None:

@@ -2,57 +2,64 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
 from trickless import load
-from trickless.cli.exit_codes import report, short
+from trickless.cli.exit_codes import report, summary
 from trickless.errors import remedy_in
 from trickless.learners.base import Learner
-from trickless.learners.table_model import TableModel
-from trickless.readers.dataset import Reading
 from trickless.readers.errors import CommandError
-from trickless.readers.messages import say
-from trickless.tables.parse_text import MISSING
-from trickless.tables.spellings import PLAIN
+from trickless.tables.kinds import CATEGORIES, DATES, NUMBERS
 
-#: A model spells the values of the categories that it knows.
-_KNOWN = {"category": "known category"}
+#: What the columns of a model hold, in the words of ``--types``.
+_KINDS = {NUMBERS: "number", CATEGORIES: "category", DATES: "date"}
 
 
 def any_model(path: Path) -> Any:
     """Return the object in a file of :func:`trickless.save`."""
     if not path.exists():
         raise CommandError(f"{path}: there is no such file", "check the path")
-    model = load(path)
-    if isinstance(model, TableModel) and (why := _why_inconsistent(model)) is not None:
-        raise CommandError(
-            f"{path}: it holds a model of a table, but {why}",
-            "fit it again; do not trust a file that you did not make",
-        )
-    return model
+    return load(path)
 
 
-def table_model(path: Path) -> TableModel:
-    """Return a model from ``trickless fit``."""
+def learner_in(path: Path) -> Any:
+    """Return a learner that was fitted to a table with names."""
     model = any_model(path)
-    if not isinstance(model, TableModel):
+    if not isinstance(model, Learner) or not hasattr(model, "predict"):
         raise CommandError(
-            f"{path}: it holds a {type(model).__name__}, which has no columns of a table",
-            "make the model with trickless fit, or use this one in Python, with trickless.load",
+            f"{path}: it holds a {type(model).__name__}, which predicts nothing",
+            "make the model with trickless fit",
         )
-    if not model.learner.__sklearn_is_fitted__():
+    if not model.__sklearn_is_fitted__():
         raise CommandError(
             f"{path}: its learner is not fitted", "make the model with trickless fit"
         )
+    if not hasattr(model, "feature_names_in_"):
+        raise CommandError(
+            f"{path}: its {type(model).__name__} was fitted to an array, so it does not know "
+            "columns by name",
+            "fit it to a data frame, or predict in Python",
+        )
     return model
+
+
+def columns_of(model: Any) -> dict[str, str]:
+    """Return the columns of a learner, and what each holds: a kind of ``--types``, or another."""
+    encoder = model.rows_.encoder
+    names: list[str] = model.feature_names_in_.tolist()
+    kinds = [NUMBERS] * len(names) if encoder is None else encoder.kinds
+    return {name: _KINDS.get(kind, kind) for name, kind in zip(names, kinds, strict=True)}
+
+
+def kinds_to_read(model: Any) -> dict[str, str]:
+    """Return the columns of a learner that are read as it knows them, whatever a file holds."""
+    known = _KINDS.values()
+    return {name: kind for name, kind in columns_of(model).items() if kind in known}
 
 
 @contextmanager
@@ -68,78 +75,6 @@ def used(path: Path) -> Iterator[None]:
         if remedy_in(error) or isinstance(error, OSError | MemoryError):
             raise
         raise CommandError(
-            f"{path}: the model in this file cannot be used ({short(error)})",
+            f"{path}: the model in this file cannot be used ({summary(error)})",
             f"{report(error)}. If you do not know who made the file, do not trust it",
         ) from error
-
-
-def _why_inconsistent(model: TableModel) -> str | None:
-    """Return what differs from the models of ``trickless fit``, or None if nothing does."""
-    if set(vars(model)) != {"learner", "columns", "target", "classes", "weight", "spelling"}:
-        return "its attributes are not those of a TableModel"
-    if not isinstance(model.learner, Learner):
-        return f"its learner is a {type(model.learner).__name__}"
-    labels, learner = model.classes, model.learner
-    if not is_classifier(learner):
-        return None if labels is None else "it has classes although its learner predicts numbers"
-    if labels is None:
-        return "it has no classes"
-    if not np.array_equal(np.unique(labels), labels):
-        return "its classes are not sorted, or one occurs twice"
-    known = getattr(learner, "classes_", labels)
-    same = isinstance(known, np.ndarray) and known.dtype.kind == labels.dtype.kind
-    return None if same and np.array_equal(known, labels) else "its learner has other classes"
-
-
-def kinds_of(model: TableModel) -> dict[str, str]:
-    """Return the columns that a model reads, with their kinds."""
-    return {column.name: _KNOWN.get(column.kind, column.kind) for column in model.columns}
-
-
-def reading_of(model: TableModel) -> Reading:
-    """Return how to read text for a model. Spellings such as NA are names if it knows them."""
-    names = {column.name: column.categories for column in model.columns}
-    if model.classes is not None and model.classes.dtype.kind == "U":
-        names[model.target] = model.classes.tolist()
-    formats = {column.name: column.date_format for column in model.columns if column.date_format}
-    spellings = {column.name: column.spelling or PLAIN for column in model.columns}
-    spellings[model.target] = model.spelling or PLAIN
-    return Reading(
-        {name: MISSING.intersection(known) for name, known in names.items()},
-        formats,
-        spellings,
-        list(spellings),
-    )
-
-
-def kind_of_target(model: TableModel) -> str:
-    """Return the kind of the target."""
-    if model.classes is None:
-        return "number"
-    return {"U": "known category", "b": "truth"}.get(model.classes.dtype.kind, "number")
-
-
-class Unknown:
-    """Counts the values of each column that are new categories to a model."""
-
-    def __init__(self, model: TableModel) -> None:
-        self.counts = Counter[str]()
-        self._model, self._n_rows, self._first = model, 0, dict[str, str]()
-
-    def count(self, frame: Any) -> None:
-        """Count the new categories of more rows."""
-        self._n_rows += len(frame)
-        for name, counts in self._model.unknown_categories(frame).items():
-            self.counts[name] += sum(counts.values())
-            self._first.setdefault(name, next(iter(counts)))
-
-    def tell(self) -> None:
-        """Report their number, with an example. Warn of columns that are mostly unknown."""
-        known = {column.name: column.categories for column in self._model.columns}
-        for name, n in self.counts.items():
-            some = ", ".join(map(repr, known[name][:3])) or "none"
-            say(
-                f"{'Warning: ' if 2 * n > self._n_rows else ''}column {name!r}: {n:,} values are "
-                f"categories that the model was not fitted to, such as {self._first[name]!r}. It "
-                f"was fitted to {some}{', …' * (len(known[name]) > 3)}"
-            )

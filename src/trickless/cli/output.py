@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ import pyarrow.parquet
 
 from trickless.files.whole import check_writable, written_whole
 from trickless.readers.errors import CommandError
-from trickless.readers.messages import visible
 
 _WRITERS: dict[str, Any] = {
     ".csv": pyarrow.csv.CSVWriter,
@@ -26,7 +24,7 @@ _WRITERS: dict[str, Any] = {
 }
 
 
-def check_out(out: Path, read: list[Path]) -> None:
+def check_out(out: Path, read: Iterable[Path]) -> None:
     """Refuse an output that cannot be written, or is an input, before any work."""
     if is_stdout(out):
         return
@@ -71,7 +69,7 @@ def table_writer(out: Path, schema: Any) -> Iterator[Any]:
     """
     try:
         if is_stdout(out):
-            with pyarrow.csv.CSVWriter(_Stdout(), schema) as rows:
+            with pyarrow.csv.CSVWriter(sys.stdout.buffer, schema) as rows:
                 yield rows
             return
         with (
@@ -84,20 +82,3 @@ def table_writer(out: Path, schema: Any) -> Iterator[Any]:
             f"--out {out}: a column cannot be written in this format: {error}",
             "choose another format, or --keep fewer columns",
         ) from error
-
-
-class _Stdout(io.RawIOBase):
-    """The standard output. On a terminal, control characters are escaped."""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: Any) -> int:
-        if sys.stdout.isatty():
-            lines = bytes(text).decode(errors="replace").split("\n")
-            sys.stdout.write("\n".join(map(visible, lines)))
-        else:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(text)
-        sys.stdout.flush()
-        return len(text)

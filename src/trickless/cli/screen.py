@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import json
 import math
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -27,11 +27,10 @@ from rich.text import Text
 
 from trickless.files.causes import cause_of, remedy_of
 from trickless.readers.errors import CommandError
-from trickless.readers.messages import say, visible
+from trickless.readers.messages import say, short, visible
 
-#: The option that every command with a result has.
-Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
-
+#: The most characters of a cell of a printed table.
+_LONGEST = 300
 _PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
 
 
@@ -63,9 +62,9 @@ def table(names: list[str], rows: list[list[str]]) -> None:
     """Print a table on standard output, with the names of its columns if any is given."""
     shown = Table(box=None, pad_edge=False, show_header=any(names))
     for name in names:
-        shown.add_column(Text(visible(name)), overflow="fold")
+        shown.add_column(Text(short(visible(name), _LONGEST)), overflow="fold")
     for row in rows:
-        shown.add_row(*(Text(visible(cell)) for cell in row))
+        shown.add_row(*(Text(short(visible(cell), _LONGEST)) for cell in row))
     console = Console(**_PLAIN)
     with _written(), console.capture() as printed:  # rich would end the process at a broken pipe
         console.print(shown)
@@ -124,15 +123,16 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Print warnings as lines on standard error.
+    """Print warnings as lines on standard error, each once, whatever numbers it has."""
+    told = set()
 
-    Warnings of new categories are left out, since commands count these (``models.Unknown``).
-    """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".* of X are new, such as ")
-
-        def tell(message: Any, *where: Any, **more: Any) -> None:
+    def tell(message: Any, *where: Any, **more: Any) -> None:
+        without_numbers = re.sub(r"\d[\d,.]*", "", str(message))
+        if without_numbers not in told:
+            told.add(without_numbers)
             say(f"Warning: {message}")
 
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
         warnings.showwarning = tell
         yield

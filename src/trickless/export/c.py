@@ -59,9 +59,8 @@ def to_c(
     ----------
     model : estimator
         A model of Kitchen Sinks, Doubly Stochastic or Shrinking Gradient, with Fourier neurons,
-        dense units or trees. It may be in a :class:`TableModel`, or in a pipeline after a
-        ``StandardScaler``. A :class:`~trickless.conformal.SplitConformal` of any of these is
-        written, too.
+        dense units or trees. It may be in a pipeline after a ``StandardScaler``. A
+        :class:`~trickless.conformal.SplitConformal` of any of these is written, too.
     path : str or path
         The file to write, such as "model.c". Its header is beside it, such as "model.h".
     name : str or None, default=None

@@ -20,11 +20,10 @@ from trickless.export.deviations import add_deviations
 from trickless.export.fourier import dense, fourier
 from trickless.export.intervals import add_intervals
 from trickless.export.program import Program
-from trickless.export.rows import read_frame, read_numbers, read_table
+from trickless.export.rows import read_frame, read_numbers
 from trickless.export.trees import trees
 from trickless.learners.described import Described, described
 from trickless.learners.gaussian_process import GaussianProcess
-from trickless.learners.table_model import TableModel
 from trickless.rules import NONE, check_value, either
 
 #: Returns the code of a family's neurons, which adds to ``f`` or fills ``z``.
@@ -72,9 +71,7 @@ def describe(
         found.is_vector,
     )
     try:
-        if isinstance(model, TableModel):
-            width = read_table(program, model, learner)
-        elif learner.rows_.encoder is not None:
+        if learner.rows_.encoder is not None:
             width = read_frame(program, learner)
         else:
             width = read_numbers(program, learner, scaler)
@@ -104,8 +101,6 @@ def describe(
 
 def _parts(owner: str, model: Any) -> tuple[Any, Any]:
     """Return the learner of a model, and what standardises its rows, or None."""
-    if isinstance(model, TableModel):
-        return model.learner, None
     if not isinstance(model, Pipeline):
         return model, None
     check_is_fitted(model)

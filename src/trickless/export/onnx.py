@@ -20,22 +20,22 @@ def to_onnx(
     predictions as the model. It does not make the model's checks: rows that raise an error in
     Python, such as NaN for a family of finite numbers, give NaN or another number there.
 
-    A learner of a matrix has the input ``X``, of shape (n_rows, n_features). A :class:`TableModel`,
-    and a learner that was fitted to a data frame with :class:`~trickless.neurons.Tabular` or
+    A learner of a matrix has the input ``X``, of shape (n_rows, n_features). A
+    learner that was fitted to a data frame with :class:`~trickless.neurons.Tabular` or
     :class:`~trickless.neurons.Trees`, has an input of shape (n_rows, 1) for each column, by its
     name:
 
     - Numbers and Booleans are numbers, and NaN where they are missing.
     - Dates are numbers of days since 1970, in UTC if they have a time zone. Durations and times of
       day are days.
-    - Categories are strings, spelled as in training. Other strings are missing values if they are
-      "", "NA" and the like, and new categories otherwise.
+    - Categories are strings, spelled as in training. Other strings are new categories, except that
+      "" is a missing value.
 
     Parameters
     ----------
     model : estimator
-        A fitted learner, a :class:`RandomFeatures` or a :class:`TableModel`. It may also be a
-        :class:`~trickless.conformal.SplitConformal` of a learner or a table, for intervals and sets
+        A fitted learner or a :class:`RandomFeatures`. It may also be a
+        :class:`~trickless.conformal.SplitConformal` of a learner, for intervals and sets
         from the rows that it was calibrated on. After ``import trickless.onnx``,
         ``skl2onnx.to_onnx`` writes scikit-learn's pipelines that hold learners.
     path : str or path, optional

@@ -74,9 +74,6 @@ _NAMES = {
     "tables.encoder": "TableEncoder",
     "tables.later_categories": "LaterCategories",
     "tables.new_categories": "NewCategories",
-    "learners.table_model": "TableModel",
-    "tables.spellings": "Spelling",
-    "tables.table_column": "TableColumn",
 }
 
 

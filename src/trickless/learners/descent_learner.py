@@ -28,7 +28,6 @@ from trickless.learners.descents import (
     continued,
     groups_of,
     is_model,
-    plan_one_pass,
     race,
     race_to_the_end,
     rows_apart,
@@ -39,7 +38,6 @@ from trickless.learners.descents import (
 from trickless.learners.forgetting import age
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
 from trickless.learners.training import training_copy
-from trickless.neurons import make_neurons
 from trickless.rules import check_parameters
 from trickless.solvers.clock import HALF_LIFE, Clock
 from trickless.solvers.descent.descent import Descent
@@ -371,11 +369,6 @@ class DescentLearner(NeuronLearner):
     @property
     def _may_be_newton(self) -> bool:
         return may_be_newton(self.preconditioner, self.schedule)
-
-    def _plan_one_pass(self, n_first: int, n_others: int, n_parts: int) -> int:
-        if make_neurons(self.neurons).one_hot:
-            return super()._plan_one_pass(n_first, n_others, n_parts)
-        return plan_one_pass(self, n_first, n_others, n_parts)
 
     def _importances(self) -> np.ndarray | None:
         wins = self.descent_.wins

@@ -39,7 +39,6 @@ from trickless.rules import (
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.held_out import split
 from trickless.solvers.descent.options import (
-    PLAIN_NEURONS,
     Candidates,
     DescentOptions,
     EarlyStopping,
@@ -353,21 +352,3 @@ def options_of(learner: Any) -> DescentOptions:
         Candidates(plan.n_candidates, learner.learned_prior, plan.damping),
         EarlyStopping(*stopping) if plan.early_stopping else None,
     )
-
-
-def plan_one_pass(learner: Any, n_first: int, n_others: int, n_parts: int) -> int:
-    """Set steps so that one pass draws about ``n_neurons`` neurons; return the rows of each.
-
-    No more neurons are drawn. The rows of a step fit into memory, if that leaves a neuron for each
-    step. The first rows and the others both end with a smaller step.
-    """
-    n_rows, n_neurons = n_first + n_others, learner._planned_neurons
-    asked = learner.neurons_per_step
-    per_step = PLAIN_NEURONS if isinstance(asked, str) else asked
-    least_steps = max(n_parts + 1, -(-n_neurons // per_step))
-    n_steps = max(2, n_neurons // -(-n_neurons // least_steps))
-    batch_rows = -(-n_rows // n_steps)
-    while -(-n_first // batch_rows) - (-n_others // batch_rows) > n_steps:
-        batch_rows += 1 + batch_rows // 1000
-    learner.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
-    return batch_rows

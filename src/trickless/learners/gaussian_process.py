@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from trickless.arrays.places import HOST, place_of, to_device_of, to_host
@@ -161,8 +161,9 @@ class GaussianProcess(Regressor, SolvedLearner):
         """Logarithm of the likelihood of the training targets, from the sums over the rows.
 
         Coefficients are integrated out, at ``alpha_`` and ``noise_variance_``. With an intercept,
-        it is the likelihood under a flat prior of the constant. Rows of unequal weights count as
-        their effective number of rows of equal weight.
+        it is the likelihood under a flat prior of the constant. A row of weight w has noise of
+        variance s Σw / (n w), with ``noise_variance_`` s and the effective number n of rows. A row
+        that has faded counts for less of a row.
         """
         check_is_fitted(self)
         check_statistics(self)
@@ -282,12 +283,15 @@ class GaussianProcess(Regressor, SolvedLearner):
 
 
 def intervals_by_deviations(learner: Any, X: Any, confidence: float, weighted: bool) -> Any:
-    """Return intervals as if targets were normal with the mean and deviation of the model."""
+    """Return intervals as if targets were normal with the mean and deviation of the model.
+
+    Quantiles come from Student's t distribution, since the variance of the noise is estimated.
+    """
     decisions, rows = learner._decide(X), learner._rows_to_predict(X)
     with process_of(learner, "method='gaussian'") as process:
         if weighted:
             process = process._replace(noise_of_new=process.noise)
-        far = NormalDist().inv_cdf(0.5 + confidence / 2) * process.deviations(rows)
+        far = stdtrit(process.freedom(), 0.5 + confidence / 2) * process.deviations(rows)
     return to_device_of(decisions, learner.targets_.ends(to_host(decisions), far))
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from trickless.arrays.places import to_device_of, to_host
 from trickless.conformal.levels import check_enough
@@ -82,7 +82,7 @@ def intervals_by_experts(
     errors = np.abs(recent.targets - recent.decisions)[known] / recent.deviations[known]
     if method == "gaussian":  # as if one more error had the size that was predicted
         square = (1 + weight @ errors**2) / (1 + weight.sum())
-        far = NormalDist().inv_cdf(0.5 + confidence / 2) * np.sqrt(square)
+        far = stdtrit(1 + weight.sum(), 0.5 + confidence / 2) * np.sqrt(square)
     else:
         counts = _counts(learner, Counted(weight, weight), confidence, weighted)
         far = upper_quantiles(errors.T, confidence, counts)

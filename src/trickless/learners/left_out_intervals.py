@@ -50,8 +50,11 @@ class LeftOutIntervals(Regressor, SolvedLearner):
             - "full" [2]_ asks of each possible target whether the new row would be among the rows
               with the largest errors, if it had been learned with this target. For given
               parameters, the probability is at least ``confidence``.
-            - "gaussian" adds and subtracts standard deviations, as if errors were normal. Intervals
-              are wider away from the training rows. Nothing is proved for other errors.
+            - "gaussian" adds and subtracts standard deviations, as if errors were normal, times
+              quantiles of Student's t distribution. Intervals are wider away from the training
+              rows. For a given alpha, the probability is ``confidence`` if errors are normal. If
+              alpha was chosen, it is up to 1 / (n + 1) less in simulations. Nothing is known for
+              other errors.
             - "auto" is "jackknife+". After passes over the rows, and without sums, it takes a
               quantile of the errors that all rows would have with the mean leverage. Intervals
               are then too narrow if there are few rows for each column. The mean leverage is only

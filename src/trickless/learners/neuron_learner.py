@@ -32,15 +32,12 @@ from trickless.rules import count, is_count, warn
 from trickless.selection.halving import choose
 from trickless.selection.linear import compare_with_linear
 from trickless.selection.relevance import learned_relevance
-from trickless.solvers.descent.options import ROWS_OF_TREES
 
 #: Rows and neurons with which a family is checked, and the most columns if neurons are wide.
 _TRIAL_ROWS, _TRIAL_NEURONS, _TRIAL_COLUMNS = 64, 16, 2**16
 
 #: Multiplications for each row and neuron, of learners that take steps on blocks of neurons.
 _PRODUCTS = 512
-#: Rows of a batch of a stream.
-_ROWS_OF_STREAM = 2**14
 #: The most cuts of a tree of automatic depth, for learners that evaluate all leaves.
 _MOST_CUTS = 4
 
@@ -109,13 +106,6 @@ class NeuronLearner(Learner):
     def _planned_neurons(self) -> int:
         """The number of neurons at the end of the fit."""
         return self.n_neurons
-
-    def _plan_one_pass(self, n_first: int, n_others: int, n_parts: int) -> int:
-        """Prepare for one pass over a stream, and return the rows of each of its batches.
-
-        The first rows come in a batch of their own. All rows fit into memory in ``n_parts`` parts.
-        """
-        return ROWS_OF_TREES if make_neurons(self.neurons).one_hot else _ROWS_OF_STREAM
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -29,7 +29,7 @@ def answers_of(model: Any) -> tuple[dict[str, Answer], tuple[str, ...]]:
     """Return the answers that a kind of model has, and the names of those that are usual."""
     raise InvalidValueError(
         f"to_onnx: model={type(model).__name__}(...) is not a model of trickless",
-        "a fitted learner, RandomFeatures or a TableModel; for a pipeline of scikit-learn, "
+        "a fitted learner or RandomFeatures; for a pipeline of scikit-learn, "
         "import trickless.onnx and skl2onnx.to_onnx(pipeline, X[:1])",
     )
 

@@ -14,11 +14,10 @@ from trickless.conformal.split import SplitConformal
 from trickless.errors import InvalidValueError
 from trickless.files.format import library_version
 from trickless.files.whole import written_whole
-from trickless.learners.table_model import TableModel
 from trickless.neurons.foreign import library
 from trickless.onnx.answers import answers_of, written
 from trickless.onnx.graph import Graph
-from trickless.onnx.inputs import rows_of_learner, rows_of_table
+from trickless.onnx.inputs import rows_of_learner
 from trickless.rules import DTYPE, NONE, check_value, either
 
 #: The most bytes of a file, which the format of protocol buffers sets.
@@ -38,17 +37,14 @@ def model_of(
     check_confidence("to_onnx", confidence)
     conformal = model if isinstance(model, SplitConformal) else None
     model = model if conformal is None else conformal.model
-    is_table = isinstance(model, TableModel)
-    learner = snapshot(model.learner if is_table else model)
+    learner = snapshot(model)
     known, usual = answers_of(learner)
     check_is_fitted(model)
     names = usual if outputs is None else _checked_names(outputs, tuple(known))
     graph = Graph()
     if dtype is None:  # the precision in which the model reads numbers
-        reads_double = is_table or learner.rows_.encoder is not None
-        dtype = np.float64 if reads_double else learner.rows_.dtype
-    rows_of = rows_of_table if is_table else rows_of_learner
-    X = rows_of(graph, model if is_table else learner, np.dtype(dtype))
+        dtype = np.float64 if learner.rows_.encoder is not None else learner.rows_.dtype
+    X = rows_of_learner(graph, learner, np.dtype(dtype))
     for name, tensor in written(learner, X, names, confidence, conformal).items():
         graph.output(name, tensor.name_in(graph), tensor.dtype, *tensor.shape[1:])
     _check_size(graph)

@@ -1,1 +1,1 @@
-"""Readers: CSV, Parquet and Arrow files, and folders of them, as batches of one schema."""
+"""Readers: tables in CSV, Parquet and Arrow files, and folders of them, batch by batch."""

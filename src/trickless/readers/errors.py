@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,10 +11,8 @@ import pyarrow as pa
 
 from trickless.errors import RemedyError
 
-_ENCODE = (
-    "save the file as UTF-8 (from a spreadsheet as 'CSV UTF-8'), convert it, for example with "
-    "iconv, or write the table again"
-)
+#: What to do about a cell that does not fit its column.
+_OF_CELL = "correct or empty the cell, or say what the column holds with --types {}=category"
 
 
 class CommandError(RemedyError):
@@ -32,62 +29,33 @@ def location(path: str | Path, column: str | None = None, row: int | None = None
     return ", ".join(parts)
 
 
-def check_name(path: str | Path) -> None:
-    """Refuse a file name that is not text. Arrow cannot read or write such a file."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError as error:
-        raise CommandError(
-            f"{path}: the name has bytes that are not valid UTF-8", "rename it"
-        ) from error
-
-
 @contextmanager
-def reading(path: str, names: Sequence[str] = ()) -> Iterator[None]:
-    """Turn errors of reading a file into a ``CommandError``. A CSV file has ``names``."""
+def reading(path: str | Path, names: Sequence[str] = ()) -> Iterator[None]:
+    """Turn errors of reading a file, whose columns have ``names``, into a ``CommandError``."""
     try:
         yield
-    except (pa.ArrowException, OSError, EOFError, UnicodeError, OverflowError, zlib.error) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise _explained(path, names, error) from error
 
 
-def _explained(path: str, names: Sequence[str], error: BaseException) -> CommandError:
-    text = str(error)
-    cell = re.search(
-        r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to \S+: (.*)", text, re.S
-    )
+def _explained(path: str | Path, names: Sequence[str], error: BaseException) -> CommandError:
+    text = re.sub(r"\s+", " ", str(error))
+    cell = re.search(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (.*)", text)
     if cell:
-        column, line, cause = cell.groups()
-        where = location(path, dict(enumerate(names)).get(int(column)), _row(line))
-        if "invalid UTF8" in cause:
-            return CommandError(f"{where}: the text is not valid UTF-8", _ENCODE)
+        number, line, cause = cell.groups()
+        name = dict(enumerate(names)).get(int(number), "COLUMN")
+        return CommandError(f"{location(path, name, _row(line))}: {cause}", _OF_CELL.format(name))
+    if "Empty CSV" in text:
+        return CommandError(f"{path}: the file is empty", "pass a table with names and rows")
+    if line := re.search(r"CSV parse error: (?:Row #(\d+): )?(.*)", text):
         return CommandError(
-            f"{where}: {cause.strip()} for the type of this column",
-            "correct or empty the cell; or, if the column holds names, fit with --category",
+            f"{location(path, row=_row(line[1]))}: {line[2]}",
+            "begin the table with a line of names, put as many values as names in every line, and "
+            "save it as UTF-8",
         )
-    if isinstance(error, UnicodeError):
-        is_utf16 = getattr(error, "encoding", "").upper().startswith("UTF-16")
-        name = "UTF-16" if is_utf16 else "UTF-8"
-        return CommandError(f"{path}: the text is not valid {name}", _ENCODE)
-    if isinstance(error, PermissionError):
-        return CommandError(f"{path}: you may not read it", "chmod u+r, or a copy")
-    if "Empty CSV file" in text:
-        return CommandError(f"{path}: there are no names, or no rows", "pass a table with both")
-    if "straddl" in text:
-        return CommandError(
-            f"{path}: a line is too long to be read",
-            "close all quotes, shorten the cells, or write the table as Parquet",
-        )
-    line = re.search(r"CSV parse error: (?:Row #(\d+): )?(.*)", text, re.S)
-    if line:
-        return CommandError(
-            f"{location(path, row=_row(line[1]))}: {line[2].strip()[:200]}",
-            "begin the table with a line of names, and put as many values as names in every line",
-        )
-    cause = text.split(": ", 1)[-1] if text.startswith("Error creating dataset") else text
     return CommandError(
-        f"{path}: it cannot be read: {cause.strip()[:300]}",
-        "check that the file is complete, and that its ending names its format",
+        f"{path}: it cannot be read: {text.removeprefix('Error creating dataset. ')}",
+        "check that you may read it, that it is complete, and that its ending names its format",
     )
 
 

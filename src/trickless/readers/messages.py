@@ -13,6 +13,8 @@ _UNSAFE = re.compile(
     "\\u2028-\\u202e\\u2060-\\u206f\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb"
     "\\U000e0000-\\U000e0fff]"
 )
+#: The most characters of a message.
+_LONGEST = 1000
 
 
 def visible(text: str, escaped: Callable[[str], str] | None = None) -> str:
@@ -25,8 +27,14 @@ def visible(text: str, escaped: Callable[[str], str] | None = None) -> str:
     return _UNSAFE.sub(lambda found: escaped(found[0]), text)
 
 
+def short(text: str, longest: int) -> str:
+    """Return a string with at most so many characters: its beginning and its end."""
+    half = (longest - 3) // 2
+    return text if len(text) <= longest else f"{text[:half]}...{text[-half:]}"
+
+
 def say(message: str) -> None:
-    """Print a line on standard error, if it is open."""
-    one_line = re.sub(r"[ \t]*[\r\n]+[ \t]*", " ", message.strip())
+    """Print a line of a bounded length on standard error, if it is open."""
+    one_line = re.sub(r"[ \t]*[\r\n]+[ \t]*", " ", short(message.strip(), _LONGEST))
     with suppress(OSError):
         print(visible(one_line), file=sys.stderr, flush=True)

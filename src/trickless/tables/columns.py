@@ -1,20 +1,18 @@
 """Columns of data frames (pandas or polars) and of arrays: their kinds and their values.
 
 This is the one place that says of a column whether it holds numbers, Booleans, times or categories,
-and reads it as such. Text is read like the cells of a file. A data frame is recognised by its
+and reads it as such. Text is a category, whatever it spells. A data frame is recognised by its
 methods, so neither library is imported.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from trickless.errors import InvalidValueError
-from trickless.tables.format_text import as_text
 from trickless.tables.kinds import (
     DATES,
     DURATIONS,
@@ -27,8 +25,6 @@ from trickless.tables.kinds import (
     as_numbers,
     kind_of,
 )
-from trickless.tables.parse_text import MISSING, number_of, time_of
-from trickless.tables.spellings import PLAIN, Spelling, are_times, read_number, spelling_of
 
 #: Nanoseconds in a microsecond, and microseconds in a day.
 _NANOSECONDS, _MICROSECONDS = 1000, 86_400e6
@@ -37,12 +33,12 @@ _NANOSECONDS, _MICROSECONDS = 1000, 86_400e6
 class OtherKindError(ValueError):
     """A column is not of the kind as which it is read.
 
-    ``value`` is a value that is not, of the kind ``found``. If there is none, the message says why.
+    ``value`` is a value that is not. If there is none, the message says why.
     """
 
-    def __init__(self, message: str, value: Any = None, found: str = "") -> None:
+    def __init__(self, message: str, value: Any = None) -> None:
         super().__init__(message)
-        self.value, self.found = value, found
+        self.value = value
 
 
 def columns_of(frame: Any) -> list[Column]:
@@ -116,77 +112,31 @@ class Column(ABC):
             return {NUMBERS if self.holds == TRUTH else self.holds}
         return set(map(kind_of, self.distinct()))
 
-    def kinds_of_text(self) -> tuple[set[str], Spelling]:
-        """Return :meth:`kinds` where text may spell numbers or dates, and how it spells numbers.
-
-        Categories are what their type says they are.
-        """
-        values = [] if self.categorical or self.holds != OBJECTS else self.distinct()
-        texts = [value for value in values if isinstance(value, str)]
-        if not texts:
-            return self.kinds(), PLAIN
-        others = {kind_of(value) for value in values if not isinstance(value, str)}
-        spelling = spelling_of(texts) if others <= {NUMBERS} else None
-        if spelling is not None and not (others and spelling.unit):
-            is_truth = isinstance(number_of(texts[0]), bool)
-            numbers = [value for value in values if not isinstance(value, str)]
-            alike = not is_truth or all(value in (0, 1) for value in numbers)
-            return ({NUMBERS} if alike else {NUMBERS, OBJECTS}), spelling
-        if others <= {DATES, ZONED} and are_times(texts):
-            times = [time_of(text) for text in texts if text.strip() not in MISSING]
-            kinds = others | set(map(kind_of, times))
-            return (kinds if others or len(kinds) == 1 else {OBJECTS}), PLAIN
-        return others | {OBJECTS}, PLAIN
-
-    def read(
-        self, kind: str, spelling: Spelling = PLAIN, date_format: str = "", origin: int = 0
-    ) -> np.ndarray:
+    def read(self, kind: str, origin: int = 0) -> np.ndarray:
         """Return the values as float64, times in days; NaN where they are missing.
 
-        With a ``date_format``, numbers are the digits of dates. An ``origin`` is subtracted before
-        integers are rounded. Raises an OtherKindError unless all values are of this kind.
+        An ``origin`` is subtracted before integers are rounded. Raises an OtherKindError unless all
+        values are of this kind.
         """
         if self.missing().all():
             return np.full(len(self.column), np.nan)
-        if self.holds != OBJECTS and not (date_format and self.holds == NUMBERS):
+        if self.holds != OBJECTS:
             if self.kinds() != {kind} and not (self.may_be_days and self.holds == NUMBERS):
-                raise OtherKindError("", self.places()[1][0] if self.holds else None, self.holds)
+                raise OtherKindError("", self.places()[1][0] if self.holds else None)
             if not origin:
                 return as_numbers(self.of_type())
         try:
             places, values, _ = self.occurring()
-            read = [read_value(value, kind, spelling, date_format) for value in values]
-            exact = (float(v) if origin and isinstance(v, np.floating) else v for v, _ in read)
+            for value in values:
+                if kind_of(value) != kind:
+                    raise OtherKindError("", value)
+            exact = (float(v) if origin and isinstance(v, np.floating) else v for v in values)
             numbers = [as_number(value - origin if origin else value) for value in exact]
         except OtherKindError:
             raise
         except Exception as error:  # polars raises a class of its own
             raise OtherKindError(str(error)) from error
-        if any(is_truth for _, is_truth in read):
-            others = [number for number in numbers if number not in (0, 1) and number == number]
-            if others:
-                raise OtherKindError(f"it holds truth values and {others[0]}")
         return np.array([*numbers, np.nan])[places]
-
-
-def read_value(
-    value: Any, kind: str, spelling: Spelling = PLAIN, date_format: str = ""
-) -> tuple[Any, bool]:
-    """Return the number or time that an object is or spells, and whether it spells a Boolean.
-
-    Raises an OtherKindError if it is not of this kind.
-    """
-    if date_format and kind_of(value) == NUMBERS:
-        with suppress(ValueError):  # a float that may be several numbers
-            value = as_text(value)
-    found = value
-    if isinstance(value, str):
-        if value.strip() in MISSING:
-            return np.nan, False
-        found = read_number(value, spelling) if kind == NUMBERS else time_of(value, date_format)
-    if found is None or kind_of(found) != kind:
-        raise OtherKindError("", value, OBJECTS if found is None else kind_of(found))
-    return found, type(found) is bool and isinstance(value, str)
 
 
 class PandasColumn(Column):

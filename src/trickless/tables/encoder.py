@@ -24,14 +24,13 @@ from trickless.arrays.stated import (
 )
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons.forms import composed, first_forms
-from trickless.rules import shown, warn
+from trickless.rules import shown
 from trickless.tables.categories import coded, naming, warn_of_names, warn_of_new, without_rare
 from trickless.tables.columns import Column, OtherKindError, columns_of, columns_of_array
 from trickless.tables.format_text import as_text
 from trickless.tables.frames import frame_like, is_frame, numbers_of
 from trickless.tables.kinds import CATEGORIES, DATES, NUMBERS, OBJECTS, TRUTH, ZONED
 from trickless.tables.later_categories import LaterCategories, later_categories
-from trickless.tables.spellings import PLAIN, Spelling, check_spelling, why_doubtful
 
 #: From this number on, double precision cannot represent all integers.
 _EXACT = 2**53
@@ -42,12 +41,11 @@ _NEW = 2**40
 class TableEncoder(Stated):
     """What the columns of a data frame hold, and the codes of their categories.
 
-    A column of numbers or Booleans holds numbers, as does a column of objects that are all numbers,
-    or of text that spells them (:mod:`trickless.tables.spellings`). Text that spells dates holds
-    dates. Times are numbers to the microsecond: dates are days since 1970, durations and
+    A column of numbers or Booleans holds numbers, as does a column of objects that are all numbers.
+    Times are numbers to the microsecond: dates are days since 1970, durations and
     times of day are days, and a period is the day on which it begins. A missing value is NaN.
 
-    A column of categories, other text or other objects holds categories. They are strings
+    A column of categories, text or other objects holds categories. They are strings
     (:mod:`trickless.tables.categories`), whatever type later batches have. The categories of the
     first batch, or all that its type declares, are sorted and have the codes from 0 on. The next
     code is for a missing value, and the one after it for a new category. Rare categories of the
@@ -59,8 +57,6 @@ class TableEncoder(Stated):
     ----------
     kinds : list of str
         What each column holds: numbers, categories or a kind of time.
-    spellings : list of Spelling
-        How text in each column spells numbers.
     codes : list of (dict or None)
         The code of each category of a column; None for other columns.
     later : dict
@@ -79,28 +75,23 @@ class TableEncoder(Stated):
     def __init__(self, owner: str, frame: Any) -> None:
         _check_names(owner, frame)
         columns, numbers = columns_of(frame), numbers_of(frame)
-        of_numbers: _Read = (NUMBERS, None, PLAIN)
+        of_numbers: _Read = (NUMBERS, None)
         read = [of_numbers if numbers is not None else _read(owner, column) for column in columns]
-        self.kinds = [kind for kind, _, _ in read]
-        self.spellings = [spelling for _, _, spelling in read]
-        pools = [({}, 0) if counts is None else without_rare(counts) for _, counts, _ in read]
+        self.kinds = [kind for kind, _ in read]
+        pools = [({}, 0) if counts is None else without_rare(counts) for _, counts in read]
         self.codes = [
             None if counts is None else {text: code for code, text in enumerate(kept)}
-            for (_, counts, _), (kept, _) in zip(read, pools, strict=True)
+            for (_, counts), (kept, _) in zip(read, pools, strict=True)
         ]
         self.pooled = {j: n for j, (_, n) in enumerate(pools) if n}
         self.later: dict[int, LaterCategories] = {}
-        for j, ((_, counts, _), (kept, _)) in enumerate(zip(read, pools, strict=True)):
+        for j, ((_, counts), (kept, _)) in enumerate(zip(read, pools, strict=True)):
             if counts is not None and (later := later_categories(counts, kept, len(frame))):
                 self.later[j] = later
         self.whole = {}
-        for j, (kind, _, spelling) in enumerate(read):
+        for j, kind in enumerate(self.kinds):
             if kind == NUMBERS:
-                found = (
-                    _numbers(owner, columns[j], kind, spelling)
-                    if numbers is None
-                    else numbers[:, j]
-                )
+                found = _numbers(owner, columns[j], kind) if numbers is None else numbers[:, j]
                 if origin := _origin(columns[j], found):
                     self.whole[j] = origin
         self.origins = np.zeros(len(read))
@@ -118,9 +109,6 @@ class TableEncoder(Stated):
             if codes is not None:
                 check_list("codes", list(codes), str)
                 check_same("codes", sorted(codes.values()), list(range(len(codes))))
-        check_list("spellings", self.spellings, Spelling, len(self.kinds))
-        for spelling in self.spellings:
-            check_spelling("spellings", spelling)
         for name, columns in (("pooled", CATEGORIES), ("whole", NUMBERS)):
             numbers = getattr(self, name)
             check_is(name, numbers, dict)
@@ -178,10 +166,10 @@ class TableEncoder(Stated):
 
     def _matrix(self, owner: str, columns: list[Column], n_rows: int) -> np.ndarray:
         matrix = np.empty((n_rows, len(columns)))
-        read = zip(self.kinds, self.codes, self.spellings, columns, strict=True)
-        for j, (kind, codes, spelling, column) in enumerate(read):
+        read = zip(self.kinds, self.codes, columns, strict=True)
+        for j, (kind, codes, column) in enumerate(read):
             if codes is None:
-                matrix[:, j] = _numbers(owner, column, kind, spelling, self.whole.get(j, 0))
+                matrix[:, j] = _numbers(owner, column, kind, self.whole.get(j, 0))
                 continue
             found, counts = self._coded(owner, column, j)
             if j not in self.pooled:  # else learners know what new ones are like
@@ -277,18 +265,17 @@ class TableEncoder(Stated):
         return (
             self.kinds == other.kinds
             and self.codes == other.codes
-            and self.spellings == other.spellings
             and self.whole == other.whole
             and np.array_equal(self.origins, other.origins)
         )
 
 
-#: What a column holds, how often each of its categories occurs, and how its text spells numbers.
-_Read = tuple[str, dict[str, int] | None, Spelling]
+#: What a column holds, and how often each of its categories occurs.
+_Read = tuple[str, dict[str, int] | None]
 
 
 def _read(owner: str, column: Column) -> _Read:
-    """Read a column of the first batch. Warns if it is almost entirely numbers, but not quite."""
+    """Read a column of the first batch."""
     if column.holds != OBJECTS:
         if not column.holds:
             raise InvalidValueError(
@@ -296,29 +283,23 @@ def _read(owner: str, column: Column) -> _Read:
                 "numbers, Booleans, times, text or categories",
                 "put one number, Boolean, time or string in each cell; or leave the column out",
             )
-        return (NUMBERS if column.holds == TRUTH else column.holds), None, PLAIN
+        return (NUMBERS if column.holds == TRUTH else column.holds), None
     with naming(f"{owner}: column {column.name!r} of X", column):
-        kinds, spelling = (set(), PLAIN) if column.categorical else column.kinds_of_text()
+        kinds = set() if column.categorical else column.kinds()
     if len(kinds) > 1 and kinds != {NUMBERS, OBJECTS}:
         raise InvalidValueError(
             f"{owner}: column {column.name!r} of X holds {' and '.join(sorted(kinds))}",
             "keep one kind in a column; pandas.to_datetime makes dates",
         )
     if kinds and OBJECTS not in kinds:
-        return kinds.pop(), None, spelling
+        return kinds.pop(), None
     with naming(f"{owner}: column {column.name!r} of X", column):
         forms = first_forms(map(as_text, column.distinct()))
         counts = dict.fromkeys(sorted(forms.values()), 0)
         _, values, often = column.occurring()
         for value, n in zip(values, often.tolist(), strict=True):
             counts[forms[composed(as_text(value))]] += n
-    if not column.categorical and (why := why_doubtful(list(counts))) is not None:
-        warn(
-            f"{owner}: column {column.name!r} of X is read as categories: {why}. Remedy: correct "
-            f"such cells, or make them missing; if they are names, X[{column.name!r}] = "
-            f"X[{column.name!r}].astype('category')."
-        )
-    return CATEGORIES, counts, PLAIN
+    return CATEGORIES, counts
 
 
 def _origin(column: Column, numbers: np.ndarray) -> int:
@@ -341,12 +322,10 @@ def _check_names(owner: str, frame: Any) -> None:
         raise InvalidValueError(f"{owner}: X has no columns", "pass at least one column")
 
 
-def _numbers(
-    owner: str, column: Column, kind: str, spelling: Spelling, origin: int = 0
-) -> np.ndarray:
+def _numbers(owner: str, column: Column, kind: str, origin: int = 0) -> np.ndarray:
     """Return the numbers of a column that held numbers or times in the first batch."""
     try:
-        return column.read(kind, spelling, origin=origin)
+        return column.read(kind, origin)
     except OtherKindError as error:
         why = f": {error}" if str(error) else ""
         if error.value is not None and column.holds == OBJECTS:
@@ -359,10 +338,9 @@ def _numbers(
 
 
 def _converted(column: Column, kind: str) -> str:
-    """Return a line of code that converts text to times, or numbers to categories."""
+    """Return a line of code that converts text to numbers or times."""
     if column.holds != OBJECTS:
         return ""
-    x = f"X[{column.name!r}]"
-    if kind == NUMBERS:
-        return f"; if it holds names, {x} = {x}.astype('category') from the first batch on"
-    return f", here with {x} = pandas.to_datetime({x}{', utc=True' if kind == ZONED else ''})"
+    x, utc = f"X[{column.name!r}]", ", utc=True" if kind == ZONED else ""
+    made = f"to_numeric({x})" if kind == NUMBERS else f"to_datetime({x}{utc})"
+    return f", here with {x} = pandas.{made}"

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons.forms import spelled_as
 from trickless.tables.columns import Column, columns_of
 from trickless.tables.kinds import OBJECTS, TIMES, kind_of_time
@@ -122,57 +121,3 @@ def stacked(frames: list[Any]) -> Any:
         whole = pandas.concat(values, ignore_index=True)
         series.append(whole.astype("category") if categorical else whole)
     return pandas.concat(series, axis=1)
-
-
-def frame_of(X: Any, known: Iterable[str] = ()) -> Any:
-    """Return a pandas data frame whose column names are text. Integers keep all their digits.
-
-    Names are spelled like ``known`` ones that have another Unicode form.
-    """
-    if hasattr(X, "get_columns") and "Object" not in map(str, X.dtypes):
-        X = X.to_arrow()
-    if type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "schema"):
-        import pandas
-        import pyarrow
-
-        def exact(type_: Any) -> Any:
-            return pandas.ArrowDtype(type_) if pyarrow.types.is_integer(type_) else None
-
-        for i, field in enumerate(X.schema):
-            kind = field.type
-            if pyarrow.types.is_dictionary(kind) and str(kind.index_type).startswith("u"):
-                texts = X.column(i).cast(kind.value_type)  # pandas takes signed indices only
-                X = X.set_column(i, field.name, texts)
-        try:
-            X = X.to_pandas(types_mapper=exact, ignore_metadata=True)
-        except pyarrow.ArrowInvalid as error:
-            raise InvalidValueError(
-                f"TableModel: pandas cannot convert X: {error}",
-                "store times of day in microseconds, or as text",
-            ) from error
-    elif hasattr(X, "to_pandas"):
-        X = X.to_pandas()
-    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
-        raise InvalidTypeError(
-            f"TableModel: X is a {type(X).__name__}, but the model finds columns by name",
-            "pass a pandas data frame, or an object with a method to_pandas",
-        )
-    return with_names_as_text(X, known)
-
-
-def column_of(frame: Any, name: str) -> Any:
-    """Return the one column with a name."""
-    if name not in frame.columns:
-        remedy = (
-            "call X.reset_index(), which makes columns of its index"
-            if name in frame.index.names
-            else "pass the columns of the table that the model was fitted to. X has "
-            f"{list(frame.columns)[:10]}"
-        )
-        raise InvalidValueError(f"TableModel: X has no column {name!r}", remedy)
-    column = frame[name]
-    if column.ndim > 1:
-        raise InvalidValueError(
-            f"TableModel: X has {column.shape[1]} columns {name!r}", "keep one of them"
-        )
-    return column

@@ -3,11 +3,14 @@ r"""The evidence of least squares read as a Gaussian process: the likelihood of 
 For noise of variance s, coefficients have the prior 𝒩(0, s / (n ρ)) and the constant has a flat
 prior. Integrating over all of them [1]_ gives
 
-.. math:: \log p(y) = -\frac{n - m}{2} \log(2 \pi s) - \frac{m}{2} \log n
+.. math:: \log p(y) = -\frac{N - m}{2} \log(2 \pi s) - \frac{m}{2} \log n
     - \frac12 \sum_j \log\Big(1 + \frac{λ_j}{ρ}\Big) - \frac{n E(ρ)}{2 s}
+    - \frac12 \sum_i \log \frac{Σ w}{n w_i}
 
-with m = 1 if there is a constant and m = 0 if not, the eigenvalues λ of the covariance of the
-activations, and E(ρ) the least mean square residual plus ρ |β|².
+for N rows of weights w, whose effective number is n. The noise of row i has the variance
+s Σw / (n w_i). If rows fade, N is their effective number, and a row counts in the last sum for what
+is left of it. m is 1 if there is a constant and 0 if not, λ are the eigenvalues of the covariance
+of the activations, and E(ρ) is the least mean square residual plus ρ |β|².
 
 References
 ----------
@@ -33,12 +36,13 @@ def log_evidence(
     moments: Moments, solution: Solution, noise: np.ndarray, n_jobs: int | None = 1
 ) -> np.ndarray:
     """Return log p(y) of each output at the ridges of a solution, for noise of some variances."""
-    n, m = moments.n, moments.n_constants
+    n, n_once, m = moments.n, moments.n_once, moments.n_constants
     energy = residual_variance(moments, solution) + solution.ridge * _squares(solution)
     ridges, which = np.unique(solution.ridge, return_inverse=True)
     widths = np.array([_log_widths(moments, ridge, n_jobs) for ridge in ridges])[which]
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_noise = (n - m) * np.log(2 * np.pi * noise) + m * np.log(n)
+        of_noise = (n_once - m) * np.log(2 * np.pi * noise) + m * np.log(n)
+        of_noise += n_once * moments.log_noise
         found = -0.5 * (of_noise + widths + n * energy / noise)
     return np.where(noise > 0, found, np.inf)  # of targets that do not vary
 
@@ -55,7 +59,7 @@ def slopes_of_evidence(
     left = np.array([residual_freedom(moments, ridge) for ridge in ridges])[which]
     energy = residual_variance(moments, solution) + squares
     of_ridge = 0.5 * (n - m - left - n * squares / noise)
-    return of_ridge, 0.5 * (n * energy / noise - (n - m))
+    return of_ridge, 0.5 * (n * energy / noise - (moments.n_once - m))
 
 
 def _squares(solution: Solution) -> np.ndarray:
@@ -67,7 +71,7 @@ def solve_by_evidence(moments: Moments, n_jobs: int | None = 1) -> Solution:
     """Minimise at the ridge with the greatest evidence, at the best variance of the noise for it.
 
     The ridge is found on the grid of cross-validation, and then between its neighbours. There the
-    best variance, n E(ρ) / (n − m), equals the residual sum of squares over the residual degrees of
+    best variance, n E(ρ) / (N − m), equals the residual sum of squares over the residual degrees of
     freedom (D. J. C. MacKay, "Bayesian interpolation", Neural Computation 4, 1992, Section 4).
     """
     path = path_of(moments, n_jobs)
@@ -92,7 +96,7 @@ def _losses(path: Path | Tridiagonal, log_ridge: float) -> np.ndarray:
     """−2 log p(y) of each output at a ridge and the best noise for it, up to a constant."""
     moments, ridge = path.moments, float(np.exp(log_ridge))
     energy = np.maximum(path.energy(ridge), CANCELLATION * moments.y_variance)
-    left = moments.n - moments.n_constants
+    left = moments.n_once - moments.n_constants
     # Targets that do not vary have no energy at any ridge.
     logs = np.log(energy, out=np.zeros_like(energy), where=energy > 0)
     return left * logs + np.log1p(path.eigenvalues / ridge).sum()

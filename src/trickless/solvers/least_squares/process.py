@@ -11,7 +11,7 @@ from trickless.arrays.places import to_host
 from trickless.functions.activations import by_neuron_in_blocks
 from trickless.functions.network import Network, activate_alike
 from trickless.functions.stream import NeuronStream, Purpose, generator, in_precision
-from trickless.solvers.least_squares.certainty import Posterior
+from trickless.solvers.least_squares.certainty import Posterior, residual_freedom
 from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.statistics import Moments
 
@@ -54,6 +54,13 @@ class Process(NamedTuple):
     def deviations(self, X: Any) -> np.ndarray:
         """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
         return np.sqrt(self.noise_of_new + self.variances(X))
+
+    def freedom(self) -> np.ndarray:
+        """Degrees of freedom of the noise of each output, at least 1."""
+        freedom = np.empty(len(self.noise))
+        for ridge in np.unique(self.solution.ridge):
+            freedom[self.solution.ridge == ridge] = residual_freedom(self.moments, ridge)
+        return np.maximum(freedom, 1.0)
 
     def covariance(self, X: Any) -> np.ndarray:
         """Covariance of the function between rows, shape (n_rows, n_rows, n_outputs)."""

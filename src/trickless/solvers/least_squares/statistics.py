@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
+from scipy.special import xlogy
 
 from trickless.arrays.places import HOST, Place, place_of, to_host
 from trickless.arrays.stated import (
@@ -35,6 +36,8 @@ from trickless.solvers.outputs import NewOutputs
 ROUNDED_FROM = 4096
 #: Weights count as equal if their effective number equals the number of rows up to this share.
 _SAME = 1e-9
+#: Numbers that add up over rows.
+_ADDED = "n_rows", "weight", "weight_square", "fresh", "fresh_square", "log_weight"
 #: Activations of the same row in different batches are equal up to this share, from rounding.
 _ALIKE = 1e-5
 #: Rounding errors of the eigenvalues of a Gram matrix, as a share of its trace.
@@ -73,6 +76,8 @@ class Statistics(Stated):
     weight, weight_square : float
         Σ w and Σ w² of the sample weights w, which also weight all sums above. Rows without
         weights have w = 1.
+    fresh, fresh_square, log_weight : float
+        Σ a, Σ a² and Σ a log (w / a), where a is what is left of a row after fading, 1 at first.
     sample : RowSample or None
         Some of the rows, if the owner of the sums adds them.
     rounded : float
@@ -95,6 +100,9 @@ class Statistics(Stated):
         self.n_rows = 0
         self.weight = 0.0
         self.weight_square = 0.0
+        self.fresh = 0.0
+        self.fresh_square = 0.0
+        self.log_weight = 0.0
         self.sample: RowSample | None = None
         self.rounded = 0.0
 
@@ -113,8 +121,9 @@ class Statistics(Stated):
                 check_array("Y of kept", Y, "f4 f8", (len(Z), n_outputs + 1))
                 check_array("fresh of kept", fresh, "f8", (len(Z),), 0)
         check_count("n_rows", self.n_rows, 0)
-        for name in ("weight", "weight_square", "rounded"):
+        for name in ("weight", "weight_square", "fresh", "fresh_square", "rounded"):
             check_number(name, getattr(self, name), 0)
+        check_number("log_weight", self.log_weight)
         check_is("sample", self.sample, RowSample | None)
         if self.sample is not None:
             check_array("targets of sample", self.sample.targets, "f4 f8", (None, n_outputs))
@@ -176,6 +185,10 @@ class Statistics(Stated):
         self.n_rows += int(np.count_nonzero(weight))
         self.weight += weight.sum()
         self.weight_square += (weight**2).sum()
+        fresh = (weight > 0) * (1.0 if fresh is None else fresh)
+        self.fresh += fresh.sum()
+        self.fresh_square += (fresh**2).sum()
+        self.log_weight += xlogy(fresh, weight).sum() - xlogy(fresh, fresh).sum()
         Y = np.column_stack([y, np.ones(len(y))]) * np.sqrt(weight)[:, None]
         self.make_room(len(y))
         if self.kept is None and place_of(self.gram) is not HOST:
@@ -190,7 +203,7 @@ class Statistics(Stated):
             Z = Z * Y[:, -1:]
             with linear_algebra(n_jobs, Z.size * Y.shape[1]):
                 sums += Z.T @ Y
-            self.kept.append(KeptRows(Z, Y, np.ones(len(y)) if fresh is None else fresh))
+            self.kept.append(KeptRows(Z, Y, fresh))
         self.cross += sums[:, :-1]
         self.z_sum += sums[:, -1]
 
@@ -220,9 +233,8 @@ class Statistics(Stated):
         self.y_sum += other.y_sum + other.weight * shift
         self.y_square += other.y_square + 2 * shift * other.y_sum + other.weight * shift**2
         self.add_sample(other.sample)
-        self.n_rows += other.n_rows
-        self.weight += other.weight
-        self.weight_square += other.weight_square
+        for name in _ADDED:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.rounded += other.rounded
 
     def without(self, batch: Statistics) -> Statistics:
@@ -237,7 +249,7 @@ class Statistics(Stated):
         else:
             other.kept = _others(self.kept, batch.kept or [])
         other.cross = self.cross - batch.cross
-        for name in ("z_sum", "y_sum", "y_square", "n_rows", "weight", "weight_square"):
+        for name in ("z_sum", "y_sum", "y_square", *_ADDED):
             setattr(other, name, getattr(self, name) - getattr(batch, name))
         other.rounded = self.rounded + batch.rounded
         return other
@@ -259,7 +271,10 @@ class Statistics(Stated):
     @property
     def n_effective(self) -> float:
         """Kish's effective number of rows (Σ w)² / Σ w²."""
-        n = self.weight**2 / self.weight_square
+        return self._kish(self.weight, self.weight_square)
+
+    def _kish(self, weight: float, square: float) -> float:
+        n = weight**2 / square
         return n if n < self.n_rows * (1 - _SAME) else self.n_rows
 
     def add_sample(self, sample: RowSample | None) -> None:
@@ -275,7 +290,9 @@ class Statistics(Stated):
         other = self._copied(lambda gram: gram * factor)
         for name in ("cross", "z_sum", "y_sum", "y_square", "weight", "rounded"):
             setattr(other, name, getattr(self, name) * factor)
-        other.weight_square = self.weight_square * factor**2
+        other.fresh, other.log_weight = self.fresh * factor, self.log_weight * factor
+        for name in ("weight_square", "fresh_square"):
+            setattr(other, name, getattr(self, name) * factor**2)
         if other.kept is not None:
             other.kept = [
                 KeptRows(Z * root, Y * root, fresh * factor) for Z, Y, fresh in other.kept
@@ -337,6 +354,9 @@ class Statistics(Stated):
             least_ridge=FLOOR * self.rounded / self.weight,
             n_constants=int(fit_intercept),
         )
+        n = moments.n_once = self._kish(self.fresh, self.fresh_square)
+        of_mean = np.log(self.weight / self.fresh) - self.log_weight / self.fresh
+        moments.log_noise = float(of_mean + np.log(n / moments.n))
         if kept := self.kept:
             scale = 1 / self.weight**0.5
             Z = np.concatenate([rows.Z for rows in kept])
@@ -397,7 +417,8 @@ class Moments:
     accurate enough for ridges of at least ``least_ridge``. If rows are few, it is RᵀR, and the
     covariance with the targets is RᵀY. Then ``rows`` are (R, Y), centred and multiplied by the
     roots of ``share``, the weights of the rows divided by their sum. ``n_constants`` is 0 if there
-    is no intercept; the means are then 0.
+    is no intercept; the means are then 0. ``n_once`` is the number of rows whatever their weights,
+    or their effective number if they fade. ``log_noise`` is the mean of log (Σw / (n w)) over rows.
 
     References
     ----------
@@ -415,6 +436,8 @@ class Moments:
     rows: KeptRows | None = None
     share: np.ndarray | None = None
     n_constants: int = 1
+    n_once: float = 0.0
+    log_noise: float = 0.0
 
     @property
     def place(self) -> Place:
