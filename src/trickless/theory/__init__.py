@@ -2,17 +2,12 @@
 
 from trickless.theory.concentration import empirical_bernstein_radius, hoeffding_radius
 from trickless.theory.doubly_stochastic import DoublyStochasticBound, doubly_stochastic_bound
-from trickless.theory.kitchen_sinks import (
-    KitchenSinksBound,
-    kitchen_sinks_bound,
-    kitchen_sinks_neurons,
-)
+from trickless.theory.kitchen_sinks import KitchenSinksBound, kitchen_sinks_bound
 from trickless.theory.shrinking_gradient import (
     ShrinkingGradientConstants,
     shrinking_gradient_constants,
     shrinking_gradient_draws,
     shrinking_gradient_guarantee,
-    shrinking_gradient_horizon,
     shrinking_gradient_regret,
 )
 from trickless.theory.tracking import shrinking_gradient_tracking_regret
@@ -25,11 +20,9 @@ __all__ = [
     "empirical_bernstein_radius",
     "hoeffding_radius",
     "kitchen_sinks_bound",
-    "kitchen_sinks_neurons",
     "shrinking_gradient_constants",
     "shrinking_gradient_draws",
     "shrinking_gradient_guarantee",
-    "shrinking_gradient_horizon",
     "shrinking_gradient_regret",
     "shrinking_gradient_tracking_regret",
 ]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from trickless.errors import InvalidValueError
 from trickless.rules import anything, check_value, integer, is_real, positive
 from trickless.theory.checks import ANY_INTEGER, in_range
 
@@ -109,84 +108,24 @@ def kitchen_sinks_bound(
     0.0419
     """
     owner = "kitchen_sinks_bound"
-    check_value(owner, "n_rows", n_rows, _ROWS)
+    check_value(owner, "n_rows", n_rows, integer(1, "it counts training rows", ANY_INTEGER))
     check_value(owner, "n_neurons", n_neurons, integer(1, "it counts draws of w", ANY_INTEGER))
-    steepness = _steepness(owner, weight_bound, lipschitz, delta, width, bound)
-    estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
-    approximation = steepness * _deviation(delta) / math.sqrt(n_neurons)
-    return KitchenSinksBound(2 * estimation + approximation, estimation, approximation)
-
-
-@in_range
-def kitchen_sinks_neurons(
-    excess_risk: float,
-    n_rows: int,
-    weight_bound: float,
-    lipschitz: float,
-    delta: float,
-    *,
-    width: int = 1,
-    bound: float = 1.0,
-) -> int:
-    r"""Compute the number of neurons that :func:`kitchen_sinks_bound` needs for an excess risk.
-
-    Parameters
-    ----------
-    excess_risk : float
-        Largest excess risk allowed.
-    n_rows, weight_bound, lipschitz, delta, width, bound
-        See :func:`kitchen_sinks_bound`.
-
-    Returns
-    -------
-    int
-        The number of neurons.
-
-    Raises
-    ------
-    ValueError
-        If no number of neurons is enough with so few rows. The message says how many rows are.
-
-    Examples
-    --------
-    >>> from trickless.theory import kitchen_sinks_neurons
-    >>> kitchen_sinks_neurons(0.05, 10**6, 1.0, 1.0, delta=0.05)
-    6561
-    """
-    owner = "kitchen_sinks_neurons"
-    check_value(owner, "excess_risk", excess_risk, positive("excess_risk=0.1 is a start"))
-    check_value(owner, "n_rows", n_rows, _ROWS)
-    steepness = _steepness(owner, weight_bound, lipschitz, delta, width, bound)
-    estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
-    left = excess_risk - 2 * estimation
-    if left <= 0:
-        enough = math.floor(n_rows * (2 * estimation / excess_risk) ** 2) + 1
-        raise InvalidValueError(
-            f"{owner}: excess_risk={excess_risk!r} cannot be guaranteed for n_rows={n_rows}: the "
-            f"estimation error alone may be {2 * estimation:.3g}, for any number of neurons",
-            f"more than {enough} rows, or a larger excess_risk",
-        )
-    return math.ceil((steepness * _deviation(delta) / left) ** 2)
-
-
-_ROWS = integer(1, "it is the number of training rows", ANY_INTEGER)
-_BELOW_HALF = anything(
-    "a number above 0 and below 1/2, since the bound holds with probability 1 - 2 delta",
-    "delta=0.05 is usual",
-    lambda v: is_real(v) and 0 < v < 0.5,
-)
-
-
-def _steepness(
-    owner: str, weight_bound: Any, lipschitz: Any, delta: Any, width: Any, bound: Any
-) -> float:
-    """Compute L times the largest decision value, C √p sup |ψ|."""
     check_value(owner, "weight_bound", weight_bound, positive("weight_bound=1.0 is a start"))
     check_value(owner, "lipschitz", lipschitz, positive("lipschitz=1.0 is for the hinge"))
     check_value(owner, "delta", delta, _BELOW_HALF)
     check_value(owner, "width", width, integer(1, "width=2 is for cosines and sines"))
     check_value(owner, "bound", bound, positive("bound=1.0 is for most families"))
-    return float(lipschitz) * float(weight_bound) * math.sqrt(width) * float(bound)
+    steepness = float(lipschitz) * float(weight_bound) * math.sqrt(width) * float(bound)
+    estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
+    approximation = steepness * _deviation(delta) / math.sqrt(n_neurons)
+    return KitchenSinksBound(2 * estimation + approximation, estimation, approximation)
+
+
+_BELOW_HALF = anything(
+    "a number above 0 and below 1/2, since the bound holds with probability 1 - 2 delta",
+    "delta=0.05 is usual",
+    lambda v: is_real(v) and 0 < v < 0.5,
+)
 
 
 def _deviation(delta: float) -> float:

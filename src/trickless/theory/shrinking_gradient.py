@@ -155,6 +155,13 @@ def shrinking_gradient_guarantee(horizon: int, norm_bound: float) -> float:
     fixed number there. The last term accounts for wrong shrinks. The other terms are the bound of
     :func:`shrinking_gradient_regret` for a variance of 1.
 
+    Divided by T, the bound is on the expected excess risk :math:`E\, \frac12 (f(x) - y)^2` of the
+    average over rounds on T independent rows, against the functions with a norm of at most B
+    (Corollary 1 of [1]_). It falls below ε after about :math:`2.3\, B^2 / \varepsilon^2` rows. The
+    corollary is about the expansion, with nothing taken from its rows: neither a length scale nor,
+    with ``y_range="auto"``, the range of the targets. A frozen network of n neurons, which
+    ``predict`` uses, adds at most :math:`\|f\|^2 / (2n)`.
+
     Parameters
     ----------
     horizon : int
@@ -183,69 +190,10 @@ def shrinking_gradient_guarantee(horizon: int, norm_bound: float) -> float:
     >>> round(shrinking_gradient_guarantee(10_000, norm_bound=1.0), 1)
     152.3
     """
-    return _guarantee("shrinking_gradient_guarantee", horizon, norm_bound)
-
-
-def _guarantee(owner: str, horizon: int, norm_bound: float) -> float:
-    eta, gamma = _step_and_gamma(owner, horizon, norm_bound)
+    eta, gamma = _step_and_gamma("shrinking_gradient_guarantee", horizon, norm_bound)
     T, B = float(horizon), float(norm_bound)
     wrong = T / (2 * eta * gamma) * ((16 * B + 1) * eta * T / 4 + B) ** 2
     return (B**2 / (2 * eta) + eta * T + wrong) / (1 - eta)
-
-
-@in_range
-def shrinking_gradient_horizon(excess_risk: float, norm_bound: float) -> int:
-    r"""Compute the number of rounds that Shrinking Gradient needs for a small excess risk.
-
-    It is the least T for which :func:`shrinking_gradient_guarantee` is at most :math:`\varepsilon
-    T`, about :math:`2.3\, B^2 / \varepsilon^2`. Corollary 1 of [1]_ is about the average
-    :math:`\frac1T \sum_t f_t` over rounds on T independent rows. Its expected risk :math:`E\,
-    \frac12 (f(x) - y)^2` is at most :math:`\varepsilon` above the risk of the best function with a
-    norm of at most B.
-
-    Parameters
-    ----------
-    excess_risk : float
-        Largest excess risk ε allowed.
-    norm_bound : float
-        Norm B of the functions competed with.
-
-    Returns
-    -------
-    int
-        The number of rounds.
-
-    Notes
-    -----
-    The corollary is about the expansion, with nothing taken from its rows: neither a length scale
-    nor, with ``y_range="auto"``, the range of the targets. A frozen network of n neurons, which
-    ``predict`` uses, adds at most :math:`\|f\|^2 / (2n)` to the expected risk.
-
-    References
-    ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
-       kernel trick", ICML 2017, Corollary 1. One version prints :math:`T = O(B / \varepsilon^2)`.
-
-    Examples
-    --------
-    >>> from trickless.theory import shrinking_gradient_horizon
-    >>> shrinking_gradient_horizon(0.05, norm_bound=1.0)
-    950
-    """
-    owner = "shrinking_gradient_horizon"
-    check_value(owner, "excess_risk", excess_risk, positive("excess_risk=0.1 is a start"))
-    check_value(owner, "norm_bound", norm_bound, positive("norm_bound=1.0 is a good start"))
-    low = math.floor(16 * float(norm_bound) ** 2)  # T must be larger for the step to be below 1/8
-    high = low + 1
-    while _guarantee(owner, high, norm_bound) > excess_risk * high:
-        low, high = high, 2 * high
-    while high - low > 1:  # the bound over T falls with T
-        middle = (low + high) // 2
-        if _guarantee(owner, middle, norm_bound) > excess_risk * middle:
-            low = middle
-        else:
-            high = middle
-    return high
 
 
 @in_range
