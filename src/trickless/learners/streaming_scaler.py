@@ -31,10 +31,12 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
 
     A value x becomes :math:`(x - m) / s`, with the weighted mean m and standard deviation s of its
     column. With a half-life h, a row that is followed by a others has the weight
-    :math:`2^{-a / h}`. Without one, this is scikit-learn's ``StandardScaler``, up to rounding.
+    :math:`2^{-a / h}`. Missing values (NaN) are left out of both, and stay missing. A constant
+    column is centred and not scaled.
 
-    Batches of any size give the same mean and variance, up to rounding. Missing values (NaN) are
-    left out of both, and stay missing. A constant column is centred and not scaled.
+    Outliers do no harm: a value beyond :math:`m \pm 5 s` counts as this bound [3]_. As long as
+    there is none, m and s are the plain mean and standard deviation up to rounding, the same for
+    batches of any size, and without a half-life those of scikit-learn's ``StandardScaler``.
 
     Parameters
     ----------
@@ -49,7 +51,8 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
     Attributes
     ----------
     mean_, var_ : arrays of shape (n_features,)
-        Weighted mean and variance of each column, NaN as long as it has no value.
+        Weighted mean and variance of each column, of clipped values. NaN as long as it has no
+        value.
     scale_ : array of shape (n_features,) or None
         What columns are divided by: the square root of ``var_``, or 1 for a constant column. None
         if ``with_std=False``.
@@ -66,9 +69,15 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
     Notes
     -----
     **In a stream.** Learn each batch before you transform it: its own rows are then among those
-    that give the scale, so that a value is at most :math:`1 / \sqrt{p}` standard deviations away
-    from the mean if its row has the share p of all weight. No targets are used, so errors on new
-    rows stay errors on new rows.
+    that give the scale. No targets are used, so errors on new rows stay errors on new rows.
+
+    **Outliers.** Bounds follow from all rows up to the end of a batch, or of 4,096 rows of it. One
+    outlier among n rows multiplies the variance by :math:`1 / (1 - 25 / n)` at most, and a share of
+    ε by :math:`1 / (1 - 25 ε)`. If values beyond the bound have about 4 % of the weight or more,
+    they count in full: they are no exception, and a change of scale is thus followed within a fifth
+    of a half-life. They also count in full in the first 26 rows, and where all other values are
+    equal, as in the counts of a rare event. Begin with a batch of 50 rows or more if you can.
+    Values themselves are not clipped by ``transform``.
 
     **With Kitchen Sinks.** The family of Kitchen Sinks takes its length scale from the first batch,
     which suits later rows only if they have the same scale. If the scale drifts, let the scaler
@@ -82,6 +91,8 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
        Communications of the ACM 22, 1979.
     .. [2] T. F. Chan, G. H. Golub and R. J. LeVeque, "Algorithms for computing the sample variance:
        analysis and recommendations", The American Statistician 37, 1983.
+    .. [3] P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical
+       Statistics 35, 1964, Proposal 2.
 
     Examples
     --------
@@ -174,6 +185,9 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
     @completed_by(LEARNING)
     def merge(self, other: StreamingScaler) -> StreamingScaler:
         """Add the rows of another scaler, as if this one had learned them as well.
+
+        Each row counts as it did in its own scaler, where it was compared with the rows of that
+        scaler alone.
 
         Parameters
         ----------

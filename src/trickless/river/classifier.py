@@ -39,10 +39,11 @@ class KitchenSinksClassifier(Learner, base.MiniBatchClassifier):
 
     Nothing needs to be set. Rows are dictionaries of numbers, Booleans, strings, dates, datetimes
     and durations, and need no scaler. Numbers are standardised by their recent mean and deviation,
-    and a missing number counts as the mean, or as 0 in a ``collections.Counter``. Each string or
-    other hashable value has a column of its own. Dates become numbers, with cosine and sine of the
-    time of day, of the week and of the year. Features may be missing, appear later or disappear,
-    and so may labels.
+    and count as at most 5 deviations, for both of these as well, so that outliers do no harm. A
+    missing number counts as the mean, or as 0 in a ``collections.Counter``. Each string or other
+    hashable value has a column of its own. Dates become numbers, with cosine and sine of the time
+    of day, of the week and of the year. Features may be missing, appear later or disappear, and so
+    may labels.
 
     Labels may be delayed. Experts are then judged by what they predicted when you called
     ``predict_one`` with the same features, for which the last 1,024 such calls are kept, and

@@ -13,9 +13,10 @@ from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.river.learner import Learner
-from trickless.river.simple import LARGEST_TARGET, AbsoluteErrors, LastAndMean
+from trickless.river.simple import LARGEST_TARGET, AbsoluteErrors, LastAndMean, Reach
 from trickless.river.stream import Seen, Stream, last_number
 from trickless.rules import is_real, shown
+from trickless.solvers.moments import FAR, Moments
 
 #: The prior weight of the last target.
 _LAST = 0.5
@@ -35,6 +36,11 @@ class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
     Nothing needs to be set. Rows are dictionaries of numbers, Booleans, strings, dates and
     datetimes, and need no scaler. Targets may be delayed, as in the classifier.
 
+    After some rows, a target counts as at most 20 recent root mean squared errors away from its
+    prediction, so that a wrong number such as 1e9 does no harm. The limit grows tenfold each time
+    it is reached, and returns with a half-life of 500 rows. A new level of the targets is therefore
+    learned within a few rows, and a rare category whose targets are far away after a few of them.
+
     References
     ----------
     .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008.
@@ -46,7 +52,7 @@ class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
     >>> from trickless.river import KitchenSinksRegressor
     >>> model = KitchenSinksRegressor(seed=0)
     >>> evaluate.progressive_val_score(datasets.AirlinePassengers(), model, metrics.MAE())
-    MAE: 17.994937
+    MAE: 17.995143
     """
 
     def _begin(self) -> np.ndarray:
@@ -54,7 +60,7 @@ class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
         self._stream = Stream(owner, self.n_neurons, self.half_lives, seed, 2)
         self._simple, self._origin = LastAndMean(), 0.0
         n_experts = 2 * self._stream.machines.n_experts + LastAndMean.n_experts
-        self._errors = AbsoluteErrors(n_experts)
+        self._errors, self._reach = AbsoluteErrors(n_experts), Reach()
         prior = np.full(n_experts, (1 - _LAST) / (n_experts - 1))
         prior[-LastAndMean.n_experts] = _LAST
         return prior
@@ -78,8 +84,8 @@ class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
             If the target is not a number of at most 1e100 in size.
         """
         self._check_answer(y)
-        y = float(y)
         asked, n_rows = self._answered(x)
+        y = self._reach(float(y), float(self._weights @ asked.opinions))
         self._weigh(self._errors.learn(y - asked.opinions), n_rows)
         last = self._simple.last if self._simple.weight else y
         self._stream.learn(x, asked.last, (y, last), last_number(y), self._as_targets)
@@ -136,5 +142,8 @@ class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
     def _as_targets(self, answers: list[tuple[float, float]]) -> np.ndarray:
         targets = np.array(answers)
         if len(targets) > 1:  # the machines start over
-            self._origin = float(targets[:, 0].mean())
+            moments = Moments.none(2).after(targets)
+            reach = FAR * moments.scale
+            targets = np.clip(targets, moments.mean - reach, moments.mean + reach)
+            self._origin = self._simple.mean = float(moments.mean[0])
         return targets - self._origin

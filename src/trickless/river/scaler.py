@@ -1,21 +1,22 @@
-"""Standardisation of columns by means and deviations that forget."""
+"""Standardisation of columns by robust means and deviations that forget."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from trickless.solvers.moments import Moments
+from trickless.solvers.moments import FAR, Moments
 
 #: Half-life in rows: slower than most drifts, so that features keep their meaning.
 HALF_LIFE = 2000.0
-#: Standardised values are clipped at this many deviations.
-LARGEST = 5.0
 #: Numbers from here on have squares beyond the range of floats: they are clipped, and not averaged.
 _MOST = 1e100
 
 
 class Scaler:
-    """Faded mean and deviation of the columns of numbers; other columns stay unchanged."""
+    """Faded mean and deviation of the columns of numbers; other columns stay unchanged.
+
+    Values count as at most ``FAR`` deviations from the mean, and are clipped there.
+    """
 
     def __init__(self) -> None:
         self.moments = Moments.none(0)
@@ -29,6 +30,11 @@ class Scaler:
         self.moments = Moments(**{name: np.append(old[name], none[name]) for name in old})
         self.shift, self.rate = np.append(self.shift, 0.0 * new), np.append(self.rate, 1.0 - new)
         self.is_number = is_number
+
+    def start_over(self, rows: np.ndarray) -> None:
+        """Forget all rows, and learn these."""
+        self.moments = Moments.none(len(self.is_number))
+        self.learn(rows)
 
     def learn(self, rows: np.ndarray) -> None:
         """Add rows, the latest of which counts most. NaN and huge numbers do not count."""
@@ -47,4 +53,4 @@ class Scaler:
         missing = x != x  # also an infinity in a column without numbers
         if missing.any():
             x[missing] = 0.0
-        return np.minimum(np.maximum(x, -LARGEST, out=x), LARGEST, out=x)
+        return np.minimum(np.maximum(x, -FAR, out=x), FAR, out=x)

@@ -47,7 +47,6 @@ class Rows:
         self.cosines = Cosines(seed, n_neurons)
         self.n_rows = 0
         self._recent: list[np.ndarray] = []
-        self._kept: list[np.ndarray] = []
 
     def records(
         self, X: Any, answers: Any, check: Callable[[Any], None]
@@ -86,19 +85,18 @@ class Rows:
         """Add a row to the scale, and return the activations of all rows if they change."""
         self.n_rows += 1
         self._recent.append(raw)
-        kept = self.n_rows <= KEPT
-        if kept:
-            self._kept.append(raw)
-        doubled = kept and self.n_rows & (self.n_rows - 1) == 0
-        if doubled or (not kept and self.n_rows % _RESCALE == 0):
-            self.scaler.learn(self._padded(self._recent))
-            self._recent = []
-        if not doubled:
+        if self.n_rows > KEPT:
+            if self.n_rows % _RESCALE == 0:
+                self.scaler.learn(self._padded(self._recent))
+                self._recent = []
             return None
-        activations = self.activate(self._padded(self._kept))
+        if self.n_rows & (self.n_rows - 1):
+            return None
+        kept = self._padded(self._recent)
+        self.scaler.start_over(kept)
         if self.n_rows == KEPT:
-            self._kept = []
-        return activations
+            self._recent = []
+        return self.activate(kept)
 
     def _padded(self, rows: list[np.ndarray]) -> np.ndarray:
         """Return rows as an array, with missing values in columns that came later."""
