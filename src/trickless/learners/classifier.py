@@ -22,16 +22,8 @@ from trickless.intake.labels import Labels, LabelSets, spelled_as_classes
 from trickless.learners.arguments import GROWING, LABELS, LEARNING, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import WEIGHTED, sets_of_classes
-from trickless.rules import check_value, choice, with_remedies
+from trickless.rules import check_value, with_remedies
 from trickless.solvers.calibration import certain, each_apart, probabilities
-
-#: What a classifier that is compiled may answer.
-_METHODS = choice(
-    "predict",
-    "predict_proba",
-    "decision_function",
-    remedy="method='predict' answers with labels",
-)
 
 
 def _has_link(estimator: Any) -> bool:
