@@ -128,7 +128,6 @@ class LabelAnswer(Answer):
     """
 
     n_each = len(_FACTORS) + 1
-    spare: bool = False  # in files of older versions
 
     def __init__(self, n_outputs: int, exclusive: bool, spare: bool = False) -> None:
         super().__init__(n_outputs)

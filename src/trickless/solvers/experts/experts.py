@@ -111,8 +111,6 @@ class Experts(Stated):
         What weights of rows are divided by, so that they are about 1.
     """
 
-    unit: float = 1.0  # in files of older versions
-
     def __init__(
         self,
         streams: list[NeuronStream],
@@ -134,7 +132,7 @@ class Experts(Stated):
         self.lags = lags
         n_rates, n_outputs, n_targets = len(half_lives), answer.n_outputs, answer.n_targets
         self.origin = np.zeros(n_outputs)
-        self.n_rows = 0
+        self.n_rows, self.unit = 0, 1.0
         self.now = self.folded = 0.0
         self.lengths = np.zeros(self.n_groups)
         self.mass = np.zeros(n_rates)

@@ -54,9 +54,6 @@ class Delayed(Stated):
         The same of the rows since, at the age that they had then, divided by ``weight``.
     """
 
-    weight: float = np.inf  # in files of older versions
-    grown: float = 0.0
-
     def __init__(
         self,
         statistics: Statistics,
@@ -85,10 +82,8 @@ class Delayed(Stated):
         check_array("ridges", self.ridges, "f8", (None,), 0)
         check_array("which", self.which, "i8", (len(self.ridges),), 0)
         check_count("left", self.left, 0)
-        for name in ("now", "grown"):
+        for name in ("now", "grown", "weight"):
             check_number(name, getattr(self, name), 0)
-        if self.weight != np.inf:
-            check_number("weight", self.weight, 0)
         check_temperatures("temperatures", self.temperatures)
         check_is("machines", self.machines, Recursion)
 
