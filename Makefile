@@ -1,5 +1,6 @@
 # make demo          run the main job: three learners on real data, a table and a picture
 # make test          run the whole test suite
+# make test-kernels  laws that hold up to rounding, under each kernel of OpenBLAS that this processor has
 # make test-dask     test learning on a Dask cluster (installs Dask)
 # make test-aeon     cross-validation, pipelines and forecasts of aeon and sktime (installs them)
 # make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
@@ -80,6 +81,12 @@ FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/
 	src/trickless/river src/trickless/onnx
 CLUSTERS = tests/dask src/trickless/dask
 
+# What holds up to rounding, and the kernels of OpenBLAS that this processor can run. Those of Zen are Haswell's.
+UP_TO_ROUNDING = tests/arrays/test_kernels.py tests/functions/test_network.py \
+	tests/test_laws.py::test_an_answer_does_not_depend_on_the_rows_beside_it
+HAS = $(shell grep -qsw $(1) /proc/cpuinfo && echo $(2))
+KERNELS = $(call HAS,pni,Prescott) $(call HAS,avx2,Haswell) $(call HAS,avx512vl,SkylakeX)
+
 PYTHON ?= python3
 VENV ?= .venv
 OLDEST_VENV ?= $(VENV)-oldest
@@ -100,6 +107,11 @@ help:
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadgroup
+
+test-kernels: $(VENV)/.test
+	@for kernel in $(KERNELS); do for threads in 1 2; do echo "$$kernel, $$threads threads"; \
+		OPENBLAS_CORETYPE=$$kernel OPENBLAS_NUM_THREADS=$$threads \
+		$(BIN)/python -m pytest --quiet -n $(PROCESSES) --dist loadgroup $(UP_TO_ROUNDING) || exit; done; done
 
 test-frameworks: $(VENV)/.test-frameworks
 	$(BIN)/python -m pytest $(FRAMEWORKS)

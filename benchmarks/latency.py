@@ -1,6 +1,6 @@
 """Time of a prediction of one row, and rows a second of streams that are predicted and learned.
 
-One row: ``predict`` and ``compiled`` of our learners beside the same sum in bare NumPy, the Ridge
+One row: ``predict`` of our learners beside the same sum in bare NumPy, the Ridge
 and HistGradientBoosting of scikit-learn, LightGBM, and our models in onnxruntime. All predict the
 same rows of 20 columns, in turn, ten calls of each.
 
@@ -117,7 +117,6 @@ def one_row_actions(others):
     for name, model in ours.items():
         model.set_params(random_state=0, n_jobs=1).fit(X, y)
         actions[f"{name}, `predict`"] = of_rows(model.predict)
-        actions[f"{name}, `compiled`"] = model.compiled()
         if others["onnx"] and others["onnxruntime"]:
             actions[f"{name}, onnxruntime"] = as_onnx(model)
         if name.endswith(("Gaussian", "float64")):
@@ -139,9 +138,6 @@ def one_row_actions(others):
 def one_row(rounds, others):
     """Percentiles of the seconds of each action, timed in turn."""
     actions = one_row_actions(others)
-    for name, action in actions.items():  # models prepare themselves after some rows
-        for x in problem(IN_A_ROW, COLUMNS, seed=2)[0]:
-            action(x.astype(np.float32) if name.endswith("Gaussian, bare NumPy") else x)
     rows, _ = problem(500, COLUMNS, seed=1)
     single = rows.astype(np.float32)
     seconds = {name: [] for name in actions}

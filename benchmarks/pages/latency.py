@@ -48,7 +48,7 @@ def streams_table():
 def ways_table():
     """The median of each way to ask a model for one row, of models that have several."""
     result = results("latency")
-    ways = "`predict`", "`compiled`", "onnxruntime"
+    ways = "`predict`", "onnxruntime"
     medians = {}
     for name, each in result["rows"].items():
         model, _, way = name.rpartition(", ")

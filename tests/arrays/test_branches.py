@@ -1,6 +1,5 @@
 """Leaves and cuts of binary trees: both kinds of loops against plain Python."""
 
-import pickle
 from inspect import getmembers, isfunction
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from trickless.arrays import branches as of_numpy
 from trickless.arrays.branch_loops import BranchLoops, branch_loops
 from trickless.arrays.loops import loops
-from trickless.arrays.packed_branches import PackedBranches
 
 try:
     from trickless.arrays import compiled_branches as of_numba
@@ -75,33 +73,6 @@ def test_sums_over_few_rows_have_the_bits_of_those_over_many(module):
         for some in parts:
             few = checked.combine(bins[:, some], *trees, coef)
             np.testing.assert_array_equal(few, many[some])
-
-
-@both
-def test_packed_trees_have_the_bits_of_sums_over_rows(module, monkeypatch):
-    rng = np.random.default_rng(1)
-    run = BranchLoops(module, loops(np.inf if module is of_numba else 0))
-    monkeypatch.setattr("trickless.arrays.packed_branches.branch_loops", lambda n_leaves: run)
-    trees = [np.stack(some) for some in zip(*(tree(rng, 20, 5) for _ in range(9)), strict=True)]
-    trees[1][3, 9:] = trees[1][3, 4] = 0  # nodes that no row reaches, and a leaf of two nodes
-    trees[1][7, 0] = [5, 9]
-    trees[1][7, 5] = 9  # a node of two parents, at two levels
-    bins = rng.integers(0, 256, (5, 60), dtype=np.uint8)
-    for n_outputs, dtype in ((1, "f4"), (3, "f8")):
-        coef = rng.standard_normal((9, 21, n_outputs)).astype(dtype)
-        packed = pickle.loads(pickle.dumps(PackedBranches(*trees, coef, [4, 9], 5)))
-        columns, sets = packed.cuts
-        for row in bins.T:
-            tables = np.unpackbits(sets, axis=1).astype(bool)
-            total = np.ones(n_outputs)
-            packed.add(tables[np.arange(len(sets)), row[columns[:, 0]]], total)
-            parts = (slice(0, 4), slice(4, 9))
-            for part in parts:
-                few = *(each[part] for each in trees), coef[part]
-                total -= module.combine_few(row[:, None], *few)[0]
-            np.testing.assert_allclose(total, 1, atol=1e-12)
-    with pytest.raises(ValueError, match="not before its children"):
-        PackedBranches(trees[0], np.full_like(trees[1], 3), trees[2], coef, [9], 5)
 
 
 def nodes_problem(seed, few=False):

@@ -45,8 +45,8 @@ def test_a_model_of_the_demo_is_fitted_in_a_fresh_process():
     data = comparison.Data("digits", X[:300], y[:300] % 2, X[300:], y[300:] % 2)
     model = KitchenSinksClassifier("stumps", 100, random_state=0)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
-        row, _ = pool.submit(comparison.fit_and_predict, "stumps", model, data).result()
-    assert row.error == comparison.fit_and_predict("stumps", model, data)[0].error
+        row = pool.submit(comparison.fit_and_predict, "stumps", model, data).result()
+    assert row.error == comparison.fit_and_predict("stumps", model, data).error
 
 
 def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):

@@ -394,7 +394,7 @@ def columns(graph, frame):
     for each in graph.graph.input:
         column, kind = frame[each.name], each.type.tensor_type.elem_type
         if kind == 8:
-            values = column.where(column.notna(), "NA").astype(object)
+            values = column.where(column.notna(), "").astype(object)
             if each.name == "town":  # another Unicode form
                 values = values.str.normalize("NFD")
         elif column.dtype.kind == "M":

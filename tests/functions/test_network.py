@@ -7,7 +7,6 @@ from sklearn.base import clone
 import trickless
 from cases import FAMILIES, inputs, suited
 from trickless import Expansion, Network, NeuronStream
-from trickless.arrays.alike import MOST_FEW, least_rows
 from trickless.arrays.threads import ROWS_PER_BLOCK
 from trickless.functions.stream import BLOCK, StoredNeurons
 from trickless.neurons import FromFunction, Gaussian
@@ -69,35 +68,6 @@ def test_rows_threads_and_cache_change_nothing():
     np.testing.assert_allclose(rows, whole, rtol=1e-12, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["gaussian", "dense-tanh", "tabular", "on", "product", "deep"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_few_rows_need_no_whole_block(name, dtype, monkeypatch):
-    X = inputs(200, 4).astype(dtype)
-    neurons, sizes = clone(FAMILIES[name]).fit(X, np.random.default_rng(0)), []
-    network = random_network(neurons, BLOCK + 9, 2)
-    network.source = NeuronStream(neurons, 0, dtype)
-    network.coef = network.coef.astype(dtype)
-    many, combine = network(X), neurons.combine
-    monkeypatch.setattr(neurons, "combine", lambda X, *w: sizes.append(len(X)) or combine(X, *w))
-    one, few = network(X[:1]), network(X[:3])
-    tolerance = 1e-12 if dtype == "float64" else 1e-5
-    np.testing.assert_allclose(few, many[:3], rtol=tolerance, atol=tolerance)
-    np.testing.assert_array_equal(one, few[:1])
-    assert set(sizes) == {128} if name in ("deep", "tabular") else max(sizes) <= MOST_FEW
-
-
-def test_how_few_rows_are_rounded_alike():
-    """Either some rows have the bits of the block, or its own rows do not."""
-    rng = np.random.default_rng(0)
-    for dtype, shape in (("f4", (20, 256)), ("f8", (20, 256)), ("f8", (512, 1)), ("f4", (9, 2))):
-        row, matrix = rng.standard_normal((1, shape[0])), rng.standard_normal(shape).astype(dtype)
-        block = np.repeat(row.astype(dtype), 128, axis=0) @ matrix
-        n = least_rows(128, *shape, dtype, False)
-        few = np.repeat(row.astype(dtype), n, axis=0) @ matrix
-        assert (few == block[:n]).all() or (block != block[0]).any()
-    assert least_rows(128, 2**15, 2**7, "f4", True) == 128  # which is not tried
-
-
 def test_standard_error_is_that_of_a_sum_of_independent_terms():
     neurons = Gaussian(length_scale=2.0).fit(inputs(5, 3), np.random.default_rng(0))
     network = random_network(neurons, 300, 2)
@@ -144,7 +114,6 @@ def test_how_many_weights_are_held_at_once_changes_nothing(group_bytes, monkeypa
     stream = NeuronStream(neurons, 0, np.float64, cache_bytes=0)
     coef = np.random.default_rng(0).standard_normal((1000, 2, 2))
     network = Network(neurons, stream, coef, np.array([1.0, 2.0]))
-    expected, groups = network(X), len(list(network._groups(X)))
+    expected = network(X)
     monkeypatch.setattr(trickless.functions.network, "_GROUP_BYTES", group_bytes)
-    assert len(list(network._groups(X))) > groups == 1
     np.testing.assert_allclose(network(X), expected, rtol=1e-12)

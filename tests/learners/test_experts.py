@@ -101,6 +101,39 @@ def test_a_change_is_followed_and_the_weights_tell():
     assert slow[(until > 1600) & (until <= 1900)].mean() < 0.1
 
 
+@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize("size", [1, 700])
+def test_one_wrong_target_does_no_harm(outputs, size):
+    X = np.random.default_rng(0).normal(size=(700, 2))
+    signal = np.column_stack([np.sin(X[:, 0]), X[:, 1]])[:, :outputs]
+    y = signal + 0.1 * np.random.default_rng(1).normal(size=signal.shape)
+    wrong = y.copy()
+    wrong[300, 0] = 1e9
+    errors = []
+    for targets in (y, wrong):
+        model, found = learner(alpha=1e-3), []
+        for start in range(0, 700, size):
+            part = slice(start, start + size)
+            found.append(
+                model.predict_then_learn(
+                    X[part], targets[part, 0] if outputs == 1 else targets[part]
+                )
+            )
+        errors.append(np.abs(np.concatenate(found).reshape(700, -1) - y)[301:, 0])
+    assert errors[1].mean() < errors[0].mean() + 3 * errors[0].std() / np.sqrt(399)
+
+
+def test_another_level_of_the_targets_is_followed_a_few_rows_later_at_most():
+    X, y = rows(360)
+    errors = []
+    for clips in (True, False):
+        model = learner().fit(X[:300], y[:300])
+        model.sums_.reaches = model.sums_.reaches if clips else []
+        predicted = model.predict_then_learn(X[300:], y[300:] + 1e4)
+        errors.append(np.abs(predicted - y[300:] - 1e4))
+    assert errors[0][-20:].mean() < errors[1][-25:-5].mean()
+
+
 def test_time_stamps_age_experts():
     """A gap of 50 half-lives leaves the prior, as if the stream began anew."""
     X, y = rows(400)

@@ -11,8 +11,6 @@ from cases import inputs
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
-    Network,
-    NeuronStream,
 )
 from trickless.files.format import digest
 from trickless.neurons import Trees
@@ -60,17 +58,6 @@ def test_wins_of_crossed_columns_belong_to_both():
     np.testing.assert_array_equal(
         crosses.of_columns(np.array([1, 2, 3, 4, 10, 20])), [1, 17, 3, 19]
     )
-
-
-@pytest.mark.parametrize("leaves", ["constant", "linear"])
-def test_one_row_has_the_bits_of_several(leaves):
-    X = inputs(60, 4).astype(np.float32)
-    X[::7, 2] = np.nan
-    family = crossed(X, [1, 2, 3, 0], leaves=leaves)
-    coef = np.random.default_rng(0).standard_normal((270, family.width, 2)).astype(np.float32)
-    network = Network(family, NeuronStream(family, 0), coef, np.array([1.0, 2.0]))
-    one_row = network.one_row()
-    np.testing.assert_array_equal(np.concatenate([one_row(x) for x in X[:9]]), network(X)[:9])
 
 
 @pytest.mark.parametrize("leaves", ["constant", "linear"])

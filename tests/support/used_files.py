@@ -141,18 +141,10 @@ def uses(model, again, X, y, path):
     def warm():
         copy.deepcopy(model).set_params(warm_start=True).fit(X, y)
 
-    def one_row():
-        first = X[:1]
-        if scipy.sparse.issparse(first):
-            first = first.toarray()
-        is_frame = hasattr(first, "iloc")
-        return model.compiled()(first.to_dict("records")[0] if is_frame else first[0])
-
     calls = {
         "copy": lambda: copy.deepcopy(model),
         "call": lambda: model(X),
         "predict": lambda: model.predict(X),
-        "compiled": one_row,
         "decision_function": lambda: model.decision_function(X),
         "predict_proba": lambda: model.predict_proba(X),
         "transform": features,

@@ -64,26 +64,6 @@ def combine_few(
     return _summed(coef[tree, number].reshape(n, n_rows, coef.shape[2]))
 
 
-def add_packed(
-    total: np.ndarray,
-    right: np.ndarray,
-    numbers: np.ndarray,
-    after: np.ndarray,
-    coef: np.ndarray,
-    ends: np.ndarray,
-    n_levels: int,
-    n_nodes: int,
-) -> None:
-    """Add to sums (n_outputs,) the coefficients of one row's leaves, as ``PackedBranches`` does."""
-    at = 2 * np.arange(ends[-1])
-    for _ in range(n_levels):
-        at = after.take(at + right.take(numbers.take(at)))
-    values, start = coef.take(at // 2 - n_nodes, axis=0), 0
-    for end in ends.tolist():
-        total += values[start:end].cumsum(axis=0, dtype=np.float64)[-1]
-        start = end
-
-
 def best_cuts(
     bins: np.ndarray,
     rows: np.ndarray,

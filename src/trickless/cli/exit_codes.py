@@ -27,41 +27,33 @@ def code_of(command: Callable[[], Any], name: Callable[[], str]) -> int:
 
     ``name`` returns the name of the command, which is known once its arguments are read.
     """
+    code = 0
     try:
         command()
-        code = 0
-    except typer.Exit as end:
-        code = end.exit_code
-    except (KeyboardInterrupt, typer.Abort, EOFError):
-        say(f"{name()}: interrupted.")
-        code = INTERRUPTED
-    except BrokenPipeError:
-        code = UNREAD
-    except Exception as error:
-        code = _say_error(error, name())
+    except BaseException as error:
+        code = error.exit_code if isinstance(error, typer.Exit) else _said(error, name())
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        code = code or UNREAD
-    except OSError:
-        code = code or BAD_INPUT
-    else:
-        return code
-    _discard()
+    except OSError as error:  # which Python would meet again at its end
+        code = code or _said(error, name())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
 
 
-def _discard() -> None:
-    """Discard the rest of the standard output, which Python flushes again at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
-
-
-def _say_error(error: Exception, name: str) -> int:
-    if hasattr(error, "format_message"):  # from typer: options and arguments
-        return _usage(error, name)
-    if remedy_in(error):
+def _said(error: Any, name: str) -> int:
+    """Print an error as one line, and return the exit code."""
+    if isinstance(error, BrokenPipeError):
+        return UNREAD
+    if isinstance(error, KeyboardInterrupt | typer.Abort | EOFError):
+        say(f"{name}: interrupted.")
+        return INTERRUPTED
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+    elif hasattr(error, "format_message"):  # from typer: options and arguments
+        name = error.ctx.command_path if getattr(error, "ctx", None) else name
+        message = error.format_message().rstrip(". \n")
+        say(f"{name}: {message}. Remedy: see {name} --help.")
+    elif remedy_in(error):
         say(f"{name}: {getattr(error, 'strerror', None) or error}")
     elif isinstance(error, MemoryError):
         say(f"{name}: there is not enough memory ({error}). Remedy: use fewer --n-neurons.")
@@ -76,16 +68,6 @@ def _say_error(error: Exception, name: str) -> int:
         say(f"{name}: this is a bug in trickless ({summary(error)}). Remedy: {report(error)}.")
         return FAULT
     return BAD_INPUT
-
-
-def _usage(error: Any, name: str) -> int:
-    if type(error).__name__ == "NoArgsIsHelpError":
-        error.show()
-    else:
-        name = error.ctx.command_path if error.ctx else name
-        message = error.format_message().rstrip(". \n")
-        say(f"{name}: {message}. Remedy: see {name} --help.")
-    return error.exit_code
 
 
 def summary(error: BaseException) -> str:

@@ -13,30 +13,19 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import MofNCompleteColumn, Progress
 from rich.table import Table
 from rich.text import Text
 
-from trickless.files.causes import cause_of, remedy_of
-from trickless.readers.errors import CommandError
 from trickless.readers.messages import say, short, visible
 
 #: The most characters of a cell of a printed table.
 _LONGEST = 300
-_PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
 
 
 def line(text: str = "") -> None:
     """Print a line on standard output."""
-    _print(visible(text))
+    print(visible(text), flush=True)
 
 
 def result(values: dict[str, Any], as_json: bool, shown: Callable[[], None]) -> None:
@@ -46,7 +35,7 @@ def result(values: dict[str, Any], as_json: bool, shown: Callable[[], None]) -> 
         return
     is_utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
     text = json.dumps(_finite(values), ensure_ascii=not is_utf8, allow_nan=False)
-    _print(visible(text, lambda character: json.dumps(character)[1:-1]))
+    print(visible(text, lambda character: json.dumps(character)[1:-1]), flush=True)
 
 
 def _finite(value: Any) -> Any:
@@ -62,38 +51,17 @@ def table(names: list[str], rows: list[list[str]]) -> None:
     """Print a table on standard output, with the names of its columns if any is given."""
     shown = Table(box=None, pad_edge=False, show_header=any(names))
     for name in names:
-        shown.add_column(Text(short(visible(name), _LONGEST)), overflow="fold")
+        shown.add_column(_cell(name), overflow="fold")
     for row in rows:
-        shown.add_row(*(Text(short(visible(cell), _LONGEST)) for cell in row))
-    console = Console(**_PLAIN)
-    with _written(), console.capture() as printed:  # rich would end the process at a broken pipe
+        shown.add_row(*map(_cell, row))
+    console = Console(markup=False, highlight=False, emoji=False)
+    with console.capture() as printed:  # rich would end the process at a broken pipe
         console.print(shown)
-    _print(printed.get().removesuffix("\n"))
+    print(printed.get().removesuffix("\n"), flush=True)
 
 
-def _print(text: str) -> None:
-    with _written():
-        print(text, flush=True)
-
-
-@contextmanager
-def _written() -> Iterator[None]:
-    """Explain errors of writing the standard output, except for a reader that went away."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise CommandError(
-            f"the output cannot be written: {cause_of(error)}", remedy_of(error)
-        ) from error
-
-
-class _Rows(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        of = "" if task.total is None else f" of {task.total:,.0f}"
-        speed = f", {task.speed:,.0f}/s" if task.speed else ""
-        return Text(f"{task.completed:,.0f}{of}{speed}")
+def _cell(text: str) -> Text:
+    return Text(short(visible(text), _LONGEST))
 
 
 def is_shown() -> bool:
@@ -104,21 +72,10 @@ def is_shown() -> bool:
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show a progress bar on standard error. Yields a function to report rows that are done."""
-    console = Console(stderr=True, **_PLAIN)
-    bar = Progress(
-        TextColumn("{task.description:<10}", markup=False),
-        BarColumn(),
-        _Rows(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
-    with bar:
+    columns = *Progress.get_default_columns(), MofNCompleteColumn()
+    with Progress(*columns, console=Console(stderr=True), disable=not is_shown()) as bar:
         task = bar.add_task(what, total=total)
         yield lambda n: bar.advance(task, n)
-        done = bar.tasks[0].completed
-        bar.update(task, total=done or 1, completed=done or 1)
 
 
 @contextmanager

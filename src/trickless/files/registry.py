@@ -56,6 +56,7 @@ _NAMES = {
     "solvers.experts.answers": "LabelAnswer NumberAnswer",
     "solvers.experts.experts": "Experts Recent",
     "solvers.experts.noise": "NoiseVariances",
+    "solvers.experts.reach": "Reach",
     "solvers.experts.recursion": "Recursion",
     "solvers.experts.shares": "Shares",
     "solvers.rounds.coefficients": "Coefficients",

@@ -8,6 +8,7 @@ several pieces lie side by side.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,28 @@ def activations(
 
     evaluate(neurons, pieces, X, Z.shape[1], fill, n_jobs, place=place)
     return Z
+
+
+def in_row_blocks(
+    use: Callable[[slice, Any], None],
+    stream: NeuronStream,
+    n_neurons: int,
+    X: Any,
+    n_columns: int,
+    n_jobs: int | None,
+) -> None:
+    """Call ``use(rows, Z)`` with the activations of all neurons on blocks of rows.
+
+    ``n_columns`` columns are computed in all, which set the size of a block.
+    """
+    place = place_of(X)
+    pieces = partial(stream.pieces, 0, n_neurons, place)
+
+    def of_rows(rows: slice) -> None:
+        some = X[rows, ...]
+        use(rows, activations(stream.neurons, pieces, some, n_neurons, 1, None, place))
+
+    place.map_rows(of_rows, X.shape[0], n_columns, n_jobs)
 
 
 def panels(

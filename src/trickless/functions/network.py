@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import copy, deepcopy
 from functools import partial
-from math import isfinite
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from trickless.arrays.alike import MOST_FEW, least_rows
 from trickless.arrays.memory import size_of
 from trickless.arrays.places import HOST, Place, check_on_host, place_of, to_host
 from trickless.arrays.sparse import canonical
@@ -24,30 +22,26 @@ from trickless.arrays.stated import (
     check_same,
 )
 from trickless.arrays.threads import (
-    linear_algebra,
     map_blocks,
     n_threads,
     row_blocks,
     worthwhile,
 )
 from trickless.errors import InvalidValueError
-from trickless.functions.activations import activations, evaluate
+from trickless.functions.activations import evaluate
 from trickless.functions.later import Later
 from trickless.functions.stream import BLOCK, NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights
-from trickless.neurons.base import OneRow
 from trickless.neurons.checks import check_independent
-from trickless.neurons.one_row import one_row_of
 
 #: Bytes of weights (at least a block) that are applied to all rows together.
 _GROUP_BYTES = 2**25
-#: Columns that are evaluated together on a device, which takes fewer operations.
-_COLUMNS_ON_DEVICE = 4096
+#: Columns that are evaluated together on a device, and for few rows, which takes fewer operations.
+_COLUMNS_TOGETHER = 4096
+#: The most rows that are few, and the most numbers of neurons that are put together for them.
+_FEW_ROWS, _NUMBERS_TOGETHER = 16, 2**17
 #: Rows of a block if leaves of trees are looked up.
 _ROWS_OF_LEAVES = 2**14
-#: Blocks of one shape have at least this number of rows, or more if they compute fewer values than
-#: this number of values.
-_ROWS_ALIKE, _VALUES_ALIKE = 128, 2**15
 
 #: A source of weights: memory, or a seed.
 Source = NeuronStream | StoredNeurons | Later
@@ -142,59 +136,29 @@ class Network(Stated):
             all_coef = place.put(all_coef, X.dtype)
         if self.neurons.one_hot:  # after that, the rows may have another precision
             X = self.neurons.read(X, self.n_jobs)
-        for group in self._groups(place):
+        for group in self._groups(place, n_rows):
             coef = [all_coef[where, ...] for where, _ in group]
 
-            def add(rows: slice, some: Any, group: Any = group, coef: Any = coef) -> None:
-                last, some = self.neurons.last_layer(some)
+            def add(rows: slice, group: Any = group, coef: Any = coef) -> None:
+                last, some = self.neurons.last_layer(X[rows, ...])
                 some = some if last.one_hot else last.read(some)
                 for (_, weights), each in zip(group, coef, strict=True):
                     value = last.combine(some, weights, each)
-                    value = value[: rows.stop - rows.start, ...]
                     total[rows, ...] += value if sums is place else to_host(value)
 
             if self.neurons.one_hot and place is HOST:
                 jobs = worthwhile(self.n_jobs, n_rows * self.n_neurons)
-                blocks = row_blocks(n_rows, _ROWS_OF_LEAVES, n_threads(jobs))
-                map_blocks(lambda rows: add(rows, X[rows]), blocks, jobs)
+                map_blocks(add, row_blocks(n_rows, _ROWS_OF_LEAVES, n_threads(jobs)), jobs)
             else:
-                size = rows_of_block(self._n_columns)
-                if n_rows <= MOST_FEW and place is HOST:
-                    least = self._few_rows(group)
-                    size = least if n_rows <= least else size
-                map_rows_alike(add, X, self._n_columns, self.n_jobs, place, size)
+                width = 1 if self.neurons.has_trees else self.neurons.width
+                place.map_rows(add, n_rows, self.n_neurons * width, self.n_jobs)
         return total
-
-    @property
-    def _n_columns(self) -> int:
-        """Number of columns that are computed for a row, on which the size of a block depends."""
-        return self.n_neurons * (1 if self.neurons.has_trees else self.neurons.width)
-
-    def _few_rows(self, group: list[tuple[slice, Weights]]) -> int:
-        """Return how many rows have the bits that they have in a block."""
-        n_block = rows_of_block(self._n_columns)
-        n_rows, width = 1, self.neurons.width
-        for where, weights in group:
-            dtype = self.coef.dtype.str
-            shape = (where.stop - where.start) * width, self.n_outputs
-            own = self.neurons.least_rows(weights, n_block)
-            n_rows = max(n_rows, own, least_rows(n_block, *shape, dtype, False))
-        return n_rows
 
     def copied(self) -> Network:
         """Return a network with coefficients and intercepts of its own, to be changed in place."""
         other = copy(self)
         other.coef, other.intercept = deepcopy((self.coef, self.intercept))
         return other
-
-    def one_row(self) -> OneRowOfNetwork:
-        """Return the network for one row at a time, with weights and coefficients of its own."""
-        pieces = list(self.source.pieces(0, self.n_neurons))
-        n_rows = 1 if self.neurons.one_hot else self._few_rows(pieces)
-        own = [(tuple(map(np.array, some)), self.coef[where].copy()) for where, some in pieces]
-        intercept = np.zeros(self.n_outputs) + self.intercept
-        one_row = one_row_of(self.neurons, own, n_rows)
-        return OneRowOfNetwork(type(self.neurons).__name__, one_row, intercept)
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Compute the values of the network, and their standard errors.
@@ -242,7 +206,7 @@ class Network(Stated):
                 squares[rows, output] += np.einsum("rn,rn->r", each, each)
 
         n_columns = m * self.neurons.width
-        for group in self._groups(place):
+        for group in self._groups(place, len(total)):
             pieces = partial(iter, group)
             evaluate(self.neurons, pieces, X, n_columns, add, self.n_jobs, place=place)
         check_finite(type(self.neurons).__name__, total)
@@ -254,12 +218,14 @@ class Network(Stated):
             square = np.maximum(squares - total**2 / m, 0) * m / (m - 1)
         return total + self.intercept, np.sqrt(square)
 
-    def _groups(self, place: Place) -> Iterator[list[tuple[slice, Weights]]]:
+    def _groups(self, place: Place, n_rows: int) -> Iterator[list[tuple[slice, Weights]]]:
         """Yield slices and weights of a few blocks of neurons, at the place of the rows."""
         group, size = [], 0
-        n_together = 1
-        if place is not HOST:
-            n_together = max(1, _COLUMNS_ON_DEVICE // (BLOCK * self.neurons.width))
+        n = _COLUMNS_TOGETHER // self.neurons.width
+        if place is HOST:
+            few = n_rows <= _FEW_ROWS
+            n = min(n, _NUMBERS_TOGETHER // self.neurons.n_features_in_) if few else 1
+        n_together = max(1, n // BLOCK)
         for where, weights in self.source.pieces(0, self.n_neurons, place, n_together):
             group.append((where, weights))
             size += size_of(weights)
@@ -268,84 +234,6 @@ class Network(Stated):
                 group, size = [], 0
         if group:
             yield group
-
-
-class OneRowOfNetwork:
-    """A network for one row at a time, which keeps what is the same for all rows."""
-
-    def __init__(self, family: str, neurons: OneRow, intercept: np.ndarray) -> None:
-        self.family, self.neurons, self.intercept = family, neurons, intercept
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Compute the values at a row (n_features,) in the precision of the weights: (1, ...)."""
-        total = self.intercept.copy()
-        self.neurons.add(x, total)
-        if not all(map(isfinite, total.tolist())):
-            check_finite(self.family, total)
-        return total[None]
-
-
-def rows_of_block(n_columns: int) -> int:
-    """Return how many rows a block has, if so many columns are computed in all."""
-    return _ROWS_ALIKE * max(1, _VALUES_ALIKE // (_ROWS_ALIKE * max(1, n_columns)))
-
-
-def map_rows_alike(
-    function: Callable[[slice, Any], None],
-    X: Any,
-    n_columns: int,
-    n_jobs: int | None = None,
-    place: Place | None = None,
-    size: int | None = None,
-) -> None:
-    """Call ``function(rows, some)`` for blocks of the rows of X that all have the same shape.
-
-    BLAS rounds products of different shapes in different ways. With blocks of one shape, the result
-    for a row does not depend on the number of other rows or threads, unless BLAS rounds the rows of
-    a block differently, too (:mod:`trickless.arrays.alike`). This is for dense arrays on the host.
-    The last block is filled up with copies of its last row. ``function`` must leave out their
-    results. The shape depends on ``n_columns``, the number of columns that are computed in all,
-    unless ``size`` rows are wanted.
-    """
-    n_rows = X.shape[0]
-    if not isinstance(X, np.ndarray):
-        place = place or place_of(X)
-        place.map_rows(lambda rows: function(rows, X[rows, ...]), n_rows, n_columns, n_jobs)
-        return
-    size = size or rows_of_block(n_columns)
-
-    def block(rows: slice) -> None:
-        some = np.ascontiguousarray(X[rows])
-        if len(some) < size:
-            filled = np.empty((size, X.shape[1]), X.dtype)
-            filled[: len(some)], filled[len(some) :] = some, some[-1:]
-            some = filled
-        function(rows, some)
-
-    jobs = worthwhile(n_jobs, n_rows * n_columns)
-    if 0 < n_rows <= size:
-        with linear_algebra(jobs):
-            block(slice(0, n_rows))
-        return
-    map_blocks(block, [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)], jobs)
-
-
-def activate_alike(
-    use: Callable[[slice, Any], None],
-    stream: NeuronStream,
-    n_neurons: int,
-    X: Any,
-    n_columns: int,
-    n_jobs: int | None,
-) -> None:
-    """Call ``use(rows, Z)`` with the activations of blocks of rows, as ``map_rows_alike``."""
-    place = place_of(X)
-    pieces = partial(stream.pieces, 0, n_neurons, place)
-
-    def of_rows(rows: slice, some: Any) -> None:
-        use(rows, activations(stream.neurons, pieces, some, n_neurons, 1, None, place))
-
-    map_rows_alike(of_rows, X, n_columns, n_jobs, place)
 
 
 def check_source(name: str, source: Any, neurons: Neurons, n_neurons: int) -> None:

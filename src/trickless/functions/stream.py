@@ -139,12 +139,17 @@ def draw_blocks(neurons: Neurons, seed: int, n: int, dtype: Any) -> Weights:
     """Draw n neurons, block by block."""
     with linear_algebra(1):  # once for all blocks
         parts = [draw_block(neurons, seed, block, dtype) for block in row_blocks(n, BLOCK)]
-    return tuple(map(np.concatenate, zip(*parts, strict=True)))
+    return _joined(parts)
 
 
 def pick(weights: Weights, where: slice) -> Weights:
     """Select the weights of some of the neurons."""
     return tuple(array[where, ...] for array in weights)
+
+
+def _joined(parts: list[Weights]) -> Weights:
+    """Return the weights of several pieces as one."""
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))
 
 
 def moved(weights: Weights, like: Any) -> Weights:
@@ -290,7 +295,7 @@ class NeuronStream(Stated):
     def pieces(
         self, start: int, stop: int, like: Any = None, n_together: int = 1
     ) -> Iterator[tuple[slice, Weights]]:
-        """Yield neurons ``start`` to ``stop`` in pieces of at most a block.
+        """Yield neurons ``start`` to ``stop`` in pieces of at most ``n_together`` blocks.
 
         Parameters
         ----------
@@ -300,7 +305,7 @@ class NeuronStream(Stated):
             Rows, or their place. The weights have the library and the device of these rows. Weights
             in the cache are moved only once.
         n_together : int, default=1
-            On a device, pieces have up to so many blocks.
+            Pieces have up to so many blocks.
 
         Yields
         ------
@@ -313,10 +318,13 @@ class NeuronStream(Stated):
         if place is not HOST:
             yield from self._at(place).pieces(start, stop, n_together)
             return
-        for where in cut_at_blocks(start, stop):
-            b = where.start // BLOCK
-            inside = slice(where.start - b * BLOCK, where.stop - b * BLOCK)
-            yield where, tuple(array[inside, ...] for array in self.block(b))
+        for where in cut_at_blocks(start, stop, n_together):
+            parts = []
+            for some in cut_at_blocks(where.start, where.stop):
+                b = some.start // BLOCK
+                inside = slice(some.start - b * BLOCK, some.stop - b * BLOCK)
+                parts.append(tuple(array[inside, ...] for array in self.block(b)))
+            yield where, parts[0] if len(parts) == 1 else _joined(parts)
 
     def between(self, start: int, stop: int, like: Any = None) -> Weights:
         """Return neurons ``start`` to ``stop`` together.
@@ -337,8 +345,7 @@ class NeuronStream(Stated):
         place = place_of(like)
         if place is not HOST:
             return self._at(place).between(start, stop)
-        parts = [weights for _, weights in self.pieces(start, stop)]
-        return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return _joined([weights for _, weights in self.pieces(start, stop)])
 
     def kept(self, name: str, draw: Callable[[], Weights]) -> Weights:
         """Return other neurons of this family, which are kept after they are first drawn."""

@@ -40,8 +40,6 @@ from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
 from trickless.learners.fixed import check_fixed
 from trickless.learners.intervals import scores_of_rows
-from trickless.learners.one_row import Whole
-from trickless.learners.to_sklearn import to_sklearn
 from trickless.rules import (
     DTYPE,
     MOST_THINGS,
@@ -219,10 +217,6 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         check_parameters(self, self._rules)
         return self.rows_.to_predict(self, X)
 
-    def _of_one_row(self) -> Callable[[np.ndarray], np.ndarray]:
-        """Return a function of one row that keeps the present state, for ``compiled``."""
-        return Whole(self)
-
     def _decide(self, X: Any) -> Any:
         """Decision values, shape (n_rows, n_outputs), on the device of the rows."""
         X = self._rows_to_predict(X)
@@ -277,43 +271,6 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         other._forget_rows(error_bars)
         other.compacted_ = True
         return other
-
-    @in_one_state
-    def to_sklearn(self) -> Any:
-        """Return a pipeline of scikit-learn's own estimators that predicts the same.
-
-        It is for places where this package is not installed: a pickle of it needs scikit-learn
-        alone. It consists of ``RBFSampler`` and a linear model, whose attributes are set. There is
-        one for Fourier neurons, such as "gaussian". It has ``predict`` and, where the model has
-        them, ``predict_proba``, but no error bars.
-
-        Returns
-        -------
-        sklearn.pipeline.Pipeline
-            A fitted pipeline. It computes in double precision. It predicts as a model with
-            ``dtype="float64"`` up to rounding, and as a model with "float32" to single precision.
-            The decision values of a classifier with calibrated probabilities are divided by its
-            temperatures.
-
-        Raises
-        ------
-        ValueError
-            If scikit-learn has no such estimators.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from trickless import KitchenSinksRegressor
-        >>> X = np.random.default_rng(0).standard_normal((200, 3))
-        >>> model = KitchenSinksRegressor(n_neurons=50, dtype="float64", random_state=0)
-        >>> model = model.fit(X, np.sin(X[:, 0]))
-        >>> pipeline = model.to_sklearn()
-        >>> [type(step).__name__ for _, step in pipeline.steps]
-        ['RBFSampler', 'Ridge']
-        >>> bool(np.allclose(pipeline.predict(X), model.predict(X), rtol=1e-8))
-        True
-        """
-        return to_sklearn(self)
 
     def check_state(self) -> None:
         *parts, function = self._parts

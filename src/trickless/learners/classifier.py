@@ -19,21 +19,11 @@ from trickless.docstrings import completed_by
 from trickless.errors import MissingAttributeError
 from trickless.intake.growing_labels import GrowingLabels, may_grow
 from trickless.intake.labels import Labels, LabelSets, spelled_as_classes
-from trickless.intake.one_row import ReadRow
 from trickless.learners.arguments import GROWING, LABELS, LEARNING, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import WEIGHTED, sets_of_classes
-from trickless.learners.one_row import OneRow, chances, decisions, labels
-from trickless.rules import check_value, choice, with_remedies
+from trickless.rules import check_value, with_remedies
 from trickless.solvers.calibration import certain, each_apart, probabilities
-
-#: What a classifier that is compiled may answer.
-_METHODS = choice(
-    "predict",
-    "predict_proba",
-    "decision_function",
-    remedy="method='predict' answers with labels",
-)
 
 
 def _has_link(estimator: Any) -> bool:
@@ -121,52 +111,6 @@ class Classifier(ClassifierMixin, Learner):
         decisions = self._decide(X)
         labels = self.targets_.labels(to_host(decisions))
         return to_device_of(decisions, labels) if self.rows_.labels_beside_rows else labels
-
-    @in_one_state
-    def compiled(self, method: str = "predict") -> OneRow:
-        """Return the fitted model as a function of one row, which answers in microseconds.
-
-        It leaves out what ``predict`` repeats in every call, and keeps the present state of the
-        model, which may learn more meanwhile. Several threads may call it, and pickle copies it.
-        It answers like ``method`` for this row alone. Rows of unusual types are read as
-        ``predict`` reads them, with the same errors and warnings, and take as long.
-
-        Parameters
-        ----------
-        method : {"predict", "predict_proba", "decision_function"}, default="predict"
-            What the function answers: a label, probabilities, or decision values.
-
-        Returns
-        -------
-        callable
-            A function of a row: an array of shape (n_features,), a list, or a dictionary or series
-            by the names of columns, if the model was fitted to a data frame.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from trickless import KitchenSinksClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = KitchenSinksClassifier(n_neurons=100, random_state=0).fit(X, y)
-        >>> int(model.compiled()([5.1, 3.5, 1.4, 0.2]))
-        0
-        >>> bool((model.compiled("predict_proba")(X[0]) == model.predict_proba(X[:1])[0]).all())
-        True
-        """
-        check_is_fitted(self)
-        check_value(type(self).__name__, "method", method, _METHODS)
-        answer = getattr(self, f"_answer_{method}")()
-        return OneRow(ReadRow(self), self._of_one_row(), answer)
-
-    def _answer_predict(self) -> Callable[[np.ndarray], Any]:
-        return partial(labels, self.targets_)
-
-    def _answer_decision_function(self) -> Callable[[np.ndarray], Any]:
-        return partial(decisions, self.targets_)
-
-    def _answer_predict_proba(self) -> Callable[[np.ndarray], Any]:
-        _ = self.predict_proba  # which raises an error if there is none
-        return partial(chances, self._link(), self.targets_)
 
     @in_one_state
     @completed_by(LABELS, SCORING)

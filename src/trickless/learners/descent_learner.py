@@ -6,7 +6,6 @@ doubly stochastic gradients", NIPS 2014. The solver is in ``solvers/descent``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,6 @@ from trickless.arrays.stated import check_is
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
 from trickless.docstrings import completed_by
-from trickless.functions import alone
 from trickless.functions.network import Network, check_alike
 from trickless.learners.arguments import LEARNING
 from trickless.learners.callbacks import watch_rows
@@ -345,11 +343,7 @@ class DescentLearner(NeuronLearner):
         return self.descent_.unseen
 
     def _function(self, X: Any) -> Any:
-        return alone.values(self.descent_.function(self.n_jobs), X, self.descent_)
-
-    def _of_one_row(self) -> Callable[[np.ndarray], np.ndarray]:
-        self.neurons_.load()
-        return self.descent_.function(self.n_jobs).one_row()
+        return self.descent_.function(self.n_jobs)(X)
 
     @property
     def neuron_coef_(self) -> np.ndarray:

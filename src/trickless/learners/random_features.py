@@ -21,7 +21,7 @@ from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import completed_by, documented
 from trickless.errors import InvalidValueError
-from trickless.functions.network import check_source, map_rows_alike
+from trickless.functions.network import check_source
 from trickless.functions.sparse_activations import sparse_activations
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
 from trickless.intake.given import as_targets
@@ -43,7 +43,6 @@ from trickless.learners.neuron_learner import (
     fit_neurons,
     see_later_rows,
 )
-from trickless.learners.to_sklearn import cosines
 from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.auto import Auto
@@ -341,40 +340,18 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
             n_columns = n_neurons * family.width
             out, xp = place.empty((X.shape[0], n_columns), self.rows_.dtype), place.xp
 
-            def fill(rows: slice, some: Any) -> None:
+            def fill(rows: slice) -> None:
                 n_rows = rows.stop - rows.start
-                last, some = family.last_layer(some)
+                last, some = family.last_layer(X[rows, ...])
                 for where, weights in self.source_.pieces(0, n_neurons, place):
-                    Z = last(some, weights)[:n_rows, ...]
-                    Z = xp.reshape(Z, (n_rows, family.width, -1))
+                    Z = xp.reshape(last(some, weights), (n_rows, family.width, -1))
                     Z = xp.reshape(xp.permute_dims(Z, (0, 2, 1)), (n_rows, -1))
                     columns = slice(where.start * family.width, where.stop * family.width)
                     out[rows, columns] = Z * scale
 
-            map_rows_alike(fill, X, n_columns, self.n_jobs, place)
+            place.map_rows(fill, X.shape[0], n_columns, self.n_jobs)
         check_finite_activations(type(family).__name__, out)
         return out
-
-    @in_one_state
-    def to_sklearn(self) -> Any:
-        """Return scikit-learn's ``RBFSampler`` with the same columns, for Fourier neurons.
-
-        It is for places where this package is not installed.
-
-        Returns
-        -------
-        sklearn.kernel_approximation.RBFSampler
-            A fitted transformer, which computes in double precision.
-
-        Raises
-        ------
-        ValueError
-            If scikit-learn has no such transformer.
-        """
-        check_is_fitted(self)
-        pieces = [weights for _, weights in self.source_.pieces(0, self._n_drawn)]
-        weights = tuple(map(np.concatenate, zip(*pieces, strict=True)))
-        return cosines(self, self.neurons_, weights)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the columns by the family, the number of the neuron and the number of its part.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,12 +13,10 @@ from trickless.arrays.places import HOST, place_of
 from trickless.arrays.states import in_one_state
 from trickless.conformal.levels import check_confidence
 from trickless.docstrings import completed_by
-from trickless.intake.one_row import ReadRow
 from trickless.intake.targets import Numbers, check_scale
 from trickless.learners.arguments import LEARNING, NUMBERS, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import WEIGHTED, intervals_by_errors
-from trickless.learners.one_row import OneRow, numbers
 from trickless.learners.quantiles import explained
 from trickless.rules import Rule, check_value, choice, with_remedies
 
@@ -54,35 +51,6 @@ class Regressor(RegressorMixin, Learner):
         """
         decisions = self._decide(X)
         return self.targets_.shaped(self.targets_.values(decisions))
-
-    @in_one_state
-    def compiled(self) -> OneRow:
-        """Return the fitted model as a function of one row, which answers in microseconds.
-
-        It leaves out what ``predict`` repeats in every call, and keeps the present state of the
-        model, which may learn more meanwhile. Several threads may call it, and pickle copies it.
-        It answers like ``predict`` for this row alone. Rows of unusual types are read as
-        ``predict`` reads them, with the same errors and warnings, and take as long.
-
-        Returns
-        -------
-        callable
-            A function of a row: an array of shape (n_features,), a list, or a dictionary or series
-            by the names of columns, if the model was fitted to a data frame. It returns a number,
-            or an array of shape (n_outputs,) if y had several columns.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_diabetes
-        >>> from trickless import KitchenSinksRegressor
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> model = KitchenSinksRegressor(n_neurons=100, random_state=0).fit(X, y)
-        >>> fast = model.compiled()
-        >>> bool(fast(X[0]) == model.predict(X[:1])[0])
-        True
-        """
-        check_is_fitted(self)
-        return OneRow(ReadRow(self), self._of_one_row(), partial(numbers, self.targets_))
 
     @in_one_state
     @completed_by(PREDICTING)

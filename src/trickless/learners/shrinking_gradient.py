@@ -7,7 +7,6 @@ neurons (Algorithm 2 and past it) are ``Drawn`` in ``solvers/rounds/estimates``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -214,9 +213,6 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
                 return self.estimates_.function(self.rounds_, self.average).estimate(X)
             rng = generator(self.seed_, Purpose.PREDICT)
             return self.expansion_.certify(X, tolerance, confidence, rng)
-
-    def _of_one_row(self) -> Callable[[np.ndarray], np.ndarray]:
-        return self.estimates_.function(self.rounds_, self.average).one_row()
 
     @property
     @in_one_state

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.conformal.unseen import Counted, Scores, Unseen
 from trickless.errors import MissingAttributeError
-from trickless.functions import alone
 from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
 from trickless.intake.rows import Batch
@@ -113,18 +111,11 @@ class SolvedLearner(NeuronLearner):
     def _function(self, X: Any) -> Any:
         if is_ensemble(self):
             return self._ahead(X).decisions
-        network = self._network()
-        return alone.values(network, X, network)
+        return self._network()(X)
 
     def _network(self) -> Network:
         network: Network = self.sums_.function(self._problem())
         return network
-
-    def _of_one_row(self) -> Callable[[np.ndarray], np.ndarray]:
-        if is_ensemble(self):
-            return super()._of_one_row()
-        one_row: Callable[[np.ndarray], np.ndarray] = self._network().one_row()
-        return one_row
 
     def _ahead(self, X: Any) -> Predicted:
         """Predict rows by an ensemble, as rows that come after those so far."""

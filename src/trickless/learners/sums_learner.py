@@ -107,7 +107,9 @@ class SumsLearner(ExpertWeights, SolvedLearner):
           family takes from the data comes from the first 256 rows, so the model does not depend on
           how rows are grouped. Sample weights are divided by their mean over these rows, unless the
           first row has the weight 1. Decision values are logarithms of odds, or of probabilities
-          for more than two classes. A row takes about as long as 16 updates of recursive least
+          for more than two classes. After some rows, a target of a regressor counts as at most 20
+          recent root mean squared errors away from its prediction, or ten times as much after each
+          target that was further away. A row takes about as long as 16 updates of recursive least
           squares with half of the neurons.
         - A list has one expert for each of its half-lives, or two with ``alpha="auto"``, all at the
           length scale of the family.

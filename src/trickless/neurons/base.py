@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import prod
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -17,7 +17,6 @@ from trickless.docstrings import documented
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
 from trickless.neurons.inputs import Inputs, Relevance
 from trickless.neurons.layouts import Layout
-from trickless.neurons.one_row import CombinedRow, Piece
 from trickless.rules import MOST_THINGS, Rule, check_parameters, is_real, plain
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
@@ -27,13 +26,6 @@ Weights = tuple[Any, ...]
 OPERATORS: dict[str, Callable[[Any, Any], Neurons]] = {}
 
 _PAIRS_AT_ONCE = 8
-
-
-class OneRow(Protocol):
-    """Neurons with their coefficients, for one row at a time."""
-
-    def add(self, x: np.ndarray, total: np.ndarray) -> None:
-        """Add the values at a row (n_features,) to sums (n_outputs,), in place."""
 
 
 class Neurons(Stated, BaseEstimator, ABC):
@@ -360,29 +352,6 @@ class Neurons(Stated, BaseEstimator, ABC):
         xp = namespace(coef)
         columns = xp.permute_dims(coef, (1, 0, 2))
         return self(X, weights) @ xp.reshape(columns, (-1, coef.shape[2]))
-
-    def least_rows(self, weights: Weights, n_block: int) -> int:
-        """Return how many rows are evaluated with the bits that they have in a block of rows.
-
-        By default they are as many as a block has, which suits any family. A family overrides it if
-        its products need fewer rows to round alike, or if it has none.
-        """
-        return n_block
-
-    def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
-        """Return an object that adds up values at one row, as ``combine`` does for a block.
-
-        Parameters
-        ----------
-        pieces : list of (weights, coef)
-            Weights of n neurons, and their coefficients (n, width, n_outputs).
-        n_rows : int
-            Number of copies of the row to compute with, for the bits of ``combine``.
-        """
-        return CombinedRow(self, pieces, n_rows)
-
-    def load(self) -> None:
-        """Load what makes single rows faster, and takes a second in each process: nothing here."""
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for n rows and n neurons, shape (n, width).

@@ -10,11 +10,9 @@ import numpy as np
 from trickless.arrays.branch_loops import branch_loops, check_branches
 from trickless.arrays.loops import MOST_LEVELS
 from trickless.arrays.stated import check_count, check_same
-from trickless.neurons.base import OneRow, Weights
+from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 from trickless.neurons.geometry import Geometry, drawn_sets
-from trickless.neurons.one_row import Piece
-from trickless.neurons.one_row_branches import BranchesRow
 
 #: With max_leaves="auto", the rows for each leaf, and the least and largest number of leaves.
 _ROWS_PER_LEAF, _FEWEST, _MOST = 16, 4, 4096
@@ -75,12 +73,6 @@ class Binary(Geometry):
         columns, children, sets = weights
         chosen = branch_loops(bins.shape[1] * len(columns))
         return chosen.combine(bins, columns, children, sets, coef)
-
-    def load(self) -> None:
-        branch_loops(np.inf)
-
-    def one_row(self, family: Any, pieces: list[Piece]) -> OneRow:
-        return BranchesRow(family, pieces)
 
     def leaves_on_device(self, xp: Any, bins: Any, weights: Weights) -> Any:
         columns, children, sets = weights

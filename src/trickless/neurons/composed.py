@@ -244,10 +244,6 @@ class Product(Composed):
         factors = (part.activate_pairs(X, some)[:, :, None] for part, some in drawn)
         return reduce(_outer, factors)[:, :, 0]
 
-    def least_rows(self, weights: Weights, n_block: int) -> int:
-        drawn = zip(self.parts_, self.weights_of_parts(weights), strict=True)
-        return max(part.least_rows(some, n_block) for part, some in drawn)
-
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         return np.prod([part.closed_form(X, Y) for part in self.parts_], axis=0)
 
@@ -289,9 +285,6 @@ class Scaled(Composed):
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0].activate_pairs(X, weights) * float(np.sqrt(self.factor))
-
-    def least_rows(self, weights: Weights, n_block: int) -> int:
-        return self.parts_[0].least_rows(weights, n_block)
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         return self.factor * self.parts_[0].closed_form(X, Y)

@@ -88,9 +88,6 @@ class Deep(Dense):
         inputs, units = (self.n_features_in_ + 1, *self.hidden), (*self.hidden, 1)
         return tuple(self.directions(rng, n, *shape) for shape in zip(units, inputs, strict=True))
 
-    # Products of several layers, which are none of one projection.
-    least_rows = Neurons.least_rows
-
     def activate(self, X: Any, weights: Weights) -> Any:
         U, n = self.prepare(X), weights[0].shape[0]
         most = place_of(X).sized(_CELLS, _CELLS_ON_DEVICE)

@@ -10,8 +10,7 @@ import scipy.special
 from scipy.sparse import issparse
 
 from trickless.arrays.places import namespace
-from trickless.neurons.base import OneRow, Weights
-from trickless.neurons.one_row import Piece, ProjectedRow
+from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 from trickless.neurons.unit_sphere import angles, append_constant, unit_rows
 from trickless.rules import choice, non_negative, positive
@@ -83,9 +82,6 @@ class Dense(Projected):
 
     def respond(self, t: Any) -> Any:
         return _ACTIVATIONS[self.activation].function(t)
-
-    def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
-        return ProjectedRow(self, pieces, n_rows)
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         closed_form = _ACTIVATIONS[self.activation].kernel

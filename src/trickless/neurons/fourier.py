@@ -22,10 +22,9 @@ from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_array, check_is
 from trickless.arrays.weighted import median
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, OneRow, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_one_each, warn_of_units
 from trickless.neurons.inputs import Relevance
-from trickless.neurons.one_row import Piece, ProjectedRow
 from trickless.neurons.points import SAMPLINGS
 from trickless.neurons.projected import Projected, project
 from trickless.neurons.samples import sample_rows
@@ -170,9 +169,6 @@ class Fourier(Projected):
 
     def write(self, X: Any, weights: Weights, out: Any) -> None:
         write_cosines_and_sines(project(self.prepare(X), weights[0]), out)
-
-    def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
-        return ProjectedRow(self, pieces, n_rows)
 
 
 def cosines_and_sines(t: Any) -> Any:

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trickless.neurons.base import OneRow, Weights
+from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
-from trickless.neurons.one_row import Piece
 
 
 @dataclass(frozen=True)
@@ -58,14 +57,6 @@ class Geometry(ABC):
     @abstractmethod
     def combine(self, bins: np.ndarray, weights: Weights, coef: np.ndarray) -> np.ndarray:
         """Sum the coefficients of the leaves of rows (n_features, n_rows)."""
-
-    @abstractmethod
-    def load(self) -> None:
-        """Load compiled loops, if single rows need them."""
-
-    @abstractmethod
-    def one_row(self, family: Any, pieces: list[Piece]) -> OneRow:
-        """Return an object that adds up what the leaves of one row predict."""
 
     @abstractmethod
     def leaves_on_device(self, xp: Any, bins: Any, weights: Weights) -> Any:

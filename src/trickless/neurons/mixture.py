@@ -165,11 +165,6 @@ class Mixture(Composed):
             total = total + part.combine(rows_of_part(X, i), some, each)
         return total
 
-    def in_parts(self, weights: Weights) -> Iterator[tuple[Neurons, np.ndarray, Weights, float]]:
-        """Yield each part with its neurons among these, their weights, and their factor."""
-        for i, chosen, some in self._chosen(np, weights):
-            yield self.parts_[i], chosen, some, self._scale(i)
-
     def _chosen(self, xp: Any, weights: Weights) -> Iterator[tuple[int, Any, Weights]]:
         """Yield the index of each part, the neurons of this part, and their weights.
 

@@ -9,11 +9,9 @@ import numpy as np
 
 from trickless.arrays.loops import MOST_LEVELS, check_cuts, loops
 from trickless.arrays.stated import check_same
-from trickless.neurons.base import OneRow, Weights
+from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 from trickless.neurons.geometry import Geometry, drawn_sets
-from trickless.neurons.one_row import Piece
-from trickless.neurons.one_row_trees import TreesRow
 
 #: With depth="auto", the mean number of rows in a leaf, and the least and largest depth.
 _ROWS_PER_LEAF, _SHALLOWEST, _DEEPEST = 16, 2, 12
@@ -62,12 +60,6 @@ class Oblivious(Geometry):
     def combine(self, bins: np.ndarray, weights: Weights, coef: np.ndarray) -> np.ndarray:
         columns, sets = weights
         return loops(bins.shape[1] * len(coef)).combine(bins, columns, sets, coef)
-
-    def load(self) -> None:
-        """Do nothing, since cuts of few levels are made at once in NumPy."""
-
-    def one_row(self, family: Any, pieces: list[Piece]) -> OneRow:
-        return TreesRow(family, pieces)
 
     def leaves_on_device(self, xp: Any, bins: Any, weights: Weights) -> Any:
         columns, sets = weights

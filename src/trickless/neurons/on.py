@@ -155,8 +155,5 @@ class On(Composed):
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0].activate_pairs(self._pick(X), weights)
 
-    def least_rows(self, weights: Weights, n_block: int) -> int:
-        return self.parts_[0].least_rows(weights, n_block)
-
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         return self.parts_[0].closed_form(self._pick(X), self._pick(Y))

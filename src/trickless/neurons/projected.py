@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.alike import least_rows
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array
 from trickless.neurons.base import Neurons, Weights
@@ -43,14 +42,6 @@ class Projected(Neurons):
     def activate(self, X: Any, weights: Weights) -> Any:
         direction, *rest = weights
         return self.respond(project(self.prepare(X), direction), *rest)
-
-    def least_rows(self, weights: Weights, n_block: int) -> int:
-        direction = weights[0]
-        if direction.dtype.kind != "f":  # indices of features, which are not multiplied
-            return 1
-        if not direction.flags.c_contiguous:
-            return n_block
-        return least_rows(n_block, *direction.shape[::-1], direction.dtype.str, True)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         direction, *rest = weights

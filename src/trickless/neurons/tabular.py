@@ -10,11 +10,9 @@ import numpy as np
 
 from trickless.arrays.places import namespace, to_host
 from trickless.arrays.stated import check_array, check_count, check_is, check_list, check_same
-from trickless.neurons.base import Neurons, OneRow, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.bins import midpoints
 from trickless.neurons.mixture import Mixture
-from trickless.neurons.one_row import Piece
-from trickless.neurons.one_row_tabular import TabularRow
 from trickless.neurons.projected import check_features
 from trickless.neurons.samples import sample_rows
 from trickless.rules import Rule, count, is_real
@@ -151,11 +149,11 @@ class Tabular(Neurons):
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         return self.mixture_.draw(rng, n)
 
+    def last_layer(self, X: Any) -> tuple[Neurons, Any]:
+        return self.mixture_, self._ranks(X)
+
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.mixture_.activate(self._ranks(X), weights)
-
-    def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
-        return TabularRow(self.cuts_, TOP, self.mixture_, pieces, n_rows)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         return self.mixture_.activate_pairs(self._ranks(X), weights)

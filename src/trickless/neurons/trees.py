@@ -13,7 +13,7 @@ from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidValueError
-from trickless.neurons.base import Neurons, OneRow, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.binary import Binary
 from trickless.neurons.bins import Bins
 from trickless.neurons.crosses import MOST, Crosses
@@ -21,7 +21,6 @@ from trickless.neurons.geometry import Geometry
 from trickless.neurons.levels import MISSING
 from trickless.neurons.linear_leaves import LinearLeaves, covariance_of_inputs
 from trickless.neurons.oblivious import Oblivious
-from trickless.neurons.one_row import Piece
 from trickless.neurons.samples import sample_rows
 from trickless.rules import AUTO, choice, either, integer, warn
 
@@ -381,12 +380,6 @@ class Trees(Neurons):
         for leaf, inputs, values in zip(leaves, self.inputs(bins, weights), parts, strict=True):
             run.add_scaled_leaf_values(total, leaf, values, inputs)
         return total
-
-    def one_row(self, pieces: list[Piece], n_rows: int) -> OneRow:
-        return self.geometry.one_row(self, pieces)
-
-    def load(self) -> None:
-        self.geometry.load()
 
     def inputs(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:
         """Yield (1, z) of linear leaves at rows (n_features, n_rows), one tree after another."""

@@ -13,9 +13,10 @@ from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.river.learner import Learner
-from trickless.river.simple import LARGEST_TARGET, AbsoluteErrors, LastAndMean, Reach
+from trickless.river.simple import LARGEST_TARGET, AbsoluteErrors, LastAndMean
 from trickless.river.stream import Seen, Stream, last_number
 from trickless.rules import is_real, shown
+from trickless.solvers.experts.reach import Reach
 from trickless.solvers.moments import FAR, Moments
 
 #: The prior weight of the last target.
@@ -85,7 +86,10 @@ class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
         """
         self._check_answer(y)
         asked, n_rows = self._answered(x)
-        y = self._reach(float(y), float(self._weights @ asked.opinions))
+        predicted = float(self._weights @ asked.opinions)
+        residual = float(y) - predicted
+        near = self._reach(residual)
+        y = float(y) if near == residual else predicted + near
         self._weigh(self._errors.learn(y - asked.opinions), n_rows)
         last = self._simple.last if self._simple.weight else y
         self._stream.learn(x, asked.last, (y, last), last_number(y), self._as_targets)

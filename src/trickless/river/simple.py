@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-
-from trickless.solvers.moments import FAR
 
 #: What is left of counts after a row: of all labels, and of those that followed a label.
 _FADE, _FADE_AFTER = 0.999, 0.995
@@ -15,11 +11,6 @@ _PRIOR = 0.1
 _FADE_ERRORS = 0.99
 #: An error counts as at most so many times the mean.
 _CAP = 10.0
-#: What is left after a row of the squares of residuals, and of what a far one adds to the reach.
-_FADE_SQUARES, _FADE_REACH = 0.5 ** (1 / 50), 0.5 ** (1 / 500)
-#: A target is at most so many root mean square errors away from its prediction: so few that one
-#: wrong number does little, and so many that a change of level is hardly held back.
-_REACH = 20.0
 #: The largest target, and the least unit of errors: their ratio is within the range of floats.
 LARGEST_TARGET, _LEAST_UNIT = 1e100, 1e-200
 
@@ -97,47 +88,3 @@ class AbsoluteErrors:
         capped = np.minimum(errors, _CAP * np.maximum(means, unit))
         self.means = self.means + (capped - self.means) / self.weight
         return np.exp(np.maximum((errors.min() - errors) / unit, -100.0))
-
-
-class Reach:
-    """How far targets may be from their predictions.
-
-    A residual counts as at most 20 recent root mean squares. These are robust: for them it counts
-    as at most ``FAR``, as in :mod:`trickless.solvers.moments`. The reach grows tenfold after each
-    residual that is clipped, and returns with a half-life of 500 rows. It does not hold back what
-    comes again and again, such as another level of the targets or a rare category.
-
-    Attributes
-    ----------
-    weight, square, far : float
-        Faded number and mean square of residuals, and what those beyond ``FAR`` add to it.
-    factor : float
-        The reach in root mean squares.
-    """
-
-    def __init__(self) -> None:
-        self.weight = self.square = self.far = 0.0
-        self.factor = _REACH
-
-    def __call__(self, target: float, predicted: float) -> float:
-        """Return a target, or the nearest number within reach of the prediction."""
-        residual = target - predicted
-        before = _FADE_SQUARES * self.weight
-        self.weight = before + 1.0
-        share = 1 / self.weight
-        kept, rest = (1 - share) * self.square, 1 - FAR**2 * share
-        self.far *= 1 - share
-        self.square = kept + share * residual**2
-        self.factor = _REACH + _FADE_REACH * (self.factor - _REACH)
-        if not residual**2 > FAR**2 * self.square:
-            return target
-        if not (kept > 0 and rest * (1 - self.far / kept) > 1 / FAR**2):
-            self.far += share * residual**2
-            return target
-        self.square = kept / rest
-        self.far += share * FAR**2 * self.square
-        most = self.factor * math.sqrt(self.square)
-        if abs(residual) <= most:
-            return target
-        self.factor *= 10.0
-        return predicted + math.copysign(most, residual)

@@ -132,11 +132,6 @@ class TableEncoder(Stated):
         """The number of codes of each column at first; 0 for a column of numbers."""
         return np.array([0 if codes is None else len(codes) + 2 for codes in self.codes], dtype=int)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether columns hold only categories, and numbers that are exact in double precision."""
-        return not self.whole and set(self.kinds) <= {NUMBERS, CATEGORIES}
-
     def codes_by_column(self) -> dict[int, dict[Any, int]]:
         """Return the known codes of each column of categories by its number; None is missing."""
         first = {j: codes for j, codes in enumerate(self.codes) if codes is not None}

@@ -66,7 +66,7 @@ def run(folder: Path, repeats: int = 1) -> list[Row]:
     data = load()
     sizes = f"{len(data.y):,} rows to learn from, {len(data.y_test):,} to test on"
     line(f"{data.name}: {sizes}, {data.X.shape[1]} columns")
-    rows, online = compare(data, repeats)
+    rows = compare(data, repeats)
     print(table(rows), flush=True)  # lines of names that are known
     sweep = sweep_sizes(data)
     results = {
@@ -74,7 +74,6 @@ def run(folder: Path, repeats: int = 1) -> list[Row]:
         "repeats": repeats,
         "table": [row._asdict() for row in rows],
         "sizes": sweep,
-        "online": online,
     }
     (folder / "trickless-demo.json").write_text(json.dumps(results, indent=1) + "\n")
     picture = folder / "trickless-demo.png"
@@ -107,8 +106,8 @@ def load() -> Data:
     return Data(name, X.astype(np.float32), y, X_test.astype(np.float32), y_test)
 
 
-def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
-    """Fit and time every model. Returns the rows of the table and the online errors."""
+def compare(data: Data, repeats: int) -> list[Row]:
+    """Fit and time every model, and return the rows of the table."""
     models = {
         "Kitchen Sinks, stumps": KitchenSinksClassifier("stumps", 2000, random_state=0),
         "Kitchen Sinks, Gaussian": KitchenSinksClassifier("gaussian", 1000, random_state=0),
@@ -126,7 +125,6 @@ def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
         ),
     }
     runs: dict[str, list[Row]] = {name: [] for name in models}
-    online = {}
     spawn = get_context("spawn")  # a fresh process for each model, so none reuses memory
     with (
         ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as process,
@@ -134,12 +132,9 @@ def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
     ):
         for _ in range(repeats):
             for name, model in models.items():
-                row, curve = process.submit(fit_and_predict, name, model, data).result()
-                runs[name].append(row)
-                if curve is not None:
-                    online[name] = curve
+                runs[name].append(process.submit(fit_and_predict, name, model, data).result())
                 bar.update()
-    return [median(rows) for rows in runs.values()], online
+    return [median(rows) for rows in runs.values()]
 
 
 def progress(total: int, what: str, unit: str) -> tqdm:
@@ -156,8 +151,8 @@ def median(rows: list[Row]) -> Row:
     return rows[0]._replace(fit_seconds=fit, predict_seconds=predict, fit_peak_mib=peak)
 
 
-def fit_and_predict(name: str, model: Any, data: Data) -> tuple[Row, dict[str, Any] | None]:
-    """Fit and measure a model. Returns its row and, if it learns online, its error so far."""
+def fit_and_predict(name: str, model: Any, data: Data) -> Row:
+    """Fit and measure a model, and return its row of the table."""
     ours = isinstance(model, Learner)
     if ours:
         model.set_params(verbose=sys.stderr.isatty())
@@ -167,12 +162,7 @@ def fit_and_predict(name: str, model: Any, data: Data) -> tuple[Row, dict[str, A
         wrong = model.predict(data.X_test) != data.y_test
     neurons = model.network_.n_neurons if ours else None
     error = float(wrong.mean())
-    row = Row(name, error, fit.seconds, predict.seconds, neurons, fit.peak_mib)
-    if not hasattr(model, "online_error_") or model.neurons == "trees":  # trees make many passes
-        return row, None
-    n, error_of_step = model.online_error_.T
-    so_far = np.cumsum(n * error_of_step) / np.cumsum(n)
-    return row, {"rows": np.cumsum(n).astype(int).tolist(), "error": so_far.round(5).tolist()}
+    return Row(name, error, fit.seconds, predict.seconds, neurons, fit.peak_mib)
 
 
 def sweep_sizes(data: Data) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from trickless.functions.network import check_finite
 from trickless.functions.stream import NeuronStream
 from trickless.solvers.experts.answers import Answer, LabelAnswer, NumberAnswer
 from trickless.solvers.experts.noise import NoiseVariances
+from trickless.solvers.experts.reach import Reach
 from trickless.solvers.experts.recursion import MOST_HALVINGS, MOST_PENDING, Ahead, Recursion
 from trickless.solvers.experts.shares import Shares
 from trickless.solvers.outputs import NewOutputs
@@ -104,6 +105,8 @@ class Experts(Stated):
         Sums over all rows of the squares of activations.
     mass : array of shape (n_rates,)
         Sums of the weights of rows, as of the last fold.
+    reaches : list of Reach
+        For numbers, how far each output may be from its prediction.
     unit : float
         What weights of rows are divided by, so that they are about 1.
     """
@@ -129,7 +132,7 @@ class Experts(Stated):
         self.lags = lags
         n_rates, n_outputs, n_targets = len(half_lives), answer.n_outputs, answer.n_targets
         self.origin = np.zeros(n_outputs)
-        self.n_rows = 0
+        self.n_rows, self.unit = 0, 1.0
         self.now = self.folded = 0.0
         self.unit = 1.0
         self.lengths = np.zeros(self.n_groups)
@@ -138,6 +141,7 @@ class Experts(Stated):
         self.groups: list[Recursion] = []
         self.noise = NoiseVariances(rates, n_targets)
         self.shares = Shares(len(rates) * answer.n_each, answer.n_weights)
+        self.reaches = [Reach() for _ in range(n_outputs * isinstance(answer, NumberAnswer))]
         none = np.zeros((0, n_outputs))
         self.recent = Recent(none, none, none)
 
@@ -169,6 +173,7 @@ class Experts(Stated):
         check_is("shares", self.shares, Shares)
         wanted = n_machines * self.answer.n_each, self.answer.n_weights
         check_same("experts of shares", self.shares.weights.shape, wanted)
+        check_list("reaches", self.reaches, Reach)
         check_is("recent", self.recent, Recent)
         for name, array in self.recent._asdict().items():
             check_array(name, array, "f8", (len(self.recent.targets), n_outputs))
@@ -257,11 +262,11 @@ class Experts(Stated):
                 stop = self._next_fold(times, start)
                 part = slice(start, stop)
                 rows = [Z[part] for Z in activated]
-                predicted.append(self._learn(rows, Y[part], weight[part], times[part]))
+                predicted.append(self._learn_near(rows, Y[part], weight[part], times[part]))
                 late = self.now - self.folded >= MOST_HALVINGS / 2 * self.half_lives.min()
                 if late or self.n_rows == _fold_after(self.n_rows - 1):
                     self._fold(self.now)
-                start = stop
+                start += len(predicted[-1].decisions)
         return Predicted(*(np.concatenate(each) for each in zip(*predicted, strict=True)))
 
     def _lagged(self, Y: np.ndarray) -> np.ndarray:
@@ -316,6 +321,25 @@ class Experts(Stated):
         since = times[start : start + stop] - self.folded
         late = int(np.searchsorted(since, most / 2)) + 1
         return start + min(late, int(np.searchsorted(since, most, side="right")))
+
+    def _learn_near(
+        self, activated: list[np.ndarray], Y: np.ndarray, weight: np.ndarray, times: np.ndarray
+    ) -> Predicted:
+        """Learn rows until one whose targets are beyond reach, which are clipped."""
+        before, root = self.fork(), np.sqrt(weight)[:, None]
+        predicted = self._learn(activated, Y, weight, times)
+        if not self.reaches:
+            return predicted
+        self.reaches = reaches = [copy(reach) for reach in self.reaches]
+        for i, row in enumerate(((Y - predicted.decisions) * root).tolist()):
+            near = [reach(residual) for reach, residual in zip(reaches, row, strict=True)]
+            if near != row:
+                vars(self).update(vars(before) | {"reaches": reaches})
+                until, Y = slice(i + 1), Y[: i + 1].copy()
+                Y[i] = np.where(np.equal(near, row), Y[i], predicted.decisions[i] + near / root[i])
+                rows = [Z[until] for Z in activated]
+                return self._learn(rows, Y, weight[until], times[until])
+        return predicted
 
     def _learn(
         self, activated: list[np.ndarray], Y: np.ndarray, weight: np.ndarray, times: np.ndarray

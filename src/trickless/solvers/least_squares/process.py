@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless.arrays.places import to_host
-from trickless.functions.activations import by_neuron_in_blocks
-from trickless.functions.network import Network, activate_alike
+from trickless.functions.activations import by_neuron_in_blocks, in_row_blocks
+from trickless.functions.network import Network
 from trickless.functions.stream import NeuronStream, Purpose, generator, in_precision
 from trickless.solvers.least_squares.certainty import Posterior, residual_freedom
 from trickless.solvers.least_squares.paths import Solution
@@ -115,9 +115,8 @@ class Process(NamedTuple):
         """Fill an array with what a function returns for the activations of blocks of rows."""
 
         def fill(rows: slice, Z: Any) -> None:
-            some = values[rows]
-            some[:] = of_rows(Z)[: len(some)]
+            values[rows] = of_rows(Z)
 
         size = len(self.moments.z_mean)
-        activate_alike(fill, self.stream, self.n_neurons, X, size, self.n_jobs)
+        in_row_blocks(fill, self.stream, self.n_neurons, X, size, self.n_jobs)
         return values

@@ -10,7 +10,7 @@ import numpy as np
 from trickless.arrays.places import to_host
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Counted, Unseen
-from trickless.functions.network import activate_alike
+from trickless.functions.activations import in_row_blocks
 from trickless.solvers.calibration import Temperatures, find_temperatures, in_shares
 from trickless.solvers.least_squares.fitted import Fitted
 from trickless.solvers.least_squares.influence import OfFewRows, OfSample, influence_of
@@ -93,13 +93,12 @@ class UnseenAnswers(Fitted):
                 def of_rows(
                     where: slice, Z: Any, influence: Any = influence, same: Any = same
                 ) -> None:
-                    n = len(f[where])
-                    of_old, of_own = (part[:n] for part in influence(Z))
+                    of_old, of_own = influence(Z)
                     for output in same:
                         new = NewRows(f[where, output], of_old, of_own)
                         found[where, output] = rule(new, rows.of_output(output))
 
-                activate_alike(of_rows, self.stream, self.n_neurons, X, size, problem.n_jobs)
+                in_row_blocks(of_rows, self.stream, self.n_neurons, X, size, problem.n_jobs)
         return found
 
     def influences(
