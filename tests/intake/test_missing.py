@@ -112,7 +112,10 @@ def test_gaps_in_targets_are_refused_by_row(learner):
     y = np.round(y, 3)
     model = fitted(learner, X, y)
     for kind, (make, what) in (GAPS | NUMBERS).items():
-        gap, said = make(y.tolist()), rf"{name_of(learner)}: y contains ({what}) \(row {ROW}\)"
+        gap, said = (
+            make(y.tolist()),
+            rf"{type(learner).__name__}: y contains ({what}) \(row {ROW}\)",
+        )
         calls = [clone(learner).fit, model.score]
         if hasattr(learner, "partial_fit"):
             calls += [clone(learner).partial_fit, model.partial_fit]
@@ -129,7 +132,7 @@ def test_gaps_in_labels_are_refused_by_row(learner):
         model = fitted(learner, X, labels)
         for make, what in GAPS.values():
             gap = make(labels.tolist())
-            said = rf"{name_of(learner)}: y contains ({what}) \(row {ROW}\)"
+            said = rf"{type(learner).__name__}: y contains ({what}) \(row {ROW}\)"
             calls = [clone(learner).fit, model.score]
             if hasattr(learner, "partial_fit"):
                 calls += [clone(learner).partial_fit, model.partial_fit]
@@ -219,7 +222,7 @@ def test_masked_rows_are_refused_where_gaps_are(learner):
     model = fitted(learner, X, y)
     answer = getattr(model, "predict", getattr(model, "transform", None))
     for rows in (masks(X), masks(integers), masks(X.astype(object)), list(masks(X))):
-        said = f"{name_of(learner)}: column 1 of X holds masked values"
+        said = f"{type(learner).__name__}: column 1 of X holds masked values"
         refuses(lambda rows=rows: clone(learner).fit(rows, y), said)
         refuses(lambda rows=rows: answer(rows), said)
     np.testing.assert_array_equal(answer(np.ma.array(X)), answer(X))
