@@ -109,8 +109,9 @@ def test_batches_of_any_grouping_give_the_same_model(alpha):
 def test_partial_fit_continues_after_fit_and_predictions_between_change_nothing():
     X = inputs(400, 3)
     y = target(X)
-    whole = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X, y)
-    model = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X[:200], y[:200])
+    options = {"dtype": "float64", "random_state": 0}
+    whole = KitchenSinksRegressor(Gaussian(1.0), 50, **options).fit(X, y)
+    model = KitchenSinksRegressor(Gaussian(1.0), 50, **options).fit(X[:200], y[:200])
     model.predict(X)
     model.partial_fit(X[200:], y[200:])
     np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-6)

@@ -57,7 +57,8 @@ def test_collinear_activations_are_solved_or_refused(neurons, options, dtype):
             assert re.search("alpha.*Remedy: |Remedy: .*alpha", str(error))
             continue
         assert np.isfinite(model.neuron_coef_).all()
-        assert model.score(X, y) > least - 2 * model.tol
+        lost = np.sqrt(np.finfo(dtype).eps)  # half of the digits, if columns are copies
+        assert model.score(X, y) > least - 2 * model.tol - lost
 
 
 def test_rounding_that_spoils_the_iterative_solver_is_reported():
