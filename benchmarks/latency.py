@@ -34,8 +34,8 @@ from trickless import DoublyStochasticRegressor, KitchenSinksClassifier, Kitchen
 from trickless.neurons import Gaussian, Trees
 
 PATH = Path(__file__).parent / "results" / "latency.json"
-#: Libraries beside scikit-learn, with which some rows are made. numba is for binary trees.
-OTHERS = "lightgbm", "numba", "onnx", "onnxruntime", "river"
+#: Libraries beside scikit-learn, with which some rows are made.
+OTHERS = "lightgbm", "onnx", "onnxruntime", "river"
 COLUMNS, ROWS, NEURONS, TREES = 20, 5000, 1000, 300
 #: Turns of each action, and its calls in a turn.
 ROUNDS, QUICK_ROUNDS, IN_A_ROW = 200, 10, 10

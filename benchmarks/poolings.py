@@ -27,7 +27,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from circumstances import circumstances
 from series_data import FOR_CHOICE, NAMES, Series, load
-from trickless.arrays.series import HEAVY, TAPS, limits, views
+from trickless.arrays.series import HEAVY, LEAST, TAPS, views
 from trickless.neurons import Convolutions
 
 PATH = Path(__file__).parent / "results" / "poolings.json"
@@ -101,6 +101,12 @@ def responses(x: np.ndarray, d: int, heavy: np.ndarray, sign: np.ndarray) -> np.
     return sign[:, None, None].astype(x.dtype) * (
         3 * reached[heavy].sum(axis=1) - reached.sum(axis=0)
     )
+
+
+def limits(highest: np.ndarray) -> np.ndarray:
+    """Return what a response must exceed to be the highest, up to rounding errors, and not zero."""
+    least = highest.dtype.type(LEAST)
+    return np.maximum(highest - (least * highest + least), least)
 
 
 def pool(z: np.ndarray, there: np.ndarray, thresholds: np.ndarray) -> dict[str, np.ndarray]:

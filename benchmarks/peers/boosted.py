@@ -4,9 +4,9 @@ Tables are as they come (``raw_tables.py``): numbers as they are, and categories
 that take them. Numbers to learn are divided by their deviation. All methods have two cores.
 
 - Ours: Doubly Stochastic with ``"trees"`` and its defaults, at several numbers of trees without
-  early stopping, each a fit of its own, since steps may depend on how many are to come; once more
-  with nothing set at all; and without compiled loops (``TRICKLESS_NUMBA=0``). Kitchen Sinks with
-  families that find length scales and features for themselves.
+  early stopping, each a fit of its own, since steps may depend on how many are to come; and once
+  more with nothing set at all. Kitchen Sinks with families that find length scales and features for
+  themselves.
 - Boosted trees: HistGradientBoosting, LightGBM, XGBoost (``hist``) and CatBoost, with categories as
   such, two threads, no early stopping and defaults otherwise. One fit gives the whole curve: its
   callbacks say when there were how many trees (HistGradientBoosting prints that), and end it. The

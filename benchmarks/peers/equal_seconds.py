@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 OURS, BOOSTED, OTHER = "ours", "boosted trees", "others"
-#: Names of our trees, with trees to be chosen, with nothing set, and without compiled loops.
+#: Names of our trees, with a number of trees, and with nothing set.
 TREES, DEFAULTS = "ours", "ours, nothing set"
 #: Our trees that are cut node by node.
 BINARY = "ours, binary trees"
@@ -42,7 +42,7 @@ def points(method: dict[str, Any]) -> list[Point]:
 
 
 def all_points(one: dict[str, Any], *groups: str) -> list[Point]:
-    """Points of all methods of some groups, but for ours without compiled loops."""
+    """Points of all methods of some groups."""
     chosen = [m for m in one["methods"] if m["group"] in groups]
     return [point for method in chosen for point in points(method)]
 

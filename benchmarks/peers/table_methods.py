@@ -122,13 +122,10 @@ def ours_with_defaults(table: Table, size: None, seed: int, clock: Clock) -> Pre
 
 
 def load_loops() -> None:
-    """Load compiled loops, unless switched off, whatever the size of the fit.
+    """Load compiled loops before the clock, as packages of others are."""
+    from trickless.arrays.loops import _compiled
 
-    The fit before the clock does so, since packages of others are loaded before it as well.
-    """
-    from trickless.arrays.loops import loops
-
-    loops(np.inf)
+    _compiled()
 
 
 def kitchen_sinks(table: Table, size: int, seed: int, clock: Clock, *, neurons: str) -> Predict:

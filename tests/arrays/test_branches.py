@@ -1,27 +1,10 @@
-"""Leaves and cuts of binary trees: both kinds of loops against plain Python."""
-
-from inspect import getmembers, isfunction
+"""Leaves and cuts of binary trees, against plain Python."""
 
 import numpy as np
 import pytest
 
-from trickless.arrays import branches as of_numpy
-from trickless.arrays.branch_loops import BranchLoops, branch_loops
-from trickless.arrays.loops import loops
-
-try:
-    from trickless.arrays import compiled_branches as of_numba
-except ImportError:
-    of_numba = None
-
-needs_numba = pytest.mark.skipif(of_numba is None, reason="numba is not installed")
-both = pytest.mark.parametrize(
-    "module",
-    [
-        pytest.param(of_numpy, id="numpy"),
-        pytest.param(of_numba, id="numba", marks=needs_numba),
-    ],
-)
+from trickless.arrays import branch_loops
+from trickless.arrays import branches as compiled
 
 
 def tree(rng, n_nodes, n_features):
@@ -39,9 +22,8 @@ def tree(rng, n_nodes, n_features):
     return columns, children, rng.integers(0, 256, (n_nodes, 32), dtype=np.uint8)
 
 
-@both
 @pytest.mark.parametrize("seed", range(8))
-def test_a_row_goes_from_node_to_node_to_its_leaf(module, seed):
+def test_a_row_goes_from_node_to_node_to_its_leaf(seed):
     rng = np.random.default_rng(seed)
     n_nodes, n_rows = int(rng.integers(1, 40)), int(rng.choice([0, 1, 300]))
     columns, children, sets = tree(rng, n_nodes, 5)
@@ -54,24 +36,25 @@ def test_a_row_goes_from_node_to_node_to_its_leaf(module, seed):
             node = int(children[node, bits[bins[columns[node], row]]])
             at_leaf = node <= 0
         expected.append(-node)
-    found = module.leaves(bins, columns, children, sets)
+    found = compiled.leaves(bins, columns, children, sets)
     assert found.dtype == np.intp
     np.testing.assert_array_equal(found, np.array(expected, dtype=int))
     part = bins[:, 10:200]
-    np.testing.assert_array_equal(module.leaves(part, columns, children, sets), found[10:200])
+    np.testing.assert_array_equal(compiled.leaves(part, columns, children, sets), found[10:200])
 
 
-@both
-def test_sums_over_few_rows_have_the_bits_of_those_over_many(module):
+def test_sums_over_few_rows_have_the_bits_of_those_over_many():
     rng = np.random.default_rng(0)
     trees = [np.stack(some) for some in zip(*(tree(rng, 20, 5) for _ in range(9)), strict=True)]
     bins = rng.integers(0, 256, (5, 200), dtype=np.uint8)
     for n_outputs, dtype in ((1, "f4"), (3, "f8")):
         coef = rng.standard_normal((9, 21, n_outputs)).astype(dtype)
-        checked = BranchLoops(module, loops())
-        many, parts = checked.combine(bins, *trees, coef), (slice(0, 1), slice(1, 65), slice(0))
+        many, parts = (
+            branch_loops.combine(bins, *trees, coef),
+            (slice(0, 1), slice(1, 65), slice(0)),
+        )
         for some in parts:
-            few = checked.combine(bins[:, some], *trees, coef)
+            few = branch_loops.combine(bins[:, some], *trees, coef)
             np.testing.assert_array_equal(few, many[some])
 
 
@@ -93,11 +76,10 @@ def nodes_problem(seed, few=False):
     return bins, rows, g, h, ends, drawn, rng.random((*drawn.shape, 2)), by_slope, 2.5
 
 
-@both
 @pytest.mark.parametrize("seed", range(6))
-def test_the_best_cut_of_a_node_is_that_of_plain_loops(module, seed):
+def test_the_best_cut_of_a_node_is_that_of_plain_loops(seed):
     bins, rows, g, h, ends, drawn, spots, by_slope, ridge = nodes_problem(seed, few=seed % 2)
-    best, sums, tables = module.best_cuts(*nodes_problem(seed, few=seed % 2))
+    best, sums, tables = compiled.best_cuts(*nodes_problem(seed, few=seed % 2))
     n_cut = 0
     for i, (first, stop) in enumerate(ends):
         some = slice(first, stop)
@@ -148,8 +130,7 @@ def test_the_best_cut_of_a_node_is_that_of_plain_loops(module, seed):
     assert n_cut > 2
 
 
-@both
-def test_rows_of_nodes_are_parted_in_order(module):
+def test_rows_of_nodes_are_parted_in_order():
     bins, rows, g, h, ends, *_ = nodes_problem(0)
     rng = np.random.default_rng(0)
     columns = rng.integers(0, len(bins), len(ends))
@@ -161,24 +142,9 @@ def test_rows_of_nodes_are_parted_in_order(module):
         some = of[:, first:stop]
         expected[:, first:stop] = np.concatenate([some[:, ~right], some[:, right]], axis=1)
         middles.append(stop - right.sum())
-    found = module.parted(bins, rows, g, h, ends, columns, tables)
+    found = compiled.parted(bins, rows, g, h, ends, columns, tables)
     np.testing.assert_array_equal(found, middles)
     np.testing.assert_array_equal(np.stack([rows, g, h]), expected)
-
-
-@needs_numba
-def test_loops_of_numba_give_the_bits_of_those_of_numpy():
-    for seed in range(40):
-        for one, other in zip(
-            of_numpy.best_cuts(*nodes_problem(seed)),
-            of_numba.best_cuts(*nodes_problem(seed)),
-            strict=True,
-        ):
-            np.testing.assert_array_equal(one, other)
-    public = {name for name, _ in getmembers(of_numpy, isfunction) if not name.startswith("_")}
-    assert public <= set(dir(of_numba))
-    loops(2.0**40)
-    assert branch_loops().module is of_numba
 
 
 def arguments(name):
@@ -208,10 +174,9 @@ def spoiled(argument):
     yield np.concatenate([argument, argument])
 
 
-@both
 @pytest.mark.parametrize("name", ["leaves", "combine", "best_cuts", "parted"])
-def test_arguments_of_another_type_or_shape_raise_an_error(module, name):
-    call = getattr(BranchLoops(module, loops()), name)
+def test_arguments_of_another_type_or_shape_raise_an_error(name):
+    call = getattr(branch_loops, name)
     _ = list(call(*arguments(name)))
     n_tried = 0
     for i, right in enumerate(arguments(name)):
@@ -249,21 +214,26 @@ WRONG_VALUES = [
 ]
 
 
-@both
 @pytest.mark.parametrize(("name", "i", "value", "message"), WRONG_VALUES)
-def test_values_out_of_range_raise_an_error(module, name, i, value, message):
+def test_values_out_of_range_raise_an_error(name, i, value, message):
     args = arguments(name)
     args[i] = args[i].copy()
     args[i].reshape(-1)[-1] = value
     with pytest.raises(ValueError, match=message):
-        _ = list(getattr(BranchLoops(module, loops()), name)(*args))
+        _ = list(getattr(branch_loops, name)(*args))
 
 
-@both
-def test_trees_need_nodes_and_a_coefficient_for_each_leaf(module):
-    checked = BranchLoops(module, loops())
+def test_trees_need_nodes_and_a_coefficient_for_each_leaf():
     bins, columns, children, sets, coef = arguments("combine")
     with pytest.raises(ValueError, match="trees of 7 nodes have coefficients for 7 leaves"):
-        checked.combine(bins, columns, children, sets, coef[:, :7])
+        branch_loops.combine(bins, columns, children, sets, coef[:, :7])
     with pytest.raises(ValueError, match="binary trees have no nodes"):
-        checked.leaves(bins, columns[:, :0], children[:, :0], sets[:, :0])
+        branch_loops.leaves(bins, columns[:, :0], children[:, :0], sets[:, :0])
+
+
+def test_pairs_of_rows_and_trees_have_the_leaves_of_all():
+    rng = np.random.default_rng(0)
+    trees = [np.stack(some) for some in zip(*(tree(rng, 20, 5) for _ in range(30)), strict=True)]
+    bins = rng.integers(0, 256, (5, 30), dtype=np.uint8)
+    found = branch_loops.leaves_of_pairs(bins, *trees)
+    np.testing.assert_array_equal(found, np.diag(list(branch_loops.leaves(bins, *trees))))

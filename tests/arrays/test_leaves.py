@@ -1,33 +1,18 @@
-"""Leaves of trees: the loops of NumPy and of numba against loops over rows in plain Python."""
+"""Leaves of trees, against loops over rows in plain Python."""
 
 import os
 import re
 import subprocess
 import sys
-from inspect import getmembers, isfunction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import trickless
-from trickless.arrays import leaves as of_numpy
-from trickless.arrays.leaves import SUM_BITS, unpacked
-from trickless.arrays.loops import Loops, loops
-
-try:
-    from trickless.arrays import compiled as of_numba
-except ImportError:
-    of_numba = None
-
-needs_numba = pytest.mark.skipif(of_numba is None, reason="numba is not installed")
-both = pytest.mark.parametrize(
-    "module",
-    [
-        pytest.param(of_numpy, id="numpy"),
-        pytest.param(of_numba, id="numba", marks=needs_numba),
-    ],
-)
+from trickless.arrays import leaves as compiled
+from trickless.arrays import loops
+from trickless.arrays.packed_sums import SUM_BITS, unpacked
 
 
 def threshold(at, missing_right):
@@ -61,9 +46,8 @@ def rows_of(rng, n_features, n_rows):
     return bins
 
 
-@both
 @pytest.mark.parametrize("seed", range(12))
-def test_a_leaf_has_a_bit_for_each_cut_that_sends_the_row_to_the_right(module, seed):
+def test_a_leaf_has_a_bit_for_each_cut_that_sends_the_row_to_the_right(seed):
     rng = np.random.default_rng(seed)
     depth, n_rows = int(rng.integers(1, 17)), int(rng.choice([0, 1, 2, 300]))
     bins, sets = rows_of(rng, 6, n_rows), tables(rng, depth)
@@ -71,16 +55,15 @@ def test_a_leaf_has_a_bit_for_each_cut_that_sends_the_row_to_the_right(module, s
     expected = [
         sum(int(sets[i][bins[j][row]]) << i for i, j in enumerate(columns)) for row in range(n_rows)
     ]
-    found = module.leaves(bins, columns, sets)
+    found = compiled.leaves(bins, columns, sets)
     assert found.dtype == np.intp
     np.testing.assert_array_equal(found, np.array(expected, dtype=int))
     part = bins[:, 10:200]  # whose rows are not contiguous, as those of a block are not
-    np.testing.assert_array_equal(module.leaves(part, columns, sets), found[10:200])
+    np.testing.assert_array_equal(compiled.leaves(part, columns, sets), found[10:200])
 
 
-@both
 @pytest.mark.parametrize("seed", range(4))
-def test_sums_by_leaf_and_values_of_leaves(module, seed):
+def test_sums_by_leaf_and_values_of_leaves(seed):
     rng = np.random.default_rng(seed)
     n_rows, width, n_values = (0, 1, 500, 500)[seed], 8, 3
     leaf = rng.integers(0, width, n_rows)
@@ -89,10 +72,10 @@ def test_sums_by_leaf_and_values_of_leaves(module, seed):
     for row in range(n_rows):
         for k in range(n_values):
             sums[leaf[row]][k] += int(values[k, row])
-    np.testing.assert_array_equal(module.leaf_sums(leaf, values, width), sums)
+    np.testing.assert_array_equal(compiled.leaf_sums(leaf, values, width), sums)
     some = values[:, 3:]  # not contiguous
     np.testing.assert_array_equal(
-        module.leaf_sums(leaf[3:], some, width),
+        compiled.leaf_sums(leaf[3:], some, width),
         [[some[k, leaf[3:] == v].sum() for k in range(n_values)] for v in range(width)],
     )
     for dtype in (np.float32, np.float64):
@@ -102,7 +85,7 @@ def test_sums_by_leaf_and_values_of_leaves(module, seed):
             [float(total[row, k]) + float(of_leaves[leaf[row], k]) for k in range(n_values)]
             for row in range(n_rows)
         ]
-        module.add_leaf_values(total, leaf, of_leaves)
+        compiled.add_leaf_values(total, leaf, of_leaves)
         np.testing.assert_array_equal(total, np.reshape(expected, (n_rows, n_values)))
         scales, parts = rng.standard_normal((2, n_rows)), rng.standard_normal((3, width, n_values))
         parts = parts.astype(dtype)  # the last has no scale
@@ -110,32 +93,32 @@ def test_sums_by_leaf_and_values_of_leaves(module, seed):
             for row in range(n_rows):
                 for k in range(n_values):
                     expected[row][k] += float(part[leaf[row], k]) * scale[row]
-        module.add_scaled_leaf_values(total, leaf, parts, scales)
+        compiled.add_scaled_leaf_values(total, leaf, parts, scales)
         np.testing.assert_array_equal(total, np.reshape(expected, (n_rows, n_values)))
     scales = rng.uniform(-1, 1, (2, n_rows))
-    found = module.scaled_leaf_sums(leaf, values, scales, width)
+    found = compiled.scaled_leaf_sums(leaf, values, scales, width)
     for scale, sums in zip(scales, found, strict=True):
-        np.testing.assert_array_equal(sums, module.leaf_sums(leaf, np.rint(values * scale), width))
+        np.testing.assert_array_equal(
+            sums, compiled.leaf_sums(leaf, np.rint(values * scale), width)
+        )
 
 
-@both
 @pytest.mark.parametrize("depth", [0, 3, 9])
-def test_sums_over_few_rows_have_the_bits_of_those_over_many(module, depth):
+def test_sums_over_few_rows_have_the_bits_of_those_over_many(depth):
     """Few rows take another way, which reads the bits of the sets one by one."""
     rng = np.random.default_rng(depth)
     bins, columns = rng.integers(0, 256, (4, 500), np.uint8), rng.integers(0, 4, (60, depth))
     sets = rng.integers(0, 256, (60, depth, 32), np.uint8)
-    checked = Loops(module)
     for n_outputs, dtype in ((1, "f4"), (3, "f8")):
         coef = rng.standard_normal((60, 2**depth, n_outputs)).astype(dtype)
-        many = checked.combine(bins, columns, sets, coef)
-        leaves = np.array(list(checked.leaves(bins, columns, sets)))
+        many = loops.combine(bins, columns, sets, coef)
+        leaves = np.array(list(loops.leaves(bins, columns, sets)))
         expected = np.zeros((500, n_outputs))
         for leaf, values in zip(leaves, coef, strict=True):
             expected += values[leaf]
         np.testing.assert_array_equal(many, expected)
         for n in (0, 1, 7, 64, 65):
-            few = checked.combine(bins[:, :n], columns, sets, coef)
+            few = loops.combine(bins[:, :n], columns, sets, coef)
             np.testing.assert_array_equal(few, expected[:n])
         slopes = rng.standard_normal((60, 2, 2**depth, n_outputs)).astype(dtype)
         inputs = np.concatenate([np.ones((60, 1, 500)), rng.standard_normal((60, 2, 500))], axis=1)
@@ -144,9 +127,9 @@ def test_sums_over_few_rows_have_the_bits_of_those_over_many(module, depth):
         for leaf, values, z in zip(leaves, linear, inputs, strict=True):
             for each, by in zip(values, z, strict=True):
                 expected += each[leaf] * by[:, None]
-        few = checked.combine_few_linear(bins, columns, sets, linear, inputs)
+        few = loops.combine_few_linear(bins, columns, sets, linear, inputs)
         np.testing.assert_array_equal(few, expected)
-    none = checked.combine(bins[:, :2], columns[:0], sets[:0], coef[:0])
+    none = loops.combine(bins[:, :2], columns[:0], sets[:0], coef[:0])
     np.testing.assert_array_equal(none, np.zeros((2, n_outputs)))
 
 
@@ -164,14 +147,13 @@ def cut_problem(seed):
     return bins, buckets, leaf, g, h, n_leaves, float(rng.choice([0.3, 5.0, 4000.0]))
 
 
-@both
 @pytest.mark.parametrize("seed", range(12))
-def test_gains_of_cuts_are_those_of_newton_steps_on_both_sides(module, seed):
+def test_gains_of_cuts_are_those_of_newton_steps_on_both_sides(seed):
     bins, buckets, leaf, g, h, n_leaves, ridge = cut_problem(seed)
     both_sums = h * 2.0**SUM_BITS + g
     for packed, whole in zip(unpacked(both_sums), (g, h), strict=True):
         np.testing.assert_array_equal(packed, whole)
-    gains = module.cut_gains(bins, buckets, leaf, both_sums, n_leaves, ridge)
+    gains = compiled.cut_gains(bins, buckets, leaf, both_sums, n_leaves, ridge)
     n_cuts = int(buckets[0, 0]) - 1
     assert gains.shape == (2, len(bins), n_cuts)
     for side in (0, 1):
@@ -187,59 +169,16 @@ def test_gains_of_cuts_are_those_of_newton_steps_on_both_sides(module, seed):
                 np.testing.assert_allclose(gains[side, j, cut], expected, rtol=1e-12, atol=1e-12)
 
 
-@both
-def test_leaves_after_a_cut_are_numbered_in_order(module):
+def test_leaves_after_a_cut_are_numbered_in_order():
     rng = np.random.default_rng(0)
     for n_rows, n_leaves in ((0, 1), (1, 1), (50, 3), (50, 400)):
         leaf = rng.integers(0, n_leaves, n_rows)
         right = rng.integers(0, 2, n_rows, dtype=np.uint8)
-        half, n_occupied = module.halved(leaf, right, n_leaves)
+        half, n_occupied = compiled.halved(leaf, right, n_leaves)
         pairs = list(zip(leaf.tolist(), right.tolist(), strict=True))
         in_order = sorted(set(pairs))
         assert n_occupied == len(in_order)
         np.testing.assert_array_equal(half, [in_order.index(pair) for pair in pairs])
-
-
-@needs_numba
-def test_loops_of_numba_give_the_bits_of_those_of_numpy():
-    """Also where sums are in double precision, and their order could matter."""
-    for seed in range(40):
-        bins, buckets, leaf, g, h, n_leaves, ridge = cut_problem(seed)
-        args = bins, buckets, leaf, h * 2.0**SUM_BITS + g, n_leaves, ridge
-        np.testing.assert_array_equal(of_numpy.cut_gains(*args), of_numba.cut_gains(*args))
-        rng = np.random.default_rng(seed)
-        leaf, values = rng.integers(0, 9, 700), rng.standard_normal((2, 700))
-        sums = (module.leaf_sums(leaf, values, 9) for module in (of_numpy, of_numba))
-        np.testing.assert_array_equal(*sums)
-        totals = np.repeat(rng.standard_normal((1, 700, 2)), 2, axis=0)
-        of_leaves = rng.standard_normal((9, 2)).astype("float32")
-        for module, total in zip((of_numpy, of_numba), totals, strict=True):
-            for _ in range(5):
-                module.add_leaf_values(total, leaf, of_leaves)
-                module.add_scaled_leaf_values(total, leaf, of_leaves[None], values[:1])
-        np.testing.assert_array_equal(*totals)
-
-
-@needs_numba
-def test_numba_has_the_functions_of_numpy():
-    public = [name for name, _ in getmembers(of_numpy, isfunction) if not name.startswith("_")]
-    assert {name for name in public if name not in ("unpacked", "summed")} <= set(dir(of_numba))
-
-
-@needs_numba
-def test_compiled_loops_are_loaded_for_much_work_and_may_be_switched_off(monkeypatch):
-    monkeypatch.delenv("TRICKLESS_NUMBA", raising=False)
-    assert loops(2.0**40).module is of_numba
-    assert loops().module is of_numba  # as they are there
-    monkeypatch.setenv("TRICKLESS_NUMBA", "0")
-    assert loops(2.0**40).module is of_numpy
-    code = (
-        "import sys; from trickless.arrays.loops import loops; loops(5_000);"
-        "print('numba' in sys.modules, loops(2.0**40).module.__name__)"
-    )
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TRICKLESS_NUMBA": "1"}
-    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
-    assert ran.stdout.split() == [b"False", b"trickless.arrays.compiled"]
 
 
 def arguments():
@@ -302,12 +241,11 @@ BELOW = {
 }
 
 
-@both
 @pytest.mark.parametrize("name", list(BELOW))
-def test_arguments_of_another_type_shape_or_range_raise_an_error(module, name):
+def test_arguments_of_another_type_shape_or_range_raise_an_error(name):
     """Compiled loops would read and write outside of the arrays. No argument may be harmful."""
     right = arguments()[name]
-    call = getattr(Loops(module), name)
+    call = getattr(loops, name)
     _ = list(call(*right)) if name == "leaves" else call(*right)
     n_tried = 0
     for i, below in enumerate(BELOW[name]):
@@ -327,22 +265,21 @@ def test_arguments_of_another_type_shape_or_range_raise_an_error(module, name):
     assert n_tried > 10
 
 
-@both
-def test_numbers_of_leaves_and_levels_have_limits(module):
-    checked, args = Loops(module), arguments()
+def test_numbers_of_leaves_and_levels_have_limits():
+    args = arguments()
     leaf, values, _ = args["leaf_sums"]
     for width in (0, -1, 2**16 + 1, 2**40, 2.0):
         with pytest.raises(ValueError, match="leaves of a tree"):
-            checked.leaf_sums(leaf, values, width)
+            loops.leaf_sums(leaf, values, width)
     bins = args["leaves"][0]
     columns, sets = np.zeros((1, 17), int), np.zeros((1, 17, 32), np.uint8)
     with pytest.raises(ValueError, match="levels of a tree: 17 is not from 0 to 16"):
-        list(checked.leaves(bins, columns, sets))
+        list(loops.leaves(bins, columns, sets))
     with pytest.raises(ValueError, match="trees of depth 3 have coefficients for 7 leaves"):
-        checked.combine(*args["combine"][:3], args["combine"][3][:, :7])
+        loops.combine(*args["combine"][:3], args["combine"][3][:, :7])
     bins, buckets, *rest = args["cut_gains"]
     with pytest.raises(ValueError, match="the bucket of missing values is not the last one"):
-        checked.cut_gains(bins, np.zeros_like(buckets), *rest)
+        loops.cut_gains(bins, np.zeros_like(buckets), *rest)
 
 
 def grow_arguments():
@@ -355,9 +292,8 @@ def grow_arguments():
     return [bins, rows, g, h, numbers, columns, rng.random(4 * 15), np.zeros(11), tree]
 
 
-@needs_numba
 def test_arguments_of_another_type_shape_or_range_grow_no_tree():
-    grow, right = Loops(of_numba).grow, grow_arguments()
+    grow, right = loops.grow, grow_arguments()
     columns, tables, n_levels, used = grow(*right)
     assert columns.max() < 3
     assert tables.max() == 1
@@ -380,22 +316,23 @@ def test_arguments_of_another_type_shape_or_range_grow_no_tree():
 
 
 def test_only_checked_loops_reach_the_loops():
-    """Other modules may import what is no loop."""
     root = Path(trickless.__file__).parent
-    users = {
-        path.relative_to(root).as_posix(): names.split(", ")
-        for path in root.rglob("*.py")
-        for names in re.findall(r"from trickless\.arrays\.leaves import (.*)", path.read_text())
-    }
-    assert users
-    for names in users.values():
-        assert set(names) <= {"SUM_BITS", "unpacked", "summed as _summed"}
-    importers = [
-        path.name
-        for path in sorted(root.rglob("*.py"))
-        if re.search(
-            r"arrays import .*\b(compiled|leaves|branches)\b|arrays\.(compiled|branches)",
-            path.read_text(),
-        )
-    ]
-    assert importers == ["branch_loops.py", "loops.py", "series_loops.py"]
+    pattern = r"arrays import (leaves|branches|responses)\b|arrays\.(leaves|branches|responses)\b"
+    users = [path.name for path in root.rglob("*.py") if re.search(pattern, path.read_text())]
+    assert sorted(users) == ["branch_loops.py", "loops.py", "series_loops.py"]
+
+
+def test_numba_is_loaded_with_the_first_tree():
+    code = "import sys, trickless as t; t.KitchenSinksRegressor(); print('numba' in sys.modules)"
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
+    assert ran.stdout.split() == [b"False"]
+
+
+@pytest.mark.parametrize("depth", [1, 5])
+def test_pairs_of_rows_and_trees_have_the_leaves_of_all(depth):
+    rng = np.random.default_rng(0)
+    bins, columns = rng.integers(0, 256, (4, 30), np.uint8), rng.integers(0, 4, (30, depth))
+    sets = rng.integers(0, 256, (30, depth, 32), np.uint8)
+    found = loops.leaves_of_pairs(bins, columns, sets)
+    np.testing.assert_array_equal(found, np.diag(list(loops.leaves(bins, columns, sets))))

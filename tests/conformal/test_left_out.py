@@ -141,11 +141,11 @@ def test_each_output_has_its_own_intervals_whatever_its_unit():
 @pytest.mark.parametrize("method", ["auto", "full", "gaussian"])
 def test_a_row_has_its_interval_whatever_is_beside_it(method):
     X, y, X_new, _ = problem(300, np.random.default_rng(0), 200)
-    model = KitchenSinksRegressor(Gaussian(1.0), 40, random_state=0).fit(X, y)
-    all_rows = model.predict_interval(X_new, 0.9, method)
-    np.testing.assert_array_equal(model.predict_interval(X_new[7:9], 0.9, method), all_rows[7:9])
+    model = KitchenSinksRegressor(Gaussian(1.0), 40, random_state=0, dtype="float64").fit(X, y)
+    all_rows, two = (model.predict_interval(some, 0.9, method) for some in (X_new, X_new[7:9]))
+    np.testing.assert_allclose(two, all_rows[7:9], rtol=1e-6)
     model.set_params(n_jobs=2)
-    np.testing.assert_array_equal(model.predict_interval(X_new, 0.9, method), all_rows)
+    np.testing.assert_allclose(model.predict_interval(X_new, 0.9, method), all_rows, rtol=1e-6)
 
 
 def test_parts_of_the_rows_merge_to_the_same_intervals():

@@ -21,7 +21,6 @@ import trickless
 from cases import shots
 from saved_cases import cases
 from trickless.arrays.growing import Growing
-from trickless.arrays.loops import loops
 from trickless.arrays.stated import Stated
 from trickless.files.registry import classes
 from trickless.functions.stream import StoredNeurons
@@ -34,15 +33,6 @@ Y = np.sin(X[:, 0])
 FRAME = pd.DataFrame({"a": X[:, 0], "town": np.where(X[:, 1] > 0, "A", "B")})
 HUGE = 2**40
 LATER = LaterCategories(2, {}, {})
-
-
-@pytest.fixture(params=["numpy", "numba"])
-def module(request, monkeypatch):
-    """Trees with both kinds of loops."""
-    if request.param == "numba":
-        pytest.importorskip("numba")
-        loops(2.0**40)
-    monkeypatch.setenv("TRICKLESS_NUMBA", "1" if request.param == "numba" else "0")
 
 
 def boosted(**options):
@@ -218,7 +208,7 @@ def test_binary_trees_with_another_shape_or_range_raise_an_error(alter, message,
         set_at("descent_.coef", lambda c: grown(c.rows[:, :1])),
     ],
 )
-def test_binary_trees_that_are_altered_in_memory_do_no_harm(alter, module):
+def test_binary_trees_that_are_altered_in_memory_do_no_harm(alter):
     model = binary()
     alter(model)
     with pytest.raises(ValueError, match=r"cuts|children|node|coefficients for"):
@@ -287,7 +277,7 @@ def test_linear_leaves_come_back_from_files(tmp_path):
         set_at("descent_.coef", lambda c: grown(c.rows[:, :23])),
     ],
 )
-def test_linear_leaves_that_are_altered_in_memory_do_no_harm(alter, module):
+def test_linear_leaves_that_are_altered_in_memory_do_no_harm(alter):
     model = linear()
     alter(model)
     with pytest.raises(ValueError, match=r"cuts|reshape"):
@@ -483,7 +473,7 @@ def test_parts_that_do_not_agree_raise_an_error(make, alter, message, tmp_path):
     refused(tmp_path, make(), alter, message)
 
 
-def test_a_stream_of_a_file_draws_its_neurons_again(tmp_path, module):
+def test_a_stream_of_a_file_draws_its_neurons_again(tmp_path):
     """Whatever a file has as drawn and verified weights."""
     model = trickless.KitchenSinksRegressor(Trees(depth=3), n_neurons=8, random_state=0).fit(X, Y)
     expected, stream = model.predict(X), model.stream_
@@ -510,7 +500,7 @@ def test_a_stream_of_a_file_draws_its_neurons_again(tmp_path, module):
         set_at("descent_.coef", lambda c: grown(c.rows[:, :1])),
     ],
 )
-def test_trees_that_are_altered_in_memory_do_no_harm(alter, module):
+def test_trees_that_are_altered_in_memory_do_no_harm(alter):
     """Not even in loops that are compiled, which do not check numbers by themselves."""
     model = boosted(warm_start=True)
     alter(model)
@@ -520,7 +510,7 @@ def test_trees_that_are_altered_in_memory_do_no_harm(alter, module):
         model.set_params(n_neurons=9).fit(X, Y)
 
 
-def test_a_width_that_is_altered_in_memory_does_no_harm(module):
+def test_a_width_that_is_altered_in_memory_does_no_harm():
     """Indicators of leaves beyond the width, and sums by leaf, would be outside of arrays."""
     transformer = features()
     transformer.neurons_.width = 1
@@ -535,7 +525,7 @@ def test_a_width_that_is_altered_in_memory_does_no_harm(module):
         model.partial_fit(X, Y)
 
 
-def test_no_prediction_holds_foreign_memory(module):
+def test_no_prediction_holds_foreign_memory():
     """One tree of 2^15 leaves, and the coefficient of one leaf: the rest is not of the model."""
     rows = RNG.standard_normal((4000, 15))
     model = trickless.DoublyStochasticRegressor(
@@ -548,8 +538,6 @@ def test_no_prediction_holds_foreign_memory(module):
 
 DAMAGE = """
 import sys, pickle, numpy as np, trickless
-from trickless.arrays.loops import loops
-loops(2.0**40)
 model = trickless.load(sys.argv[1])
 """
 

@@ -23,7 +23,6 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.arrays.loops import loops
 from trickless.neurons import Gaussian, Trees
 from trickless.solvers.named_losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 
@@ -115,7 +114,6 @@ def test_loops_threads_and_blocks_of_rows_change_no_bit(learner, options, monkey
     frame, f = table(300)
     y = targets(learner, f, 3)
     model = make(learner, n_neurons=12, n_jobs=1, **options)
-    monkeypatch.setenv("TRICKLESS_NUMBA", "0")
     expected = clone(model).fit(frame, y)
     values = answers(expected, frame)
     monkeypatch.setattr("trickless.solvers.descent.slopes._ROWS", 37)
@@ -123,10 +121,7 @@ def test_loops_threads_and_blocks_of_rows_change_no_bit(learner, options, monkey
     monkeypatch.setattr("trickless.functions.network._ROWS_OF_LEAVES", 16)
     monkeypatch.setattr("trickless.arrays.threads._WORTH_SHARING", 1)
     monkeypatch.setattr("trickless.functions.network._GROUP_BYTES", 1)
-    for numba, n_jobs in (("0", 3), ("1", 1), ("1", 3)):
-        monkeypatch.setenv("TRICKLESS_NUMBA", numba)
-        if numba == "1":
-            loops(2.0**40)  # loads compiled loops, if there are any
+    for n_jobs in (1, 3):
         again = clone(model).set_params(n_jobs=n_jobs).fit(frame, y)
         np.testing.assert_array_equal(again.neuron_coef_, expected.neuron_coef_)
         assert again.validation_scores_ == expected.validation_scores_

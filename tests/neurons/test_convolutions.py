@@ -1,7 +1,6 @@
-"""Random convolutions of series, compared with loops over times, and compiled with NumPy."""
+"""Random convolutions of series, compared with loops over times."""
 
 import warnings
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -9,8 +8,7 @@ from sklearn.base import clone
 
 from cases import inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.arrays import series
-from trickless.arrays.series import HEAVY, views
+from trickless.arrays.series import HEAVY
 from trickless.functions.stream import draw
 from trickless.neurons import Convolutions, Mixture
 
@@ -79,23 +77,6 @@ def test_activations_are_what_loops_over_times_give(shape, gaps):
     assert np.std(Z, axis=0).max() > 0.01
 
 
-@pytest.mark.skipif(not find_spec("numba"), reason="numba is not installed")
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", SHAPES, ids=repr)
-def test_compiled_loops_give_the_same_bits(shape, dtype):
-    from trickless.arrays import compiled_series
-
-    X = with_gaps(inputs(19, columns(shape))).astype(dtype)
-    neurons, weights = drawn(Convolutions(shape), X, 30, dtype)
-    both, _ = views(X, neurons._n_channels, neurons.scale_, neurons.level_)
-    kind, dilation, mix, kernels, signs, thresholds = weights
-    of_differences, mix = neurons._seen(kind, mix)
-    given = *both, of_differences, dilation, mix, HEAVY[kernels], signs, thresholds
-    sums = series.respond(*given)
-    assert sums.dtype == dtype
-    np.testing.assert_array_equal(sums, compiled_series.respond(*given))
-
-
 @pytest.mark.parametrize("shape", SHAPES, ids=repr)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_bound_holds_for_hostile_series(shape, dtype):
@@ -124,23 +105,6 @@ def test_a_neuron_does_not_depend_on_how_many_are_drawn():
     _, few = drawn(Convolutions((3, 40)), inputs(50, 120), n=7)
     for a, b in zip(many, few, strict=True):
         np.testing.assert_array_equal(a[:7], b)
-
-
-@pytest.mark.parametrize("n_copies", [0, 1, 70])
-def test_copies_of_the_last_series_have_its_values(n_copies, monkeypatch):
-    """Learners fill up blocks with copies, which are computed once."""
-    X = with_gaps(inputs(12, 60))
-    neurons, weights = drawn(Convolutions(), X)
-    expected, pooled, seen = neurons(X, weights), Convolutions._pooled, []
-    monkeypatch.setattr(
-        Convolutions, "_pooled", lambda self, X, w: (seen.append(len(X)), pooled(self, X, w))[1]
-    )
-    filled = np.concatenate([X, np.repeat(X[-1:], n_copies, axis=0)])
-    Z = neurons(filled, weights)
-    np.testing.assert_array_equal(Z[:12], expected)
-    np.testing.assert_array_equal(Z[12:], np.repeat(expected[-1:], n_copies, axis=0))
-    assert sum(seen) == 12
-    assert neurons(X[:0], weights).shape == (0, 12 * neurons.width)
 
 
 def test_levels_and_units_of_channels_are_those_of_the_training_rows():

@@ -6,11 +6,10 @@ not its own. Run as a script to try many, in processes of their own:
 python tests/support/used_files.py 15000
 
 The files are those of ``saved_cases``, changed by ``changed_files``. File number i with a seed is
-always the same: ``used_files.py 1 SEED I MODE`` tries it again. There are three modes:
+always the same: ``used_files.py 1 SEED I MODE`` tries it again. There are two modes:
 
 - ``compiled``: trees are read in compiled loops, as users run them.
 - ``checked``: compiled loops compare every index with the size of its array, and raise an error.
-- ``numpy``: no loops are compiled (``TRICKLESS_NUMBA=0``).
 
 In each, all arrays lie between pages without rights (``fences``): a read or write beyond an array
 ends the process. Each file is loaded twice, and memory is filled with another byte each time. If
@@ -54,7 +53,6 @@ DEAF = 30
 MODES = {
     "compiled": {},
     "checked": {"NUMBA_BOUNDSCHECK": "1"},
-    "numpy": {"TRICKLESS_NUMBA": "0"},
 }
 #: What numba says of an index beyond an array, unlike NumPy.
 _BEYOND = "index is out of bounds"
@@ -291,8 +289,7 @@ def work(n, seed, start, out):
     """Try n files, in forks of this process. Print their outcomes."""
     from fences import Fences
 
-    if os.environ.get("TRICKLESS_NUMBA") != "0":
-        _compiled()
+    _compiled()
     fences, stop = Fences(), start + n
     classes_of_files()
     with tempfile.TemporaryDirectory() as folder:

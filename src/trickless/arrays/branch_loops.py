@@ -1,100 +1,96 @@
-"""Loops over the rows of binary trees: compiled loops if available, and otherwise NumPy loops.
-
-As in ``loops``, the only way to compiled loops leads through an object that checks each argument.
-"""
+"""Loops over the rows of binary trees, behind checks of their arguments, as in ``loops``."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
+from functools import cache
 from types import ModuleType
-from typing import NamedTuple
 
 import numpy as np
 
-from trickless.arrays import branches
-from trickless.arrays.loops import FEW_ROWS, Loops, check_coefficients, loops
+from trickless.arrays.loops import FEW_ROWS, check_coefficients, combined
 from trickless.arrays.stated import check_array
 
 _INTP = np.dtype(np.intp).str[1:]
 
 
-def branch_loops(n_leaves: float = 0) -> BranchLoops:
-    """Choose loops by the number of leaves to find, as :func:`trickless.arrays.loops.loops`."""
-    chosen = loops(n_leaves)
-    if chosen.is_compiled:
-        return BranchLoops(importlib.import_module("trickless.arrays.compiled_branches"), chosen)
-    return BranchLoops(branches, chosen)
+@cache
+def _compiled() -> ModuleType:
+    from trickless.arrays import branches
+
+    return branches
 
 
-class BranchLoops(NamedTuple):
-    """Loops of a module, ``branches`` or ``compiled_branches``, behind checks of their arguments.
+def leaves(
+    bins: np.ndarray, columns: np.ndarray, children: np.ndarray, sets: np.ndarray
+) -> Iterator[np.ndarray]:
+    """Iterate over the leaf of each row, shape (n_rows,), in one tree after the other."""
+    check_array("bins of rows", bins, "u1", (None, None))
+    check_branches(columns, children, sets, len(bins))
+    trees = zip(*map(np.ascontiguousarray, (columns, children, sets)), strict=True)
+    return (_compiled().leaves(bins, *tree) for tree in trees)
 
-    They raise a ValueError that names an argument with another type, shape or range.
-    """
 
-    module: ModuleType
-    of_leaves: Loops
+def leaves_of_pairs(
+    bins: np.ndarray, columns: np.ndarray, children: np.ndarray, sets: np.ndarray
+) -> np.ndarray:
+    """Find the leaf of row i in tree i, for as many rows as trees: (n_rows,)."""
+    check_array("bins of rows", bins, "u1", (None, len(columns)))
+    check_branches(columns, children, sets, len(bins))
+    return _compiled().leaves_of_pairs(bins, columns, children, sets)
 
-    def leaves(
-        self, bins: np.ndarray, columns: np.ndarray, children: np.ndarray, sets: np.ndarray
-    ) -> Iterator[np.ndarray]:
-        """Iterate over the leaf of each row, shape (n_rows,), in one tree after the other."""
-        check_array("bins of rows", bins, "u1", (None, None))
-        check_branches(columns, children, sets, len(bins))
-        trees = zip(*map(np.ascontiguousarray, (columns, children, sets)), strict=True)
-        return (self.module.leaves(bins, *tree) for tree in trees)
 
-    def combine(
-        self,
-        bins: np.ndarray,
-        columns: np.ndarray,
-        children: np.ndarray,
-        sets: np.ndarray,
-        coef: np.ndarray,
-    ) -> np.ndarray:
-        """Sum the coefficients of the leaves of each row: (n_rows, n_outputs)."""
-        check_array("bins of rows", bins, "u1", (None, None))
-        check_branches(columns, children, sets, len(bins))
-        shape, kind = (len(columns), columns.shape[1] + 1), f"{columns.shape[1]} nodes"
-        if bins.shape[1] <= FEW_ROWS:
-            check_coefficients(coef, shape, kind)
-            return self.module.combine_few(bins, columns, children, sets, coef)
-        leaves = self.leaves(bins, columns, children, sets)
-        return self.of_leaves.combined(leaves, bins.shape[1], coef, shape, kind)
+def combine(
+    bins: np.ndarray,
+    columns: np.ndarray,
+    children: np.ndarray,
+    sets: np.ndarray,
+    coef: np.ndarray,
+) -> np.ndarray:
+    """Sum the coefficients of the leaves of each row: (n_rows, n_outputs)."""
+    check_array("bins of rows", bins, "u1", (None, None))
+    check_branches(columns, children, sets, len(bins))
+    shape, kind = (len(columns), columns.shape[1] + 1), f"{columns.shape[1]} nodes"
+    if bins.shape[1] <= FEW_ROWS:
+        check_coefficients(coef, shape, kind)
+        return _compiled().combine_few(bins, columns, children, sets, coef)
+    of_trees = leaves(bins, columns, children, sets)
+    return combined(of_trees, bins.shape[1], coef, shape, kind)
 
-    def best_cuts(
-        self,
-        bins: np.ndarray,
-        rows: np.ndarray,
-        g: np.ndarray,
-        h: np.ndarray,
-        ends: np.ndarray,
-        drawn: np.ndarray,
-        spots: np.ndarray,
-        by_slope: np.ndarray,
-        ridge: float,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        _check_rows_of_nodes(bins, rows, g, h, ends)
-        check_array("columns of cuts", drawn, "i8", (len(ends), None), 0, len(bins))
-        check_array("spots of cuts", spots, "f8", (*drawn.shape, None), 0, 1)
-        check_array("kinds of columns", by_slope, "b1", (len(bins),))
-        return self.module.best_cuts(bins, rows, g, h, ends, drawn, spots, by_slope, float(ridge))
 
-    def parted(
-        self,
-        bins: np.ndarray,
-        rows: np.ndarray,
-        g: np.ndarray,
-        h: np.ndarray,
-        ends: np.ndarray,
-        columns: np.ndarray,
-        tables: np.ndarray,
-    ) -> np.ndarray:
-        _check_rows_of_nodes(bins, rows, g, h, ends)
-        check_array("columns of cuts", columns, "i8", (len(ends),), 0, len(bins))
-        check_array("tables of cuts", tables, "u1", (len(ends), 256), below=2)
-        return self.module.parted(bins, rows, g, h, ends, columns, tables)
+def best_cuts(
+    bins: np.ndarray,
+    rows: np.ndarray,
+    g: np.ndarray,
+    h: np.ndarray,
+    ends: np.ndarray,
+    drawn: np.ndarray,
+    spots: np.ndarray,
+    by_slope: np.ndarray,
+    ridge: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Call ``branches.best_cuts``, which explains the arguments."""
+    _check_rows_of_nodes(bins, rows, g, h, ends)
+    check_array("columns of cuts", drawn, "i8", (len(ends), None), 0, len(bins))
+    check_array("spots of cuts", spots, "f8", (*drawn.shape, None), 0, 1)
+    check_array("kinds of columns", by_slope, "b1", (len(bins),))
+    return _compiled().best_cuts(bins, rows, g, h, ends, drawn, spots, by_slope, float(ridge))
+
+
+def parted(
+    bins: np.ndarray,
+    rows: np.ndarray,
+    g: np.ndarray,
+    h: np.ndarray,
+    ends: np.ndarray,
+    columns: np.ndarray,
+    tables: np.ndarray,
+) -> np.ndarray:
+    """Call ``branches.parted``, which explains the arguments."""
+    _check_rows_of_nodes(bins, rows, g, h, ends)
+    check_array("columns of cuts", columns, "i8", (len(ends),), 0, len(bins))
+    check_array("tables of cuts", tables, "u1", (len(ends), 256), below=2)
+    return _compiled().parted(bins, rows, g, h, ends, columns, tables)
 
 
 def check_branches(

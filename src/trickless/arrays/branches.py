@@ -4,77 +4,71 @@ A binary tree cuts each node on its own. A cut is a column and a set of 32 bytes
 bit for each bin whether it goes to the right (1) or to the left (0). The children of a node are
 numbers of nodes, which are larger than its own, or -v for leaf v. Node 0 is the root.
 
-Rows are bins, bytes of shape (n_features, n_rows). These loops use NumPy and are always available.
-``compiled_branches`` has the same functions, and ``branch_loops`` chooses between them. Sums of
-slopes and curvatures are sums of integers below 2^53, so they are exact in any order.
+Rows are bins, bytes of shape (n_features, n_rows). The only way to these loops, which numba
+compiles, leads through ``branch_loops``. Sums of slopes and curvatures are sums of integers below
+2^53, so they are exact in any order.
 """
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
-from trickless.arrays.leaves import summed as _summed
+_compiled = numba.njit(cache=True, nogil=True)
 
 
-def leaves(
-    bins: np.ndarray, columns: np.ndarray, children: np.ndarray, sets: np.ndarray
-) -> np.ndarray:
+@_compiled
+def _leaf(bins, i, columns, children, sets):  # type: ignore[no-untyped-def]
+    """Return the leaf of row i in a tree."""
+    node = 0
+    while True:
+        b = bins[columns[node], i]
+        node = children[node, sets[node, b >> 3] >> (7 - (b & 7)) & 1]
+        if node <= 0:
+            return -node
+
+
+@_compiled
+def leaves(bins, columns, children, sets):  # type: ignore[no-untyped-def]
     """Find the leaf of each row in a tree, shape (n_rows,).
 
     Shapes are (n_nodes,) for ``columns``, (n_nodes, 2) for ``children`` and (n_nodes, 32) for
     ``sets``.
     """
-    number = np.zeros(bins.shape[1], dtype=np.intp)
-    rows, node = np.arange(bins.shape[1]), np.zeros(bins.shape[1], dtype=np.intp)
-    while len(rows):
-        b = bins[columns[node], rows]
-        right = sets[node, b >> 3] >> (7 - (b & 7)) & 1
-        node = children[node, right].astype(np.intp)
-        at_leaf = node <= 0
-        number[rows[at_leaf]] = -node[at_leaf]
-        rows, node = rows[~at_leaf], node[~at_leaf]
+    number = np.empty(bins.shape[1], dtype=np.intp)
+    for i in range(bins.shape[1]):
+        number[i] = _leaf(bins, i, columns, children, sets)
     return number
 
 
-def combine_few(
-    bins: np.ndarray,
-    columns: np.ndarray,
-    children: np.ndarray,
-    sets: np.ndarray,
-    coef: np.ndarray,
-) -> np.ndarray:
+@_compiled
+def leaves_of_pairs(bins, columns, children, sets):  # type: ignore[no-untyped-def]
+    """Find the leaf of row i in tree i, for as many rows as trees: (n_rows,)."""
+    number = np.empty(bins.shape[1], dtype=np.intp)
+    for i in range(len(number)):
+        number[i] = _leaf(bins, i, columns[i], children[i], sets[i])
+    return number
+
+
+@_compiled
+def combine_few(bins, columns, children, sets, coef):  # type: ignore[no-untyped-def]
     """Sum the coefficients of the leaves of a few rows over all trees: (n_rows, n_outputs).
 
-    Arrays have the shapes of ``leaves`` after a first axis of n trees. All trees go down one level
-    at a time. ``coef`` has the shape (n, n_leaves, n_outputs).
+    Arrays have the shapes of ``leaves`` after a first axis of n trees. ``coef`` has the
+    shape (n, n_leaves, n_outputs).
     """
-    (n, n_nodes), n_rows = columns.shape, bins.shape[1]
-    columns, children, sets = columns.ravel(), children.reshape(-1, 2), sets.reshape(-1, 32)
-    tree, row = np.repeat(np.arange(n), n_rows), np.tile(np.arange(n_rows), n)
-    number, left = np.zeros(n * n_rows, dtype=np.intp), np.arange(n * n_rows)
-    node, root = np.zeros(n * n_rows, dtype=np.intp), tree * n_nodes
-    while len(left):
-        at = root[left] + node
-        b = bins[columns[at], row[left]]
-        right = sets[at, b >> 3] >> (7 - (b & 7)) & 1
-        node = children[at, right].astype(np.intp)
-        inner = node > 0
-        number[left] = -node  # of leaves, in the end
-        left, node = left[inner], node[inner]
-    return _summed(coef[tree, number].reshape(n, n_rows, coef.shape[2]))
+    n_rows, n_outputs = bins.shape[1], coef.shape[2]
+    total = np.zeros((n_rows, n_outputs))
+    for tree in range(len(columns)):
+        for i in range(n_rows):
+            leaf = _leaf(bins, i, columns[tree], children[tree], sets[tree])
+            for k in range(n_outputs):
+                total[i, k] += coef[tree, leaf, k]
+    return total
 
 
-def best_cuts(
-    bins: np.ndarray,
-    rows: np.ndarray,
-    g: np.ndarray,
-    h: np.ndarray,
-    ends: np.ndarray,
-    drawn: np.ndarray,
-    spots: np.ndarray,
-    by_slope: np.ndarray,
-    ridge: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@_compiled
+def best_cuts(bins, rows, g, h, ends, drawn, spots, by_slope, ridge):  # type: ignore[no-untyped-def]
     """Find the best of some cuts of each node.
 
     Node i has the ``rows`` from ``ends[i, 0]`` to ``ends[i, 1]``, with slopes ``g`` and curvatures
@@ -88,81 +82,98 @@ def best_cuts(
     those of numbers that are beside others.
     """
     n_nodes, n_drawn, n_spots = spots.shape
-    counts = ends[:, 1] - ends[:, 0]
-    node = np.repeat(np.arange(n_nodes), counts)
-    starts = np.cumsum(counts) - counts
-    at = np.arange(len(node)) - np.repeat(starts, counts) + np.repeat(ends[:, 0], counts)
-    rows, g, h = rows[at], g[at], h[at]
-    best, best_gain = np.full(n_nodes, -1), np.full(n_nodes, -np.inf)
+    best = np.full(n_nodes, -1, dtype=np.intp)
     sums, tables = np.zeros((n_nodes, 4)), np.zeros((n_nodes, 256), dtype=np.uint8)
-    every = np.arange(n_nodes)
-    for m in range(n_drawn):
-        b = bins[drawn[node, m], rows].astype(np.intp)
-        cell = node * 256 + b
-        of_g, of_h, n = (
-            np.bincount(cell, some, n_nodes * 256).reshape(n_nodes, 256) for some in (g, h, None)
-        )
-        present = n[:, 1:] > 0
-        slope = of_g[:, 1:] / (of_h[:, 1:] + ridge)
-        order = np.where(by_slope[drawn[:, m], None], slope, np.arange(255.0))
-        order = np.argsort(np.where(present, order, np.inf), axis=1, kind="stable") + 1
-        rank = np.empty((n_nodes, 256), dtype=np.intp)
-        np.put_along_axis(rank, order, np.broadcast_to(np.arange(255), order.shape), axis=1)
-        rank[:, 0] = 255
-        up_g, up_h = (
-            np.take_along_axis(some, order, axis=1).cumsum(axis=1) for some in (of_g, of_h)
-        )
-        all_g, all_h = up_g[:, -1] + of_g[:, 0], up_h[:, -1] + of_h[:, 0]
-        last = present.sum(axis=1) - 1
-        for t in range(n_spots):
-            spot = starts + np.minimum((spots[:, m, t] * counts).astype(np.intp), counts - 1)
-            r = rank[every, b[spot]]
-            cut = np.where(r == 255, last, np.minimum(r, last - 1))
-            for side in range(2):
-                left = up_g[every, cut], up_h[every, cut]
-                if side == 0:
-                    left = left[0] + of_g[:, 0], left[1] + of_h[:, 0]
-                    valid = (cut >= 0) & (cut < last)
-                else:
-                    valid = (cut >= 0) & (n[:, 0] > 0)
-                right = all_g - left[0], all_h - left[1]
-                gain = left[0] * left[0] / (left[1] + ridge) + (
-                    right[0] * right[0] / (right[1] + ridge)
-                )
-                better = np.flatnonzero(valid & (gain > best_gain))
-                best[better], best_gain[better] = m, gain[better]
-                sums[better] = np.stack([left[0], left[1], right[0], right[1]], axis=1)[better]
-                heavier = right[1] > left[1]
-                unseen = np.where(by_slope[drawn[:, m]], heavier, False)[:, None]
-                above = np.where(
-                    by_slope[drawn[:, m], None],
-                    np.where(n > 0, rank > cut[:, None], unseen),
-                    np.arange(256) > order[every, cut][:, None],
-                )
-                above[:, 0] = np.where(n[:, 0] > 0, side == 1, heavier)
-                tables[better] = above[better]
+    of_g, of_h, n = np.zeros(256), np.zeros(256), np.zeros(256, dtype=np.intp)
+    up_g, up_h, slope = np.empty(256), np.empty(256), np.empty(256)
+    order, rank = np.empty(256, dtype=np.intp), np.empty(256, dtype=np.intp)
+    for node in range(n_nodes):
+        first, stop = ends[node, 0], ends[node, 1]
+        best_gain = -np.inf
+        for m in range(n_drawn):
+            j = drawn[node, m]
+            column = bins[j]
+            of_g[:], of_h[:], n[:] = 0.0, 0.0, 0
+            for i in range(first, stop):
+                b = column[rows[i]]
+                of_g[b] += g[i]
+                of_h[b] += h[i]
+                n[b] += 1
+            n_present = 0
+            for b in range(1, 256):
+                if n[b]:
+                    order[n_present] = b
+                    n_present += 1
+            if by_slope[j]:
+                for r in range(n_present):
+                    slope[r] = of_g[order[r]] / (of_h[order[r]] + ridge)
+                order[:n_present] = order[:n_present][
+                    np.argsort(slope[:n_present], kind="mergesort")
+                ]
+            total_g, total_h = 0.0, 0.0
+            for r in range(n_present):
+                total_g += of_g[order[r]]
+                total_h += of_h[order[r]]
+                up_g[r], up_h[r], rank[order[r]] = total_g, total_h, r
+            all_g, all_h = total_g + of_g[0], total_h + of_h[0]
+            last = n_present - 1
+            for t in range(n_spots):
+                spot = min(np.intp(spots[node, m, t] * (stop - first)), stop - first - 1)
+                b = column[rows[first + spot]]
+                cut = last if b == 0 else min(rank[b], last - 1)
+                if cut < 0:
+                    continue
+                for side in range(2):
+                    if side == 0:
+                        if cut == last:
+                            continue
+                        g_left, h_left = up_g[cut] + of_g[0], up_h[cut] + of_h[0]
+                    else:
+                        if n[0] == 0:
+                            continue
+                        g_left, h_left = up_g[cut], up_h[cut]
+                    g_right, h_right = all_g - g_left, all_h - h_left
+                    gain = g_left * g_left / (h_left + ridge) + (
+                        g_right * g_right / (h_right + ridge)
+                    )
+                    if not gain > best_gain:
+                        continue
+                    best_gain, best[node] = gain, m
+                    sums[node, 0], sums[node, 1] = g_left, h_left
+                    sums[node, 2], sums[node, 3] = g_right, h_right
+                    heavier = h_right > h_left
+                    if by_slope[j]:
+                        for b_ in range(1, 256):
+                            tables[node, b_] = rank[b_] > cut if n[b_] else heavier
+                    else:
+                        for b_ in range(1, 256):
+                            tables[node, b_] = b_ > order[cut]
+                    tables[node, 0] = side == 1 if n[0] else heavier
     return best, sums, tables
 
 
-def parted(
-    bins: np.ndarray,
-    rows: np.ndarray,
-    g: np.ndarray,
-    h: np.ndarray,
-    ends: np.ndarray,
-    columns: np.ndarray,
-    tables: np.ndarray,
-) -> np.ndarray:
+@_compiled
+def parted(bins, rows, g, h, ends, columns, tables):  # type: ignore[no-untyped-def]
     """Sort the rows of some nodes by their sides, in place, and return where the right sides start.
 
     The rows of each side stay in order. ``g`` and ``h`` are sorted alike.
     """
-    counts = ends[:, 1] - ends[:, 0]
-    node = np.repeat(np.arange(len(ends)), counts)
-    starts = np.cumsum(counts) - counts
-    at = np.arange(len(node)) - np.repeat(starts, counts) + np.repeat(ends[:, 0], counts)
-    right = tables[node, bins[columns[node], rows[at]]]
-    order = np.argsort(2 * node + right, kind="stable")
-    for some in (rows, g, h):
-        some[at] = some[at[order]]
-    return ends[:, 1] - np.bincount(node, right, len(ends)).astype(np.intp)
+    middle = np.empty(len(ends), dtype=np.intp)
+    longest = 0
+    for node in range(len(ends)):
+        longest = max(longest, ends[node, 1] - ends[node, 0])
+    r_, g_, h_ = np.empty(longest, dtype=rows.dtype), np.empty(longest), np.empty(longest)
+    for node in range(len(ends)):
+        column, table = bins[columns[node]], tables[node]
+        to, n_right = ends[node, 0], 0
+        for i in range(ends[node, 0], ends[node, 1]):
+            if table[column[rows[i]]]:
+                r_[n_right], g_[n_right], h_[n_right] = rows[i], g[i], h[i]
+                n_right += 1
+            else:
+                rows[to], g[to], h[to] = rows[i], g[i], h[i]
+                to += 1
+        middle[node] = to
+        for i in range(n_right):
+            rows[to + i], g[to + i], h[to + i] = r_[i], g_[i], h_[i]
+    return middle

@@ -298,7 +298,6 @@ class _Choice:
         self.pool: MiniBatch | None = None
         n = descent.pooled(order.batches, options) if given is None else 0
         if n:
-            self.step.prepare(n)
             X = np.asfortranarray(workers.rows(np.arange(n)))  # a feature is contiguous
             self.pool = MiniBatch(X, *order.rows_at(np.arange(n)))
 

@@ -133,7 +133,6 @@ def with_known_labels(model: Any, y: np.ndarray, counted: np.ndarray) -> np.ndar
 
 def started(model: Any, part: Part) -> State:
     """Return the state before the first step."""
-    options_of(model).step.prepare(len(part.targets))
     n_outputs = part.targets.shape[1]
     lengths = (end - start for start, end in pairwise(part.cut.ends.tolist()))
     return State(model.descent_, tuple(Values(n, n_outputs) for n in lengths))

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.branch_loops import branch_loops, check_branches
+from trickless.arrays import branch_loops
+from trickless.arrays.branch_loops import check_branches
 from trickless.arrays.loops import MOST_LEVELS
 from trickless.arrays.stated import check_count, check_same
 from trickless.neurons.base import Weights
@@ -67,12 +68,11 @@ class Binary(Geometry):
 
     def leaves(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:
         columns, children, sets = weights
-        return branch_loops(bins.shape[1] * len(columns)).leaves(bins, columns, children, sets)
+        return branch_loops.leaves(bins, columns, children, sets)
 
     def combine(self, bins: np.ndarray, weights: Weights, coef: np.ndarray) -> np.ndarray:
         columns, children, sets = weights
-        chosen = branch_loops(bins.shape[1] * len(columns))
-        return chosen.combine(bins, columns, children, sets, coef)
+        return branch_loops.combine(bins, columns, children, sets, coef)
 
     def leaves_on_device(self, xp: Any, bins: Any, weights: Weights) -> Any:
         columns, children, sets = weights
@@ -101,12 +101,4 @@ class Binary(Geometry):
         return -node
 
     def leaves_of_pairs(self, bins: np.ndarray, weights: Weights) -> np.ndarray:
-        columns, children, sets = weights
-        node, on = np.zeros(len(bins), dtype=int), np.arange(len(bins))
-        while len(on):
-            at = node[on]
-            b = bins[on, columns[on, at]]
-            right = sets[on, at, b >> 3] >> (7 - (b & 7)) & 1
-            node[on] = children[on, at, right]
-            on = on[node[on] > 0]
-        return -node
+        return branch_loops.leaves_of_pairs(np.ascontiguousarray(bins.T), *weights)

@@ -7,18 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from trickless.arrays import series_loops
 from trickless.arrays.places import HOST, place_of, to_host
-from trickless.arrays.series import (
-    HEAVY,
-    LEAST,
-    ROWS_TOGETHER,
-    TAPS,
-    View,
-    respond_pairs,
-    taps,
-    views,
-)
-from trickless.arrays.series_loops import series_loops
+from trickless.arrays.series import HEAVY, LEAST, TAPS, View, taps, views
 from trickless.arrays.stated import check_array, check_same
 from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
@@ -122,8 +113,8 @@ class Convolutions(Neurons):
     **The order of the axes** is (channels, length), as in aeon and sktime. If there are more
     channels than times, the shape must be given.
 
-    The time of an activation grows linearly with the length of the series. Loops are compiled if
-    the optional package numba is installed, with the same results to the last bit.
+    The time of an activation grows linearly with the length of the series. numba compiles
+    the loops, which takes some seconds at the first use on a machine.
 
     The kernel has no closed form.
 
@@ -284,22 +275,19 @@ class Convolutions(Neurons):
         rows, weights = np.ascontiguousarray(to_host(X)), tuple(map(to_host, weights))
         n, size = len(weights[0]), rows.dtype.itemsize
         Z = np.empty((len(rows), self.width * n), rows.dtype)
-        step = _BYTES // (size * max(1, rows.shape[1])) // ROWS_TOGETHER * ROWS_TOGETHER
-        step = min(max(step, ROWS_TOGETHER), _MOST_ROWS)
-        n_rows = _without_copies(rows)
-        for start in range(0, n_rows, step):
-            some = slice(start, min(start + step, n_rows))
+        step = min(max(_BYTES // (size * max(1, rows.shape[1])), 1), _MOST_ROWS)
+        for start in range(0, len(rows), step):
+            some = slice(start, start + step)
             Z[some] = self._pooled(rows[some], weights)
-        Z[n_rows:] = Z[n_rows - 1 : n_rows]
         return Z if place is HOST else place.put(Z)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         both, _ = views(X, self._n_channels, self.scale_, self.level_)
         of_differences, dilation, mix, numbers, signs, thresholds = weights
         of_differences, mix = self._seen(of_differences, mix)
-        n, heavy = len(X), HEAVY[numbers]
-        sums = respond_pairs(*both, of_differences, dilation, mix, heavy, signs, thresholds)
-        counts = np.stack([view.there[:, :n].sum(axis=0) for view in both])
+        n, kernels = len(X), (of_differences, dilation, mix, HEAVY[numbers], signs, thresholds)
+        sums = series_loops.respond_pairs(both, *kernels)
+        counts = np.stack([view.there.sum(axis=0) for view in both])
         values = self._values(sums, counts[of_differences, np.arange(n), None])
         return values[..., 0].swapaxes(1, 2).reshape(n, self.width)
 
@@ -307,12 +295,10 @@ class Convolutions(Neurons):
         of_differences, dilation, mix, numbers, signs, thresholds = weights
         both, _ = views(X, self._n_channels, self.scale_, self.level_)
         of_differences, mix = self._seen(of_differences, mix)
-        n, n_kernels = numbers.shape
-        loops = series_loops(float(n * n_kernels * self._length * len(X)))
-        heavy = HEAVY[numbers]
-        sums = loops.respond(both, of_differences, dilation, mix, heavy, signs, thresholds)
-        counts = np.stack([view.there[:, : len(X)].sum(axis=0) for view in both])
-        values = self._values(sums[..., : len(X)], counts[of_differences])
+        n, heavy = len(numbers), HEAVY[numbers]
+        sums = series_loops.respond(both, of_differences, dilation, mix, heavy, signs, thresholds)
+        counts = np.stack([view.there.sum(axis=0) for view in both])
+        values = self._values(sums, counts[of_differences])
         return values.transpose(3, 2, 1, 0).reshape(len(X), self.width * n)
 
     def _seen(self, kind: np.ndarray, mix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -355,13 +341,6 @@ class Convolutions(Neurons):
                 "longer series, or flat rows, X.reshape(len(X), -1), and another family, such as "
                 "'gaussian'",
             )
-
-
-def _without_copies(rows: np.ndarray) -> int:
-    """Count the rows without the copies of the last one, with which learners fill up blocks."""
-    bits = rows.view(f"u{rows.dtype.itemsize}")
-    others = np.flatnonzero((bits != bits[-1:]).any(axis=1))
-    return min(len(rows), int(others[-1]) + 2 if len(others) else 1)
 
 
 class _Times:

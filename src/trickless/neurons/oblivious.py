@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.loops import MOST_LEVELS, check_cuts, loops
+from trickless.arrays import loops
+from trickless.arrays.loops import MOST_LEVELS, check_cuts
 from trickless.arrays.stated import check_same
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
@@ -55,11 +56,11 @@ class Oblivious(Geometry):
         check_same("levels of stored trees", columns.shape[1], self.depth)
 
     def leaves(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:
-        return loops(bins.shape[1] * len(weights[0])).leaves(bins, *weights)
+        return loops.leaves(bins, *weights)
 
     def combine(self, bins: np.ndarray, weights: Weights, coef: np.ndarray) -> np.ndarray:
         columns, sets = weights
-        return loops(bins.shape[1] * len(coef)).combine(bins, columns, sets, coef)
+        return loops.combine(bins, columns, sets, coef)
 
     def leaves_on_device(self, xp: Any, bins: Any, weights: Weights) -> Any:
         columns, sets = weights
@@ -75,9 +76,4 @@ class Oblivious(Geometry):
         return leaf
 
     def leaves_of_pairs(self, bins: np.ndarray, weights: Weights) -> np.ndarray:
-        columns, sets = weights
-        tables, leaf = np.unpackbits(sets, axis=2), np.zeros(len(bins), dtype=int)
-        rows = np.arange(len(bins))
-        for i in range(self.depth):
-            leaf += tables[rows, i, bins[rows, columns[:, i]]].astype(int) << i
-        return leaf
+        return loops.leaves_of_pairs(np.ascontiguousarray(bins.T), *weights)

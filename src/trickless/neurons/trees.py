@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.loops import FEW_ROWS, MOST_LEVELS, loops
+from trickless.arrays import loops
+from trickless.arrays.loops import FEW_ROWS, MOST_LEVELS
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.arrays.threads import row_blocks
@@ -373,12 +374,11 @@ class Trees(Neurons):
                 self.linear_.of_few(bins, self.linear_.columns(weights)),
                 weights,
             )
-            return loops(len(parts)).combine_few_linear(bins, columns, sets, parts, inputs)
-        run = loops(bins.shape[1] * len(coef))
+            return loops.combine_few_linear(bins, columns, sets, parts, inputs)
         total = np.zeros((bins.shape[1], coef.shape[2]))
         leaves = self.geometry.leaves(bins, weights)
         for leaf, inputs, values in zip(leaves, self.inputs(bins, weights), parts, strict=True):
-            run.add_scaled_leaf_values(total, leaf, values, inputs)
+            loops.add_scaled_leaf_values(total, leaf, values, inputs)
         return total
 
     def inputs(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:

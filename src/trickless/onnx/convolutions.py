@@ -93,5 +93,5 @@ def _responses(
 
 
 def _limits(highest: Any) -> Any:
-    """Return what a response must exceed, as :func:`trickless.arrays.series.limits`."""
+    """Return what a response must exceed, as ``series_loops.respond`` does."""
     return xp.maximum(highest - (LEAST * highest + LEAST), LEAST)

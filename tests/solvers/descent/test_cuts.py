@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chisquare, norm
 
-from trickless.arrays import leaves
-from trickless.arrays.loops import Loops
 from trickless.neurons import Inputs, Trees
 from trickless.solvers.descent import cut_rows, cuts
 from trickless.solvers.descent.cut_rows import NextTree
@@ -372,7 +370,6 @@ def mixed(seed, n_rows):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_one_compiled_call_chooses_as_the_loop_over_the_levels_does(monkeypatch, seed):
-    compiled = pytest.importorskip("trickless.arrays.compiled")
     n_rows = [3, 40, 700, 700, cut_rows.SAMPLE + 3000][seed % 5]
     X, g = mixed(seed, n_rows)
     family = fitted(X, [1, 6, 9][seed % 3])
@@ -380,8 +377,8 @@ def test_one_compiled_call_chooses_as_the_loop_over_the_levels_does(monkeypatch,
     rows = family, bins, g, h, h if seed % 4 == 0 else None, 3.0, n_rows
     prior = np.array([1.0, 2.0, 0.0, 1.0, 5.0]) if seed % 3 == 0 else np.ones(5)
     found = []
-    for which in (Loops(compiled), Loops(leaves)):
-        monkeypatch.setattr(cuts, "loops", lambda which=which: which)
+    for in_one_call in (True, False):
+        monkeypatch.setattr(cuts._Search, "has_numbers_only", in_one_call)
         rng = np.random.default_rng(seed)
         for number in range(3):
             n_candidates = [1, 8, 20][number]

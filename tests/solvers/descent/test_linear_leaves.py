@@ -62,8 +62,7 @@ def test_threads_blocks_and_batches_change_no_bit(learner, monkeypatch):
     y = X[:, 0] + np.nan_to_num(X[:, 1]) * X[:, 2]
     y = y if isinstance(learner, DoublyStochasticRegressor) else y > 0
     models = []
-    for rows, n_jobs, numba in ((2**14, 1, "0"), (64, 2, "0"), (64, 2, "1")):
-        monkeypatch.setenv("TRICKLESS_NUMBA", numba)
+    for rows, n_jobs in ((2**14, 1), (64, 2)):
         monkeypatch.setattr("trickless.solvers.descent.slopes._ROWS", rows)
         monkeypatch.setattr("trickless.solvers.descent.slopes._WORTH_THREADS", rows)
         model = type(learner)(Trees(4, leaves="linear"), 30, random_state=0, n_jobs=n_jobs)

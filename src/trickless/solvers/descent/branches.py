@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trickless.arrays.branch_loops import branch_loops
+from trickless.arrays import branch_loops
 from trickless.neurons.base import Weights
 from trickless.solvers.descent.cut_rows import NextTree
 from trickless.solvers.descent.cuts import PENALTY, POWER
@@ -27,8 +27,6 @@ from trickless.solvers.descent.noise_gains import noise_gain
 SAMPLE, _BITS = 2**16, 52
 #: Thresholds that are tried for each column that is drawn.
 _THRESHOLDS = 2
-#: How many leaves to find cost as much as a row of the sample, in deciding on compiled loops.
-_COST = 2**14
 
 
 def choose_branches(wanted: NextTree) -> Weights:
@@ -40,7 +38,7 @@ def choose_branches(wanted: NextTree) -> Weights:
     by_slope = np.array([codes is not None for codes in family.bins_.of_code])
     unit = sample.unit_g**2 / sample.unit_h
     ridge = max(wanted.ridge / sample.unit_h, np.finfo(float).tiny)
-    chance, run = np.cumsum(wanted.prior), branch_loops(_COST * len(rows))
+    chance = np.cumsum(wanted.prior)
     n_cuts, share = n_candidates * _THRESHOLDS, wanted.unexplained**POWER
     tree = _GrowingTree(family.geometry.width, len(rows))
     for _ in range(family.depth_):
@@ -51,7 +49,7 @@ def choose_branches(wanted: NextTree) -> Weights:
         drawn = np.searchsorted(chance, drawn, side="right")
         spots = rng.random((*drawn.shape, _THRESHOLDS))
         ends = tree.ends[leaves]
-        best, sums, tables = run.best_cuts(*data, ends, drawn, spots, by_slope, ridge)
+        best, sums, tables = branch_loops.best_cuts(*data, ends, drawn, spots, by_slope, ridge)
         g_left, h_left, g_right, h_right = sums.T
         g_both, h_both = g_left + g_right, h_left + h_right
         df = h_left / (h_left + ridge) + h_right / (h_right + ridge) - h_both / (h_both + ridge)
@@ -62,7 +60,7 @@ def choose_branches(wanted: NextTree) -> Weights:
         worth = np.flatnonzero((best >= 0) & (net > 0))
         some = worth[np.argsort(-net[worth], kind="stable")[: tree.room]]
         columns, tables = drawn[some, best[some]], tables[some]
-        middle = run.parted(*data, ends[some], columns, tables)
+        middle = branch_loops.parted(*data, ends[some], columns, tables)
         tree.cut(leaves[some], middle, columns, tables)
     return tree.weights
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trickless.arrays.leaves import SUM_BITS
+from trickless.arrays.packed_sums import SUM_BITS
 from trickless.neurons.trees import Trees
 
 #: The most rows of a sample, on which a tree is chosen.

@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trickless.arrays.leaves import SUM_BITS, unpacked
-from trickless.arrays.loops import Loops, loops
+from trickless.arrays import loops
+from trickless.arrays.packed_sums import SUM_BITS, unpacked
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 from trickless.neurons.levels import MISSING
@@ -85,9 +85,9 @@ def choose_cuts(tree: NextTree) -> Chosen:
     best, n_levels = -np.inf, 1
     df = from_noise = 1.0  # of the root
     share = tree.unexplained**POWER
-    if (compiled := loops()).grows_trees and search.has_numbers_only:
+    if search.has_numbers_only:
         values = scale, share, sample.noise, noise
-        return search.compiled(compiled, family.depth_, n_candidates, chance, values, rng)
+        return search.grown(family.depth_, n_candidates, chance, values, rng)
     for level in range(family.depth_):
         n_before = search.n_leaves
         drawn = np.searchsorted(chance, rng.random(n_candidates) * chance[-1], side="right")
@@ -145,7 +145,7 @@ class _Search:
         bins = np.stack([self._column(j) for j in drawn.tolist()])
         buckets = self._buckets(drawn, bins, spots)
         args = self.leaf, self.both, self.n_leaves, self.ridge
-        gains = loops().cut_gains(bins, buckets, *args)
+        gains = loops.cut_gains(bins, buckets, *args)
         of_order = np.array([self._of_order(j) for j in drawn.tolist()])
         net = gains - (self.sample.noise / self.unit) * of_order[:, None]
         side, column, cut = np.unravel_index(np.argmax(net), gains.shape)
@@ -192,9 +192,8 @@ class _Search:
         """Whether no column has categories, whose order depends on the slopes."""
         return all(codes is None for codes in self.of.of_code)
 
-    def compiled(
+    def grown(
         self,
-        loops: Loops,
         depth: int,
         n_candidates: int,
         chance: np.ndarray,
@@ -301,4 +300,4 @@ class _Search:
 
     def _cut(self, right: np.ndarray) -> None:
         """Cut each leaf in two, and number those that have rows."""
-        self.leaf, self.n_leaves = loops().halved(self.leaf, right, self.n_leaves)
+        self.leaf, self.n_leaves = loops.halved(self.leaf, right, self.n_leaves)

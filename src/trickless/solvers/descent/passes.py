@@ -75,7 +75,6 @@ def learn_all(
 ) -> None:
     """Take steps on batches of all rows until there are ``n_neurons`` neurons, or stop early."""
     step, stopping, descent.unseen = options.step, options.stopping, None
-    step.prepare(len(rows.targets))
     if stopping is None or not step.keeps_best or rows.apart is not None:
         course = Course(descent, rows, options, looks=stopping is not None)
         course.run(step.n_neurons, advance)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trickless.arrays.loops import loops
+from trickless.arrays import loops
 from trickless.solvers.descent.slopes import Units, by_rows, excess, largest
 
 
@@ -58,7 +58,7 @@ class Leaves(NamedTuple):
         for leaf in self.numbers:
 
             def of_block(rows: slice, leaf: np.ndarray = leaf) -> np.ndarray:
-                return loops().leaf_sums(leaf[rows], values[:, rows], self.width)
+                return loops.leaf_sums(leaf[rows], values[:, rows], self.width)
 
             none = np.zeros((self.width, len(values)))  # the sums, if there are no rows
             parts.append(sum(by_rows(of_block, len(leaf), n_jobs), none))
@@ -75,7 +75,7 @@ class Leaves(NamedTuple):
         for leaf, values in zip(self.numbers, np.ascontiguousarray(each), strict=True):
 
             def to_block(rows: slice, leaf: np.ndarray = leaf, values: np.ndarray = values) -> None:
-                loops().add_leaf_values(f[rows], leaf[rows], values)
+                loops.add_leaf_values(f[rows], leaf[rows], values)
 
             by_rows(to_block, len(leaf), n_jobs)
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.loops import loops
+from trickless.arrays import loops
 from trickless.solvers.descent.slopes import Units, by_rows, largest
 from trickless.solvers.descent.steps.leaves import LeafSums, Leaves
 
@@ -118,7 +118,7 @@ class LinearLeaves(NamedTuple):
         leaf, width = self.leaves.numbers[tree], self.leaves.width
 
         def of_block(rows: slice) -> np.ndarray:
-            return loops().scaled_leaf_sums(leaf[rows], values[:, rows], scales[:, rows], width)
+            return loops.scaled_leaf_sums(leaf[rows], values[:, rows], scales[:, rows], width)
 
         none = np.zeros((len(scales), width, len(values)))  # the sums, if there are no rows
         return sum(by_rows(of_block, len(leaf), n_jobs), none)
@@ -133,6 +133,6 @@ class LinearLeaves(NamedTuple):
             def to_block(
                 rows: slice, leaf: Any = leaf, values: Any = values, own: Any = own
             ) -> None:
-                loops().add_scaled_leaf_values(f[rows], leaf[rows], values, own[:, rows])
+                loops.add_scaled_leaf_values(f[rows], leaf[rows], values, own[:, rows])
 
             by_rows(to_block, len(leaf), n_jobs)

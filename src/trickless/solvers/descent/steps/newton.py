@@ -19,7 +19,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trickless.arrays.loops import loops
 from trickless.arrays.memory import physical_memory
 from trickless.arrays.places import to_host
 from trickless.errors import InvalidValueError
@@ -37,8 +36,6 @@ _LARGEST, _LEAST, _SIZE = 0.5, 0.02, 3.0
 _RECORDED = 4096
 #: Rows of a stream for each tree.
 _ROWS_PER_TREE = 1024
-#: Work on a row and a tree of a fit, in units of finding its leaf.
-_WORK = 32
 #: The most trees between two scores of the held-out rows.
 _MOST_BETWEEN = 50
 
@@ -140,6 +137,3 @@ class Newton(Step):
                 f"coefficients, but this machine has {most / 2**30:.1f} GiB of memory",
                 "a smaller depth of the trees, or a smaller n_neurons",
             )
-
-    def prepare(self, n_rows: int) -> None:
-        loops(_WORK * n_rows * self.n_neurons)  # loads compiled loops if they are worth it

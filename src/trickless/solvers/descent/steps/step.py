@@ -128,6 +128,3 @@ class Step(ABC):
         self, neurons: Neurons, schedule: str, n_outputs: int, itemsize: int
     ) -> None:
         """Check that steps suit the neurons, the schedule and the memory."""
-
-    def prepare(self, n_rows: int) -> None:  # noqa: B027
-        """Get ready for a fit to so many rows."""

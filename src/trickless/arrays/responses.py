@@ -1,4 +1,4 @@
-"""The loops of ``series``, compiled by numba. Functions and results are the same.
+"""Sums of the responses of random kernels along series, compiled by numba.
 
 Arrays are flat: all rows of a position lie side by side, and one position after the other. A tap of
 a kernel is therefore at a constant distance, and one loop takes several positions of all rows.
@@ -9,15 +9,16 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from trickless.arrays.series import LEAST, STEPS_TOGETHER, TAPS
+from trickless.arrays.series import LEAST, STEPS_TOGETHER, TAPS, View
 
 _compiled = numba.njit(cache=True, nogil=True)
 
 
 @_compiled
-def respond(  # type: ignore[no-untyped-def]  # noqa: D103
+def respond(  # type: ignore[no-untyped-def]
     series, differences, of_differences, dilation, mix, heavy, sign, thresholds
 ):
+    """Sum the responses of the kernels of n neurons along series, as ``series_loops`` says."""
     n, n_kernels = sign.shape
     n_sums = 2 + thresholds.shape[2]
     n_positions, n_rows = series.there.shape
@@ -44,6 +45,24 @@ def respond(  # type: ignore[no-untyped-def]  # noqa: D103
             for t in range(STEPS_TOGETHER):
                 for r in range(n_rows):
                     into[r] += added[s, t * n_rows + r]
+    return sums
+
+
+@_compiled
+def respond_pairs(  # type: ignore[no-untyped-def]
+    series, differences, of_differences, dilation, mix, heavy, sign, thresholds
+):
+    """Sum the responses of the kernels of neuron i along series i: (n, n_kernels, n_sums, 1)."""
+    n, n_kernels = sign.shape
+    sums = np.empty((n, n_kernels, 2 + thresholds.shape[2], 1), series.values.dtype)
+    for i in range(n):
+        one = slice(i, i + 1)
+        own = View(series.values[:, :, one].copy(), series.there[:, one].copy())
+        change = View(differences.values[:, :, one].copy(), differences.there[:, one].copy())
+        sums[i] = respond(
+            own, change, of_differences[one], dilation[one], mix[one], heavy[one], sign[one],
+            thresholds[one],
+        )[0]  # fmt: skip
     return sums
 
 
