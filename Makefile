@@ -78,7 +78,7 @@ MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_imports.
 
 # What needs torch, JAX, River, skops, MLflow and ONNX, and what needs Dask.
 FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/neurons/from_jax.py \
-	src/trickless/river src/trickless/onnx
+	src/trickless/river src/trickless/export/pipelines.py
 CLUSTERS = tests/dask src/trickless/dask
 
 # What holds up to rounding, and the kernels of OpenBLAS that this processor can run. Those of Zen are Haswell's.

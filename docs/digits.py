@@ -24,4 +24,4 @@ def write(path):
     model = trickless.KitchenSinksClassifier(Gaussian(), n_neurons=400, random_state=0)
     model.fit(X, np.tile(y, 5))
     conformal = SplitConformal(model).calibrate(others.reshape(-1, 64), y_others)
-    trickless.to_js(conformal, path, interval=0.99)
+    trickless.to_js(conformal, path, outputs=("label", "probabilities", "set"), confidence=0.99)

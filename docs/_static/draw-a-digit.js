@@ -85,10 +85,11 @@ async function begin(canvas) {
       seen.fillStyle = `rgb(${grey}, ${grey}, ${grey})`;
       seen.fillRect(i % 8, i >> 3, 1, 1);
     });
-    const chances = strokes.length ? model.predictProba(counts) : [];
-    label.textContent = strokes.length ? String(model.predict(counts)) : "–";
-    set.textContent = strokes.length ? model.predictSet(counts).join(" or ") : "–";
-    bars.replaceChildren(...model.classes.map((digit, k) => bar(digit, chances[k] ?? 0)));
+    const chances = strokes.length ? model.probabilities(counts) : [];
+    label.textContent = strokes.length ? String(model.label(counts)) : "–";
+    const isIn = strokes.length ? model.set(counts) : [];
+    set.textContent = model.labels.filter((_, k) => isIn[k]).join(" or ") || "–";
+    bars.replaceChildren(...model.labels.map((digit, k) => bar(digit, chances[k] ?? 0)));
   }
 
   function point(event) {

@@ -1,8 +1,6 @@
 """Public names of the package."""
 
-from trickless.export.c import to_c
-from trickless.export.javascript import to_js
-from trickless.export.onnx import to_onnx
+from trickless.export import to_c, to_js, to_onnx
 from trickless.files.format import load, save
 from trickless.functions.expansion import Expansion
 from trickless.functions.kernel import KernelDisplay, estimate_kernel

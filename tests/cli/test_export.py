@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import trickless
-from trickless import DoublyStochasticRegressor, KitchenSinksClassifier, KitchenSinksRegressor
+import trickless.export
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.cli.app import app
-from trickless.neurons import Gaussian, Stumps
+from trickless.neurons import Gaussian
 
 X = np.random.default_rng(0).standard_normal((60, 3))
 
@@ -18,7 +18,6 @@ X = np.random.default_rng(0).standard_normal((60, 3))
 def folder(tmp_path):
     models = {
         "model": KitchenSinksRegressor(Gaussian(1.0), 5, random_state=0).fit(X, X[:, 0]),
-        "stumps": KitchenSinksRegressor(Stumps(), 5, random_state=0).fit(X, X[:, 0]),
         "unfitted": KitchenSinksRegressor(Gaussian(1.0), 5),
         "labels": KitchenSinksClassifier(Gaussian(1.0), 5, random_state=0).fit(X, X[:, 0] > 0),
     }
@@ -37,20 +36,8 @@ def test_a_model_is_written_in_c(options, folder):
     assert done.exit_code == 0, done.output
     assert "bytes of c" in done.stdout
     header = (folder / "model.h").read_text()
-    assert "int model_predict(const double *x, double *y);" in header
+    assert "int model_prediction(const double *x, double *out);" in header
     assert ("model_std" in header) == ("--std" in options)
-
-
-def test_intervals_are_written(folder):
-    model = DoublyStochasticRegressor("trees", 5, early_stopping=True, random_state=0)
-    trickless.save(model.fit(X, X[:, 0]), folder / "trees.trk")
-    for name, said in (("model.c", "model_interval(const"), ("model.js", "predictInterval(row)")):
-        done = run(folder / "trees.trk", "--out", folder / name, "--interval", 0.5)
-        assert done.exit_code == 0, done.output
-        assert said in (folder / name).read_text()
-    done = run(folder / "model.trk", "--out", folder / "refused.js", "--interval", 0.5)
-    assert done.exit_code == 2
-    assert "leave out each row" in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize(
@@ -67,7 +54,7 @@ def test_graphs_have_intervals_or_sets(folder, monkeypatch, model, outputs):
         given.update(options)
         path.write_bytes(b"")
 
-    monkeypatch.setattr(trickless, "to_onnx", write)
+    monkeypatch.setattr(trickless.export, "to_onnx", write)
     done = run(folder / model, "--out", folder / "model.onnx", "--interval", 0.5)
     assert done.exit_code == 0, done.output
     assert given == {"outputs": outputs, "confidence": 0.5}
@@ -79,7 +66,7 @@ def test_a_model_is_written_in_javascript(folder):
     found = json.loads(done.stdout)
     assert found["format"] == "js"
     assert found["bytes"] == (folder / "model.mjs").stat().st_size
-    assert "export const classes = [false, true];" in (folder / "model.mjs").read_text()
+    assert "export const labels = [false, true];" in (folder / "model.mjs").read_text()
 
 
 @pytest.mark.parametrize(
@@ -93,9 +80,7 @@ def test_a_model_is_written_in_javascript(folder):
         ("nothing.trk", "model.c", (), "there is no such file"),
         ("model.trk", "nowhere/model.c", (), "there is no folder"),
         ("model.trk", "model.trk/model.c", (), "there is no folder"),
-        ("stumps.trk", "model.c", (), "neurons=Stumps cannot be written"),
-        ("stumps.trk", "model.js", (), "neurons=Stumps cannot be written"),
-        ("labels.trk", "model.c", ("--std",), "has no standard deviations"),
+        ("labels.trk", "model.c", ("--std",), "the model has the outputs"),
     ],
 )
 def test_what_cannot_be_written_is_refused(model, out, options, said, folder):

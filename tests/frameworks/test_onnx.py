@@ -439,7 +439,7 @@ def test_categories_that_were_learned_later_have_their_codes():
 @pytest.mark.parametrize("dtype", CLOSE)
 def test_pipelines_by_skl2onnx(dtype):
     skl2onnx = pytest.importorskip("skl2onnx")
-    import trickless.onnx  # noqa: F401
+    import trickless.export.pipelines  # noqa: F401
 
     X, y = noisy(REGRESSORS[0])
     regressors = [

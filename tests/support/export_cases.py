@@ -1,278 +1,237 @@
-"""Models that are written in C and JavaScript, with rows and what the models answer."""
+"""Models that are written for other runtimes, with rows and what the models answer."""
 
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from cases import CLASSIFIERS, FAMILIES, KERNEL_LEARNERS, REGRESSORS, SOME, name_of, problem, suited
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    ShrinkingGradientClassifier,
-    ShrinkingGradientRegressor,
+    RandomFeatures,
 )
 from trickless.conformal import SplitConformal
-from trickless.neurons import Cauchy, Dense, Gaussian, Laplace, Matern, Periodic, Trees
+from trickless.neurons import Trees
 
-#: Labels that must be escaped in C or JavaScript: quotes, trigraphs, tags, digits after codes.
+#: Labels that must be escaped: quotes, trigraphs, tags, comments, digits after codes.
 ODD = np.array(['a"\\b', "??/x", "é7\n", "</script>", "*/ 名"])
-_EXACT = {"random_state": 0, "dtype": "float64"}
+#: Rows of a case, and the probability of intervals and sets.
+N, CONFIDENCE = 24, 0.8
 
 
 class Case(NamedTuple):
-    """A model, its rows as Python takes them and as numbers, and which error bars it has."""
+    """A model, its rows as Python takes them, as columns of a graph, and what it answers."""
 
     model: object
     rows: object
-    numbers: np.ndarray
-    deviates: bool = False
-    interval: float | None = None
-
-    @property
-    def options(self):
-        return {"error_bars": self.deviates, "interval": self.interval}
+    answers: dict
+    exact: bool = True
 
 
-def _problem(n=80, d=4):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, d))
-    return X, np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(n)
+def answers_of(model, rows, outputs, inner=None):
+    """What Python answers, by the names of outputs."""
+    inner = model if inner is None else inner
+    methods = {
+        "prediction": lambda: inner.predict(rows),
+        "std": lambda: inner.predict(rows, return_std=True)[1],
+        "interval": lambda: model.predict_interval(rows, CONFIDENCE),
+        "label": lambda: inner.predict(rows),
+        "probabilities": lambda: inner.predict_proba(rows),
+        "decision": lambda: inner.decision_function(rows),
+        "set": lambda: model.predict_set(rows, CONFIDENCE),
+        "features": lambda: inner.transform(rows),
+    }
+    return {name: methods[name]() for name in outputs}
 
 
-def _of_numbers(model, y=None, X=None, deviates=False, interval=None):
-    rows, target = _problem()
-    X = rows if X is None else X
-    model.fit(X, target if y is None else y(X, target))
-    return Case(model, X, np.asarray(X), deviates, interval)
+def case(model, X, y, *outputs, rows=None, exact=True):
+    """Fit a model, and ask it about some of the rows or about others."""
+    model.fit(X, y)
+    rows = X[:N] if rows is None else rows
+    return Case(model, rows, answers_of(model, rows, outputs), exact)
 
 
-def _with_gaps():
-    X, _ = _problem()
+def usual(model):
+    """The usual outputs of a model."""
+    if is_regressor(model):
+        return ("prediction",)
+    return ("label", "probabilities" if hasattr(model, "predict_proba") else "decision")
+
+
+def of_family(family):
+    """Least squares in double precision, with all error bars."""
+    X, y = problem(REGRESSORS[0], 60)
+    y = y + 0.3 * np.random.default_rng(1).standard_normal(60)
+    model = KitchenSinksRegressor(FAMILIES[family], 20, alpha=0.01, dtype="float64", random_state=0)
+    return case(model, suited(family, X), y, "prediction", "std", "interval")
+
+
+def of_learner(learner, family, **options):
+    """A learner with its usual answers."""
+    X, y = problem(learner, 100)
+    model = clone(learner).set_params(random_state=0, **options)
+    if family is not None:
+        model.set_params(neurons=FAMILIES[family], n_neurons=20)
+    if "alpha" in model.get_params() and family is not None:
+        model.set_params(alpha=1e-2)
+    model.fit(X, y)
+    return Case(model, X[:N], answers_of(model, X[:N], usual(model)), family == "trees")
+
+
+def with_gaps(X):
+    X = X.copy()
     X[::5, 0] = X[::7, 3] = np.nan
     return X
 
 
-def _frame():
-    X, y = _problem(120)
-    frame = pd.DataFrame(X[:, :2], columns=["length", 'wid"th'])
-    frame["town"] = np.array([*ODD, None], dtype=object)[np.arange(120) % 6]
-    frame["day"] = pd.Timestamp("2024-02-28") + pd.to_timedelta(np.arange(120) % 50, "D")
-    frame.loc[::9, "length"] = np.nan
-    return frame, y + np.arange(120) % 6
+def trees(**options):
+    X, y = problem(REGRESSORS[0], 120)
+    y = y + (X[:, 0] * X[:, 3] > 0)
+    neurons = Trees(**options)
+    model = DoublyStochasticRegressor(neurons, 12, random_state=0, early_stopping=True)
+    return case(model, with_gaps(X), y, "prediction", "interval")
 
 
-def _coded(frame):
-    """The numbers of a frame: codes of sorted categories, and days since 1970."""
-    known = {town: code for code, town in enumerate(sorted(ODD.tolist()))}
-    numbers = frame[["length", 'wid"th']].to_numpy()
-    town = [np.nan if pd.isna(t) else known.get(t, -1) for t in frame["town"]]
-    days = (frame["day"] - pd.Timestamp(0)) / pd.Timedelta("1D")
-    return np.column_stack([numbers, town, days])
+def frame(n=120):
+    """A data frame with columns of every kind and gaps, and targets."""
+    X, y = problem(REGRESSORS[0], n)
+    table = pd.DataFrame(X[:, :2], columns=["length", 'wid"th'])
+    table["constructor"] = np.array([*ODD, None], dtype=object)[np.arange(n) % 6]
+    table["day"] = pd.Timestamp("2024-02-28") + pd.to_timedelta(np.arange(n) % 50, "D")
+    table.loc[::9, "length"] = np.nan
+    return table, y + np.arange(n) % 6
 
 
-def _of_frame(model):
-    frame, y = _frame()
-    model.fit(frame, y)
-    frame.loc[3, "town"] = "new"
-    return Case(model, frame, _coded(frame))
+def of_frame(learner):
+    table, y = frame()
+    model = learner.fit(table, y)
+    rows = table[:N].copy()
+    rows.loc[3, "constructor"] = "new"
+    return Case(model, rows, answers_of(model, rows, ("prediction",)), False)
 
 
-def _grown():
-    X, y = _problem()
-    model = DoublyStochasticClassifier(Gaussian(1.0), 40, **_EXACT)
-    labels = np.where(y > 0, "up", "down")
-    return Case(model.partial_fit(X, labels, classes="grow"), X, X)
+def split(model, classes):
+    """A model with the errors of rows that it has not learned from, which its sets must keep."""
+    X, y = problem(REGRESSORS[0], 80)
+    y = ODD[np.digitize(y, [-0.7, 0.7])] if classes else np.stack([y, np.exp(y)], axis=1)
+    model.fit(X[:40], y[:40])
+    conformal = SplitConformal(model).calibrate(X[40:], y[40:])
+    outputs = ("label", "set") if classes else ("prediction", "interval")
+    return Case(conformal, X[40:], answers_of(conformal, X[40:], outputs, model), False)
 
 
-def _crossed():
-    """Trees on differences and products of columns, with linear leaves and gaps."""
-    X, _ = _problem(300)
-    X[::9, 0] = np.nan
-    y = np.where(X[:, 1] * X[:, 2] > 0, 1.0, -1.0) + X[:, 3]
-    model = DoublyStochasticRegressor(
-        Trees(leaves="linear", crosses="auto"), 10, step_size=0.3, random_state=0
-    ).fit(X, y)
-    assert model.neurons_.crosses_ is not None
-    return Case(model, X, X)
+def classes(model, n, *outputs):
+    X, y = problem(CLASSIFIERS[0], 100)
+    y = ODD[y + 1] if n > 2 else ODD[(y > 0).astype(int)]
+    return case(model, X, y, *outputs)
 
 
-def _several(X, y):
-    return np.column_stack([y, 10 + X[:, 0] + X[:, 1] ** 2])
+def label_sets():
+    X, y = problem(CLASSIFIERS[0], 100)
+    model = KitchenSinksClassifier("gaussian", 20, loss="squared_error", dtype="float64")
+    y = np.stack([y > 0, y > 1, X[:, 3] > 0], axis=1)
+    return case(model.set_params(random_state=0), X, y, "label", "probabilities", "decision")
 
 
-def _counts(X, y):
-    return np.exp(y).round()
+def targets(model, change, *outputs):
+    X, y = problem(REGRESSORS[0], 120)
+    return case(model.set_params(random_state=0), X, change(y), *outputs)
 
 
-def _classes(n):
-    return lambda X, y: ODD[np.digitize(X[:, 0] + y / 3, np.linspace(-1, 1, n - 1))]
+def features():
+    X, _ = problem(REGRESSORS[0], 60)
+    return case(
+        RandomFeatures("gaussian", 10, dtype="float64", random_state=0), X, None, "features"
+    )
 
 
-def _sets(X, y):
-    return np.column_stack([X[:, 0] > 0, y > 0, X[:, 1] > X[:, 2]]).astype(int)
+def scaled():
+    X, y = problem(REGRESSORS[0], 60)
+    model = make_pipeline(StandardScaler(), KitchenSinksRegressor(n_neurons=20, dtype="float64"))
+    return case(
+        model.set_params(kitchensinksregressor__random_state=0), 3 + 20 * X, y, "prediction"
+    )
 
 
-def _trees(learner, **options):
-    return learner(Trees(**options), 12, random_state=0, n_candidates=4, early_stopping=False)
-
-
-def _held_out(**loss):
-    return DoublyStochasticRegressor("trees", 12, early_stopping=True, random_state=0, **loss)
-
-
-def _split(model, y):
-    """A model with the errors at rows that it has not learned from."""
-    X, target = _problem(160)
-    y = y(X, target)
-    conformal = SplitConformal(model.fit(X[:80], y[:80])).calibrate(X[80:], y[80:])
-    return Case(conformal, X[:80], X[:80], interval=0.8)
-
-
+_EXACT = {"dtype": "float64", "random_state": 0}
+_HELD_OUT = {"early_stopping": True, "random_state": 0}
 #: Makes each case, by name.
-CASES = {
-    "gaussian": lambda: _of_numbers(
-        KitchenSinksRegressor("gaussian", 300, **_EXACT), deviates=True
+CASES = {f"family_{name}".replace("-", "_"): (of_family, name) for name in FAMILIES}
+CASES |= {
+    f"{name_of(learner)}_{family}": (of_learner, learner, family)
+    for learner in (*REGRESSORS, *CLASSIFIERS)
+    for family in SOME
+}
+CASES |= {
+    f"{name_of(learner)}_kernel": (of_learner, learner, None)
+    for learner in KERNEL_LEARNERS
+    if not callable(learner.kernel)
+}
+CASES |= {
+    "oblivious": (trees,),
+    "linear": lambda: trees(leaves="linear"),
+    "crossed": lambda: trees(leaves="linear", crosses="auto"),
+    "binary": lambda: trees(shape="binary", max_leaves=8),
+    "frame_trees": lambda: of_frame(DoublyStochasticRegressor("trees", 12, random_state=0)),
+    "frame_tabular": lambda: of_frame(KitchenSinksRegressor("tabular", 20, **_EXACT)),
+    "intervals_of_others": lambda: split(KitchenSinksRegressor(n_neurons=20, **_EXACT), False),
+    "sets_of_others": lambda: split(KitchenSinksClassifier(n_neurons=20, random_state=0), True),
+    "two": lambda: classes(
+        KitchenSinksClassifier("gaussian", 20, **_EXACT), 2, "label", "probabilities", "set"
     ),
-    "single": lambda: _of_numbers(KitchenSinksRegressor("gaussian", 40, random_state=0)),
-    "two_outputs": lambda: _of_numbers(
-        KitchenSinksRegressor(Matern(2.5), 40, **_EXACT), _several, deviates=True
+    "several": lambda: classes(
+        KitchenSinksClassifier("gaussian", 20, **_EXACT), 3, "label", "probabilities", "set"
     ),
-    "laplace": lambda: _of_numbers(KitchenSinksRegressor(Laplace(), 40, **_EXACT)),
-    "cauchy": lambda: _of_numbers(DoublyStochasticRegressor(Cauchy(), 64, **_EXACT)),
-    "periodic": lambda: _of_numbers(KitchenSinksRegressor(Periodic(3.0), 40, **_EXACT)),
-    "tanh": lambda: _of_numbers(KitchenSinksRegressor(Dense("tanh"), 40, **_EXACT), deviates=True),
-    "sigmoid": lambda: _of_numbers(KitchenSinksRegressor(Dense("sigmoid"), 40, **_EXACT)),
-    "sign": lambda: _of_numbers(KitchenSinksRegressor(Dense("sign"), 40, **_EXACT)),
-    "step": lambda: _of_numbers(KitchenSinksRegressor(Dense("step"), 40, **_EXACT)),
-    "relu": lambda: _of_numbers(KitchenSinksRegressor(Dense("relu", 2.0), 40, **_EXACT)),
-    "poisson": lambda: _of_numbers(
-        DoublyStochasticRegressor("gaussian", 40, loss="poisson", **_EXACT), _counts
+    "softmax": lambda: classes(
+        DoublyStochasticClassifier("gaussian", 20, **_EXACT), 3, "label", "probabilities"
     ),
-    "quantiles": lambda: _of_numbers(
+    "label_sets": label_sets,
+    "counts": lambda: targets(
+        DoublyStochasticRegressor("trees", 12, loss="poisson", **_HELD_OUT),
+        lambda y: np.exp(y).round(),
+        "prediction",
+        "interval",
+    ),
+    "quantiles": lambda: targets(
         DoublyStochasticRegressor(
-            Gaussian(1.0), 40, loss="quantile", quantile=[0.3, 0.5, 0.7], **_EXACT
-        )
-    ),
-    "online": lambda: _of_numbers(ShrinkingGradientRegressor("gaussian", 300, **_EXACT)),
-    "scaled": lambda: _of_numbers(
-        make_pipeline(StandardScaler(), KitchenSinksRegressor("gaussian", 40, **_EXACT)),
-        X=3 + 20 * _problem()[0],
-        deviates=True,
-    ),
-    "scaled_only": lambda: _of_numbers(
-        make_pipeline(
-            StandardScaler(with_mean=False), KitchenSinksRegressor("gaussian", 40, **_EXACT)
+            "trees", 12, loss="quantile", quantile=[0.3, 0.5, 0.7], **_HELD_OUT
         ),
-        X=3 + 20 * _problem()[0],
+        lambda y: y,
+        "prediction",
+        "interval",
     ),
-    "centred": lambda: _of_numbers(
-        make_pipeline(
-            StandardScaler(with_std=False), KitchenSinksRegressor("gaussian", 40, **_EXACT)
-        ),
-        X=3 + 20 * _problem()[0],
+    "outputs": lambda: targets(
+        KitchenSinksRegressor(n_neurons=20, alpha=0.01, dtype="float64"),
+        lambda y: np.stack([y, 10 + np.exp(y)], axis=1),
+        "prediction",
+        "std",
+        "interval",
     ),
-    "leaves": lambda: _of_numbers(KitchenSinksRegressor(Trees(depth=3), 30, **_EXACT)),
-    "oblivious": lambda: _of_numbers(_trees(DoublyStochasticRegressor), X=_with_gaps()),
-    "interval": lambda: _of_numbers(_held_out(), interval=0.8),
-    "intervals": lambda: _of_numbers(_held_out(), _several, interval=0.8),
-    "interval_of_counts": lambda: _of_numbers(_held_out(loss="poisson"), _counts, interval=0.5),
-    "interval_of_quantiles": lambda: _of_numbers(
-        _held_out(loss="quantile", quantile=[0.3, 0.5, 0.7]), interval=0.2
-    ),
-    "interval_of_passes": lambda: _of_numbers(
-        KitchenSinksRegressor("gaussian", 40, solver="iterative", **_EXACT), interval=0.8
-    ),
-    "linear": lambda: _of_numbers(
-        _trees(DoublyStochasticRegressor, leaves="linear"), X=_with_gaps()
-    ),
-    "crossed": _crossed,
-    "constant": lambda: _of_numbers(
-        DoublyStochasticRegressor("trees", 4, random_state=0), lambda X, y: 0 * y + 3
-    ),
-    "binary": lambda: _of_numbers(
-        _trees(DoublyStochasticRegressor, shape="binary"), X=_with_gaps()
-    ),
-    "numbered": lambda: _of_numbers(
-        _trees(DoublyStochasticRegressor), X=pd.DataFrame(_with_gaps())
-    ),
-    "frame": lambda: _of_frame(_trees(DoublyStochasticRegressor)),
-    "binary_frame": lambda: _of_frame(_trees(DoublyStochasticRegressor, shape="binary")),
-    "intervals_of_others": lambda: _split(
-        KitchenSinksRegressor("gaussian", 40, **_EXACT), _several
-    ),
-    "counts_of_others": lambda: _split(
-        DoublyStochasticRegressor("gaussian", 40, loss="poisson", **_EXACT), _counts
-    ),
-    "classes_of_others": lambda: _split(
-        make_pipeline(StandardScaler(), DoublyStochasticClassifier("gaussian", 64, **_EXACT)),
-        _classes(3),
-    ),
-    "set": lambda: _of_numbers(
-        KitchenSinksClassifier("gaussian", 40, **_EXACT), _classes(5), interval=0.9
-    ),
-    "two_temperatures": lambda: _of_numbers(
-        KitchenSinksClassifier("gaussian", 40, **_EXACT), _classes(2)
-    ),
-    "one_temperature": lambda: _of_numbers(
-        KitchenSinksClassifier("gaussian", 40, **_EXACT), _classes(5)
-    ),
-    "logistic": lambda: _of_numbers(
-        KitchenSinksClassifier("gaussian", 40, loss="log_loss", **_EXACT), _classes(2)
-    ),
-    "softmax": lambda: _of_numbers(
-        DoublyStochasticClassifier("gaussian", 64, **_EXACT), _classes(3)
-    ),
-    "hinge": lambda: _of_numbers(
-        KitchenSinksClassifier("gaussian", 40, loss="hinge", **_EXACT), _classes(2)
-    ),
-    "sets": lambda: _of_numbers(
-        KitchenSinksClassifier("gaussian", 40, loss="squared_error", **_EXACT), _sets
-    ),
-    "grown": _grown,
-    "online_classes": lambda: _of_numbers(
-        ShrinkingGradientClassifier("gaussian", 300, **_EXACT), _classes(2)
-    ),
-    "classes_of_trees": lambda: _of_numbers(
-        _trees(DoublyStochasticClassifier), lambda X, y: np.digitize(y, [-1, 1]) - 1, _with_gaps()
-    ),
+    "features": features,
+    "scaled": scaled,
 }
 
 
-def expected(case):
-    """The answers of a model in Python, by name: arrays of shape (n_rows, n)."""
-    model, n = case.model, len(case.rows)
-    conformal, model = model, getattr(model, "model", model)
-    if not hasattr(model, "classes_"):
-        answers = {"predict": model.predict(case.rows)}
-        if case.interval is not None:
-            answers["interval"] = conformal.predict_interval(case.rows, case.interval)
-        if case.deviates:
-            rows = case.rows
-            if isinstance(model[0] if hasattr(model, "steps") else None, StandardScaler):
-                rows, model = model[0].transform(rows), model[1]
-            answers["std"] = model.predict(rows, return_std=True)[1]
-    else:
-        labels = model.predict(case.rows)
-        if labels.ndim == 1:
-            labels = np.array([model.classes_.tolist().index(label) for label in labels.tolist()])
-        answers = {"predict": labels}
-        if hasattr(model, "decision_function"):
-            answers["decide"] = model.decision_function(case.rows)
-        if case.interval is not None:
-            answers["set"] = conformal.predict_set(case.rows, case.interval)
-        if hasattr(model, "predict_proba"):
-            answers["proba"] = model.predict_proba(case.rows)
-    return {name: np.reshape(values, (n, -1)).astype(float) for name, values in answers.items()}
+def made(name):
+    """Make a case."""
+    make = CASES[name]
+    return make() if callable(make) else make[0](*make[1:])
 
 
-def tolerance(case):
-    """How far an answer may be off, as a share of the spread of all."""
-    model = getattr(case.model, "model", case.model)
-    learner = getattr(model, "learner", model)
-    learner = learner[-1] if hasattr(learner, "steps") else learner
-    exact = learner.dtype == "float64" or getattr(learner.neurons_, "one_hot", False)
-    return 1e-9 if exact else 1e-6
+def as_columns(rows, missing):
+    """Rows of a data frame as numbers and texts, where dates are days since 1970."""
+    rows = rows.copy()
+    rows["day"] = (rows["day"] - pd.Timestamp(0)) / pd.Timedelta("1D")
+    rows["constructor"] = rows["constructor"].where(rows["constructor"].notna(), missing)
+    return rows
+
+
+def tolerance(case, expected):
+    """What answers may be off: units of rounding of the largest answer."""
+    return 16 * np.finfo(np.float64 if case.exact else np.float32).eps * np.abs(expected).max()

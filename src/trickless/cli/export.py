@@ -2,50 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from sklearn.base import is_classifier
 
-import trickless
+import trickless.export
 from trickless.cli.models import any_model, used
 from trickless.cli.options import Json, Model
 from trickless.cli.output import check_model_out, check_out
 from trickless.cli.screen import line, result
 from trickless.readers.errors import CommandError
 
-
-class Format(NamedTuple):
-    """A format of models: its function, endings of its files, and options for error bars."""
-
-    function: str
-    endings: tuple[str, ...]
-    options: Callable[[Any, bool, float | None], dict[str, Any]]
-
-
-def _of_source(model: Any, std: bool, interval: float | None) -> dict[str, Any]:
-    return {"error_bars": std, "interval": interval}
-
-
-def _of_graph(model: Any, std: bool, interval: float | None) -> dict[str, Any]:
-    if not std and interval is None:
-        return {}
-    outputs, around = ["prediction"], "interval"
-    if is_classifier(model):
-        has_chances = hasattr(model, "predict_proba")
-        outputs, around = ["label", "probabilities" if has_chances else "decision"], "set"
-    outputs += ["std"][: int(std)]
-    if interval is None:
-        return {"outputs": tuple(outputs)}
-    return {"outputs": (*outputs, around), "confidence": interval}
-
-
+#: The functions of formats, and the endings of their files.
 FORMATS = {
-    "c": Format("to_c", (".c",), _of_source),
-    "js": Format("to_js", (".js", ".mjs"), _of_source),
-    "onnx": Format("to_onnx", (".onnx",), _of_graph),
+    "c": ("to_c", (".c",)),
+    "js": ("to_js", (".js", ".mjs")),
+    "onnx": ("to_onnx", (".onnx",)),
 }
 
 
@@ -73,8 +47,7 @@ def export(
         float | None,
         typer.Option(
             help="Write intervals as well, or sets of classes, which hold a new target with this "
-            "probability, such as 0.9. In C and JavaScript, intervals need a regression fitted "
-            "with rows that were held out.",
+            "probability, such as 0.9.",
         ),
     ] = None,
     as_json: Json = False,
@@ -86,23 +59,37 @@ def export(
         check_out(path, [model])
     found = any_model(model)
     with used(model):
-        write = getattr(trickless, FORMATS[name].function)
-        write(found, out, **FORMATS[name].options(found, std, interval))
+        write = getattr(trickless.export, FORMATS[name][0])
+        write(found, out, **_options(found, std, interval))
     values = {"format": name, "out": str(out), "bytes": out.stat().st_size}
     result(values, as_json, lambda: line(f"{out}: {values['bytes']:,} bytes of {name}"))
 
 
+def _options(model: Any, std: bool, interval: float | None) -> dict[str, Any]:
+    """Return the outputs that are asked for, or none for the usual ones."""
+    if not std and interval is None:
+        return {}
+    outputs, around = ["prediction"], "interval"
+    if is_classifier(model):
+        has_chances = hasattr(model, "predict_proba")
+        outputs, around = ["label", "probabilities" if has_chances else "decision"], "set"
+    outputs += ["std"][: int(std)]
+    if interval is None:
+        return {"outputs": tuple(outputs)}
+    return {"outputs": (*outputs, around), "confidence": interval}
+
+
 def _format_of(name: str | None, out: Path) -> str:
     """Return the name of the format, by the ending of a file unless it is given."""
-    wanted = name or next((key for key, each in FORMATS.items() if out.suffix in each.endings), "")
+    wanted = name or next((key for key, each in FORMATS.items() if out.suffix in each[1]), "")
     if not wanted:
-        known = ", ".join(ending for each in FORMATS.values() for ending in each.endings)
+        known = ", ".join(ending for _, endings in FORMATS.values() for ending in endings)
         raise CommandError(
             f"--out {out}: this ending does not name a format of models", f"one of {known}"
         )
     if wanted not in FORMATS:
         raise CommandError(f"--format {wanted}: there is no such format", f"one of {list(FORMATS)}")
-    endings = FORMATS[wanted].endings
+    endings = FORMATS[wanted][1]
     if out.suffix not in endings:
         raise CommandError(
             f"--out {out}: a file of the format {wanted} ends in {' or '.join(endings)}",

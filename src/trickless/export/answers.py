@@ -1,106 +1,127 @@
-"""What a program answers: numbers, labels and probabilities, from decision values."""
+"""What a fitted model answers, from its decision values: numbers, labels and probabilities."""
 
 from __future__ import annotations
 
-from trickless.export.program import DOUBLE, Program, code
-from trickless.learners.described import Described
+from functools import partial, singledispatch
+from typing import Any
 
-_DECIDE = """
-double v[$width];
-if (read(x, v)) return 1;
-for (int o = 0; o < $outputs; o++) f[o] = intercept[o];
-$neurons
-for (int o = 0; o < $outputs; o++) {
-  if (!(fabs(f[o]) <= $largest)) return 1;
-}
-return 0;
-"""
-#: Computes the decision values ``f``.
-BEGIN = """
-double f[$outputs];
-if (decide(x, f)) return 1;
-"""
-#: What a regressor does with the values of its network.
-_LINKS = {
-    "identity": "for (int o = 0; o < $outputs; o++) y[o] = f[o];",
-    "exp": "for (int o = 0; o < $outputs; o++) y[o] = exp(f[o]);",
-    "sort": """
-for (int o = 0; o < $outputs; o++) {
-  int i = o;
-  while (i > 0 && y[i - 1] > f[o]) {
-    y[i] = y[i - 1];
-    i--;
-  }
-  y[i] = f[o];
-}
-""",
-}
-_LABELS = {
-    "two": "y[0] = f[0] > 0.0 ? 1.0 : 0.0;",
-    "several": """
-int best = 0;
-for (int o = 1; o < $outputs; o++) {
-  if (f[o] > f[best]) best = o;
-}
-y[0] = best;
-""",
-    "sets": "for (int o = 0; o < $outputs; o++) y[o] = f[o] > 0.0 ? 1.0 : 0.0;",
-}
-#: A logistic function that does not overflow.
-_LOGISTIC = """
-double g = f[$o] / (f[$o] < 0.0 ? $below : $above);
-  double e = exp(-fabs(g));
-  double chance = (g > 0.0 ? 1.0 : e) / (1.0 + e);
-"""
-_CHANCES = {
-    "two": """
-{
-  $logistic
-  p[0] = (g > 0.0 ? e : 1.0) / (1.0 + e);
-  p[1] = chance;
-}
-""",
-    "several": """
-double top = f[0];
-for (int o = 1; o < $outputs; o++) {
-  if (f[o] > top) top = f[o];
-}
-double total = 0.0;
-for (int o = 0; o < $outputs; o++) {
-  p[o] = exp((f[o] - top) / $above);
-  total += p[o];
-}
-for (int o = 0; o < $outputs; o++) p[o] /= total;
-""",
-    "sets": """
-for (int o = 0; o < $outputs; o++) {
-  $logistic
-  p[o] = chance;
-}
-""",
-}
+import numpy as np
+
+import trickless.export.namespace as xp
+from trickless.conformal.split import SplitConformal
+from trickless.errors import InvalidValueError
+from trickless.export.certainty import around, deviations, interval
+from trickless.export.decisions import decisions, features
+from trickless.export.tensors import Tensor
+from trickless.intake.labels import LabelSets
+from trickless.learners.classifier import Classifier
+from trickless.learners.intervals import how_unlikely
+from trickless.learners.random_features import RandomFeatures
+from trickless.learners.regressor import Regressor
+
+#: Scores that differ by at most so many units of rounding are ties.
+TIES = 64
+#: A function of a model, its validated rows, its decision values, and a confidence.
+Answer = Any
 
 
-def add_decision(program: Program, found: Described, neurons: str, width: int) -> None:
-    """Add the function ``decide``, which computes the values of the network."""
-    program.keep(intercept=found.intercept)
-    numbers = {"width": width, "outputs": found.n_outputs, "neurons": neurons}
-    program.add("decide", ("x", "f"), code(_DECIDE, **numbers, largest=repr(DOUBLE)))
+@singledispatch
+def answers_of(model: Any) -> tuple[dict[str, Answer], tuple[str, ...]]:
+    """Return the answers that a kind of model has, and the names of those that are usual."""
+    raise InvalidValueError(
+        f"model={type(model).__name__}(...) is not a model of trickless",
+        "a fitted learner or RandomFeatures, after one StandardScaler at most; for "
+        "another pipeline, import trickless.export.pipelines and skl2onnx.to_onnx(pipeline, X)",
+    )
 
 
-def add_answers(program: Program, found: Described) -> None:
-    """Add ``answer``, which predicts, and ``chances`` if there are probabilities."""
-    numbers = {"outputs": found.n_outputs}
-    begin, end = code(BEGIN, **numbers), "return 0;"
-    if found.labels is None:
-        program.add("answer", ("x", "y"), f"{begin}\n{code(_LINKS[found.link], **numbers)}\n{end}")
-        return
-    kind = "sets" if found.has_sets else "two" if found.n_outputs == 1 else "several"
-    program.add("answer", ("x", "y"), f"{begin}\n{code(_LABELS[kind], **numbers)}\n{end}")
-    if found.temperatures is None:
-        return
-    below, above = map(repr, map(float, found.temperatures))
-    o = "0" if kind == "two" else "o"
-    logistic = code(_LOGISTIC, o=o, below=below, above=above)
-    chances = code(_CHANCES[kind], logistic=logistic, above=above, **numbers)
-    program.add("chances", ("x", "p"), f"{begin}\n{chances}\n{end}")
+@answers_of.register
+def _(model: Regressor) -> Any:
+    def prediction(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+        return model.targets_.shaped(model.targets_.values(f))
+
+    return {"prediction": prediction, "std": deviations, "interval": interval}, ("prediction",)
+
+
+@answers_of.register
+def _(model: Classifier) -> Any:
+    known = {"label": _label, "probabilities": _probabilities, "decision": _decision, "set": _set}
+    usual = "probabilities" if hasattr(model, "predict_proba") else "decision"
+    if usual == "decision":
+        del known["probabilities"]
+    return known, ("label", usual)
+
+
+@answers_of.register
+def _(model: RandomFeatures) -> Any:
+    return {"features": lambda model, X, f, confidence: features(model, X)}, ("features",)
+
+
+def written(
+    model: Any,
+    X: Tensor,
+    names: tuple[str, ...],
+    confidence: float,
+    conformal: SplitConformal | None = None,
+) -> dict[str, Tensor]:
+    """Return some answers of a model by their names, with the errors of others if there are any."""
+    known = answers_of(model)[0]
+    if conformal is not None:
+        far: Any = conformal._fixed_bounds(confidence)
+        known |= {"set": partial(_set, far=far), "interval": partial(around, far=far)}
+    f: Any = None
+    if not isinstance(model, RandomFeatures):
+        f = model.targets_.shown(decisions(model, X))
+        assert X.graph is not None
+        if f.value is None:
+            X.graph.limit(f.name, np.finfo(float).max, gaps=False)
+    return {name: known[name](model, X, f, confidence) for name in names}
+
+
+def _decision(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    return f[:, 0] if f.shape[1] == 1 else f
+
+
+def _label(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    if isinstance(model.targets_, LabelSets):
+        return xp.astype(f > 0, xp.int64)
+    if len(model.classes_) == 1:
+        return xp.astype(xp.isnan(f[:, 0]), xp.int32) * 0
+    return xp.astype(f[:, 0] > 0, xp.int32) if f.shape[1] == 1 else xp.argmax(f, axis=1)
+
+
+def _probabilities(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    if len(model.classes_) == 1:
+        return xp.broadcast_to(xp.ones((1, 1)), (f.shape[0], 1), f[:, :1])
+    temperatures, loss = model._temperatures(), model._loss(f.shape[1])
+    if temperatures is not None:
+        f = f / xp.where(f < 0, *temperatures)
+        if isinstance(model.targets_, LabelSets):
+            return xp.sigmoid(f)
+        return softmax(xp.concat([xp.zeros_like(f), f], axis=1) if f.shape[1] == 1 else f)
+    if loss.coupled:
+        return softmax(f)
+    positive = loss._positive(f)
+    return xp.concat([1.0 - positive, positive], axis=1)
+
+
+def _set(model: Any, X: Tensor, f: Tensor, confidence: float, far: Any = None) -> Tensor:
+    """Return which classes are in prediction sets, as ``predict_set``.
+
+    The bound is the score of a row. Rounding must not move other rows of the same score beyond it.
+    """
+    far = how_unlikely(model, confidence) if far is None else far
+    if hasattr(model, "predict_proba"):
+        p = _probabilities(model, X, f, confidence)
+    else:
+        p = softmax(xp.concat([xp.zeros_like(f), f], axis=1) if f.shape[1] == 1 else f)
+    before = np.tri(p.shape[1], k=-1, dtype=bool)  # among equally likely classes
+    mine, other = p[:, :, None], p[:, None, :]
+    above = xp.where((other > mine) | ((other == mine) & before), other, 0.0)
+    return xp.sum(above, axis=2) <= far + TIES * np.finfo(model.rows_.dtype).eps
+
+
+def softmax(f: Tensor) -> Tensor:
+    """Return the shares of exponentials along the second axis."""
+    e = xp.exp(f - xp.max(f, axis=1, keepdims=True))
+    return e / xp.sum(e, axis=1, keepdims=True)

@@ -1,94 +1,105 @@
-"""A model as a file of C99 and its header, without dependencies."""
+"""Graphs as files of C99 and their headers, without dependencies."""
 
 from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from trickless import __version__
 from trickless.errors import InvalidValueError
-from trickless.export.describe import describe
-from trickless.export.labels import c_string
-from trickless.export.program import Column, Function, Program
+from trickless.export.graph import Graph
+from trickless.export.loops import OPERATORS, Loops
+from trickless.export.source import (
+    ABOUT,
+    c_string,
+    checked_name,
+    codes_of,
+    column_names,
+    lines_of,
+    n_columns,
+    used,
+)
 from trickless.files.whole import as_path, check_writable, written_whole
 
-_TYPES = {"f4": "float", "f8": "double", "u1": "unsigned char", "i1": "signed char"}
-_TYPES |= {"i2": "short", "i4": "int"}
+_TYPES = {"f4": "float", "f8": "double", "u1": "unsigned char", "i2": "short", "i4": "int"}
+_TYPES |= {"i8": "int64_t", "u8": "uint64_t", "b1": "unsigned char"}
 _KEYWORDS = {
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
     "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict",
     "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
     "unsigned", "void", "volatile", "while",
 }  # fmt: skip
-#: Functions of the language of programs that C writes otherwise.
+#: Functions of the mathematical library.
+_MATH = {
+    "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Sin": "sin", "Cos": "cos", "Tanh": "tanh",
+    "Abs": "fabs", "Floor": "floor", "Ceil": "ceil", "Round": "rint", "Erf": "erf", "Pow": "pow",
+}  # fmt: skip
+#: Functions that the mathematical library lacks.
 _HELPERS = {
-    "single": "static double single(double value) {{ return {} value; }}",
-    "whole": "static int whole(double value) {{ return (int)value; }}",
+    "whole": "static int64_t whole(double a) { return a >= -9e18 && a <= 9e18 ? (int64_t)a : 0; }",
+    "larger": "static double larger(double a, double b) { return a < b || b != b ? b : a; }",
+    "smaller": "static double smaller(double a, double b) { return a > b || b != b ? b : a; }",
+    "sign": "static double sign(double a) { return a != a ? a : (a > 0) - (a < 0); }",
+    "logistic": "static double logistic(double a) { return 1.0 / (1.0 + exp(-a)); }",
+    "modulo": "static int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }",
+    "code": "static double code(double a, double most, double missing, double others) {\n"
+    "  return isnan(a) ? missing : a >= 0 && a <= most && floor(a) == a ? a : others;\n}",
 }
-#: Numbers in a line, and bytes in a line of strings.
-_IN_A_LINE = 8
+_CALLS = {"Max": "larger", "Min": "smaller", "Sign": "sign", "Sigmoid": "logistic"}
+_CALLS |= {"Mod": "modulo", "Codes": "code"}
+#: The most bytes that a function keeps on its stack.
+_STACK = 2**16
 
 
 def to_c(
     model: Any,
     path: str | os.PathLike[str],
     *,
+    outputs: tuple[str, ...] | None = None,
+    confidence: float = 0.9,
     name: str | None = None,
-    error_bars: bool = False,
-    interval: float | None = None,
 ) -> None:
     """Write a fitted model as a file of C99 and its header, which need only the C library.
 
-    The functions of the file allocate no memory and change no state, so threads may share them.
-    The header says what they take. A function whose ``name`` is "model" is called
-
-    - ``model_predict(x, y)`` of a regressor, which fills ``y``, or ``model_predict(x)`` of a
-      classifier, which returns the number of a label in the table ``model_labels``,
-    - ``model_decide(x, f)`` of a classifier: decision values,
-    - ``model_proba(x, p)``: probabilities, where the model has them,
-    - ``model_std(x, s)``: standard deviations of new targets, with ``error_bars``,
-    - ``model_interval(x, ends)`` of a regressor: the ends of prediction intervals, with
-      ``interval``, or ``model_set(x, has)`` of a classifier: which labels are in a prediction set,
-    - ``model_category(column, text)``: the code of a category, if there are columns of categories.
+    There is a function for each output: ``int model_prediction(const double *x, double *out)``, if
+    the ``name`` is "model". It fills ``out``, and returns 0, or 1 for a row that Python refuses.
+    ``model_label`` fills the number of a label in the table ``model_labels``. If there are columns
+    of categories, ``double model_category(int column, const char *text)`` returns the numbers that
+    rows have. The header says all that.
 
     Parameters
     ----------
     model : estimator
-        A model of Kitchen Sinks, Doubly Stochastic or Shrinking Gradient, with Fourier neurons,
-        dense units or trees. It may be in a pipeline after a ``StandardScaler``. A
-        :class:`~trickless.conformal.SplitConformal` of any of these is written, too.
+        A model that :func:`to_onnx` takes.
     path : str or path
         The file to write, such as "model.c". Its header is beside it, such as "model.h".
+    outputs : tuple of str, optional
+        The outputs, as of :func:`to_onnx`.
+    confidence : float, default=0.9
+        The probability that a target is in its interval, or the true class in its set.
     name : str or None, default=None
         What the names of functions begin with. None uses the name of the file.
-    error_bars : bool, default=False
-        Whether to write standard deviations, for :class:`KitchenSinksRegressor`. They take a number
-        for each pair of columns of activations, so that files are large.
-    interval : float or None, default=None
-        The probability, such as 0.9, that an interval holds a new target, or that a set of classes
-        holds the true one. Sets are as in ``predict_set``. Intervals exist for regressors whose
-        ``predict_interval`` uses errors at rows that were held out, such as
-        :class:`DoublyStochasticRegressor` with ``early_stopping=True``, and for
-        :class:`~trickless.conformal.SplitConformal`.
 
     Raises
     ------
     ValueError
-        If the model has no description in C, if a label or name cannot be written in C, or if the
-        file cannot be written. Then no file is left behind.
+        If a family, a label, a name or an output cannot be written, or if the file cannot be
+        written. Then no file is left behind.
 
     Notes
     -----
     Rows are arrays of doubles. Missing values are NaN. As in Python, they are an error for families
-    that take no missing values, and so are infinite numbers. All functions then return a nonzero
-    status, or −1 instead of a label. Categories are numbers by ``model_category``. Dates are days
-    since 1970. Sums are in double precision. Models with ``dtype="float64"`` therefore answer as in
-    Python up to about 1e-12. With "float32", the activations of Python are rounded to single
-    precision, and answers differ by about 1e-6 of their spread.
+    that take no missing values, and so are infinite numbers. Dates are days since 1970.
+
+    The functions change no state, so threads may share them. They allocate memory only if their
+    intermediate results take more than 64 KiB, as those of long series and of intervals may. Then
+    they also return 1 if there is no memory.
+
+    Sums are in double precision. Models with ``dtype="float64"`` therefore answer as in Python up
+    to about 1e-12 of the spread of answers, and models with "float32" to about 1e-6.
 
     Link the program with the mathematical library (``-lm``).
 
@@ -103,9 +114,11 @@ def to_c(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     to_c(model, Path(folder) / "progression.c")
     ...     header = (Path(folder) / "progression.h").read_text()
-    >>> print(next(line for line in header.splitlines() if "predict" in line))
-    int progression_predict(const double *x, double *y);
+    >>> print(next(line for line in header.splitlines() if "prediction" in line))
+    int progression_prediction(const double *x, double *out);
     """
+    from trickless.export.trace import trace
+
     path = as_path("to_c", path)
     if path.suffix != ".c":
         raise InvalidValueError(f"to_c: path={str(path)!r} does not end in .c", "such as 'model.c'")
@@ -113,230 +126,202 @@ def to_c(
         raise InvalidValueError(
             f"to_c: path={str(path)!r} has a name that C cannot include", "such as 'model.c'"
         )
-    name, header = _checked_name(name, path), path.with_suffix(".h")
-    program = describe("to_c", model, error_bars, interval)
-    source, declared = _source(program, name, header.name), _header(program, name)
+    name, header = checked_name("to_c", name, path.stem, _KEYWORDS), path.with_suffix(".h")
+    graph = trace("to_c", model, outputs, confidence, np.float64)
+    source, declared = _source(graph, name, header.name), _header(graph, name)
     for each in (path, header):
         check_writable("to_c", each)
     with written_whole("to_c", header) as first, written_whole("to_c", path) as second:
         first.write(declared.encode("ascii"))
         first.flush()
         os.fsync(first.fileno())  # if the disk is full, it shows before either file is in its place
-        second.write(source.encode())
+        second.write(source.encode("ascii"))
 
 
-def _checked_name(name: str | None, path: Path) -> str:
-    """Return what names of functions begin with, by default the name of the file."""
-    if name is None:
-        name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)
-        return name if re.match(r"[A-Za-z]", name) and name not in _KEYWORDS else f"model_{name}"
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name, flags=re.ASCII) or name in _KEYWORDS:
-        raise InvalidValueError(
-            f"to_c: name={name!r} cannot begin the name of a function in C",
-            "letters of ASCII, digits and underscores, such as name='model'",
-        )
-    return name
+class _C(Loops):
+    """Loops in C, with a structure ``w`` of buffers."""
+
+    def scalar(self, dtype: np.dtype, name: str, value: str) -> str:
+        return f"{_type(dtype)} {name} = {value};"
+
+    def place(self, name: str) -> str:
+        return f"w->{name}"
+
+    def literal(self, value: Any, dtype: np.dtype) -> str:
+        return _literal(value, dtype)
+
+    def cast(self, text: str, old: np.dtype, new: np.dtype) -> str:
+        if old == new:
+            return text
+        if new.kind == "b":
+            return f"({text} != 0)"
+        if old.kind == "f" and new.kind != "f":
+            text = f"whole({text})"
+        return f"({_type(new)})({text})"
+
+    def apply(self, op: str, args: list[str], old: np.dtype, new: np.dtype) -> str:
+        if op == "Where":
+            return f"({args[0]} ? {args[1]} : {args[2]})"
+        if op in OPERATORS or op == "Equal":
+            sign = OPERATORS.get(op, "==")
+            if old.kind == "i" and old.itemsize == 8 and op in ("Add", "Sub", "Mul"):
+                args = [f"(uint64_t)({arg})" for arg in args]  # which may overflow
+            text = f"({args[0]} {sign} {args[1]})"
+            return text if new.kind in "fb" else f"({_type(new)}){text}"
+        if op == "Neg":
+            return f"(-{args[0]})"
+        if op == "Not":
+            return f"(!{args[0]})"
+        if op == "IsNaN":
+            return f"isnan({args[0]})"
+        if op in _MATH:
+            text = f"{_MATH[op]}{'f' if old == np.float32 else ''}({', '.join(args)})"
+        else:
+            text = f"{_CALLS[op]}({', '.join(args)})"
+        return text if new == np.float64 else f"({_type(new)}){text}"
 
 
-def _header(program: Program, name: str) -> str:
+def _type(dtype: np.dtype) -> str:
+    return _TYPES[dtype.str[1:]]
+
+
+def _literal(value: Any, dtype: np.dtype) -> str:
+    """Return a number in as many digits as give it exactly."""
+    if dtype.kind != "f":
+        return f"INT64_C({value})" if dtype.itemsize == 8 and value > -(2**63) else str(int(value))
+    if np.isnan(value):
+        return "NAN"
+    if np.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    text, single = f"{float(value)!r}", dtype == np.float32
+    if single:
+        text = f"{value:.9g}"
+        text = text if "." in text or "e" in text else f"{text}.0"
+    return f"{text}{'f' * single}"
+
+
+def _header(graph: Graph, name: str) -> str:
     """Return the header."""
-    upper = name.upper()
-    guard, n_labels = f"{upper}_H", 0 if program.labels is None else len(program.labels)
-    counts = {"N_FEATURES": len(program.columns), "N_OUTPUTS": program.n_outputs}
-    counts |= {"N_LABELS": n_labels} if n_labels else {}
-    counts |= {"N_ENDS": program.n_ends} if program.n_ends and not n_labels else {}
+    upper, labels, names = name.upper(), graph.labels, column_names(graph)
+    codes = codes_of(graph)
     lines = [
-        f"/* {_comment(program)}",
+        f"/* {graph.about}, written by trickless {__version__}.",
         " *",
-        f" * A row x has {upper}_N_FEATURES doubles. A missing value is NaN. Functions return 0,",
-        " * or a nonzero number for a row that they cannot use. Threads may share them.",
-        *_about_columns(program, name),
+        f" * A row x has {upper}_N_COLUMNS doubles. A missing value is NaN. Functions fill out,",
+        " * and return 0, or 1 for a row that they cannot use. Threads may share them.",
+        *(f" * x[{j}] is a category: a number of {name}_category, or NaN." for j in codes),
         " */",
-        f"#ifndef {guard}",
-        f"#define {guard}",
-        "",
-        *(f"#define {upper}_{key} {value}" for key, value in counts.items()),
-        "",
-        "#ifdef __cplusplus",
-        'extern "C" {',
-        "#endif",
-        "",
+        f"#ifndef {upper}_H",
+        f"#define {upper}_H",
+        f"#define {upper}_N_COLUMNS {n_columns(graph)}",
     ]
-    for about, declaration in _declarations(program, name):
-        lines += [f"/* {about} */", f"{declaration};", ""]
-    lines += ["#ifdef __cplusplus", "}", "#endif", "#endif", ""]
-    return "\n".join(lines)
+    lines += [] if labels is None else [f"#define {upper}_N_LABELS {len(labels)}"]
+    for output, tensor in graph.outputs.items():
+        lines.append(f"#define {upper}_{output.upper()}_SIZE {graph.values[tensor].size}")
+    lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif"]
+    if names is not None:
+        lines.append(f"extern const char *const {name}_columns[{upper}_N_COLUMNS];")
+    if labels is not None:
+        lines.append(f"extern const char *const {name}_labels[{upper}_N_LABELS];")
+    if codes:
+        lines.append(f"double {name}_category(int column, const char *text);")
+    for output in graph.outputs:
+        about = f"/* {ABOUT[output]} Fills {upper}_{output.upper()}_SIZE numbers. */"
+        lines += [about, f"{_declared(graph, name, output)};"]
+    return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "#endif", ""])
 
 
-def _comment(program: Program) -> str:
-    return f"{program.about}. Written by trickless {__version__}."
+def _declared(graph: Graph, name: str, output: str) -> str:
+    kind = "double" if graph.values[graph.outputs[output]].dtype.kind == "f" else "int"
+    return f"int {name}_{output}(const double *x, {kind} *out)"
 
 
-def _about_columns(program: Program, name: str) -> list[str]:
-    """Return what is to know of columns that are not plain numbers."""
-    found = []
-    for j, column in enumerate(program.columns):
-        if column.categories is not None:
-            found.append(f" * x[{j}] is a category: a number of {name}_category, or NaN.")
-        elif column.unit is not None:
-            found.append(f" * x[{j}] is a time, in {column.unit}.")
-    return [" *", *found] if found else []
-
-
-def _declarations(program: Program, name: str) -> list[tuple[str, str]]:
-    """Return the public functions and tables, with what they are."""
-    upper, found = name.upper(), []
-    if program.columns[0].name is not None:
-        found.append(
-            (
-                "Names of the columns.",
-                f"extern const char *const {name}_features[{upper}_N_FEATURES]",
-            )
-        )
-    if any(column.categories is not None for column in program.columns):
-        found.append(
-            (
-                "The number of a category, or -1 for one that is new.",
-                f"int {name}_category(int column, const char *text)",
-            )
-        )
-    if program.labels is None:
-        about = f"Predict the {upper}_N_OUTPUTS numbers of y."
-        found.append((about, f"int {name}_predict(const double *x, double *y)"))
-    else:
-        found.append(
-            ("The labels.", f"extern const char *const {name}_labels[{upper}_N_LABELS]"),
-        )
-        about = f"Fill f with {upper}_N_OUTPUTS decision values."
-        found.append((about, f"int {name}_decide(const double *x, double *f)"))
-        if program.has_sets:
-            about = f"Fill has with 1 for each of {upper}_N_LABELS labels of the row, else 0."
-            found.append((about, f"int {name}_predict(const double *x, int *has)"))
-        else:
-            about = "Predict the number of a label, or -1 for a row that cannot be used."
-            found.append((about, f"int {name}_predict(const double *x)"))
-    if program.has("chances"):
-        about = f"Fill p with the probabilities of {upper}_N_LABELS labels."
-        found.append((about, f"int {name}_proba(const double *x, double *p)"))
-    if program.has("deviate"):
-        about = f"Fill s with {upper}_N_OUTPUTS standard deviations of new targets."
-        found.append((about, f"int {name}_std(const double *x, double *s)"))
-    if program.has("surround") and program.labels is not None:
-        about = f"Fill has with 1 for each of {upper}_N_LABELS labels in the set of a row, else 0."
-        found.append((about, f"int {name}_set(const double *x, int *has)"))
-    elif program.has("surround"):
-        about = f"Fill ends with the lower and the upper end of each interval, {upper}_N_ENDS."
-        found.append((about, f"int {name}_interval(const double *x, double *ends)"))
-    return found
-
-
-def _source(program: Program, name: str, header: str) -> str:
+def _source(graph: Graph, name: str, header: str) -> str:
     """Return the source code."""
-    has_categories = any(column.categories is not None for column in program.columns)
-    lines = [f"/* {_comment(program)} */", f'#include "{header}"', "#include <math.h>"]
-    lines += ["#include <string.h>"] if has_categories else []
-    cast = "(double)(float)" if program.single else ""
-    for helper, text in _HELPERS.items():
-        if program.calls(helper):
-            lines.append(text.format(cast) if helper == "single" else text.format())
-    lines.append("")
-    lines += [_array(key, values) for key, values in program.arrays.items()]
-    lines += [_function(function) for function in program.functions]
-    upper = name.upper()
-    if program.columns[0].name is not None:
-        names = [str(column.name) for column in program.columns]
-        lines.append(_strings(f"{name}_features", f"{upper}_N_FEATURES", names))
-    if has_categories:
-        lines.append(_categories(program.columns, name))
-    lines.append(_answers(program, name))
-    return "\n".join(lines)
-
-
-def _answers(program: Program, name: str) -> str:
-    """Return the public functions, which call those of the program."""
-    upper, row = name.upper(), "(const double *x, double *{})"
-    wrap = "int {}{}{} {{ return {}(x, {}); }}\n"
-    parts = []
-    if program.labels is None:
-        parts.append(wrap.format(name, "_predict", row.format("y"), "answer", "y"))
-    else:
-        labels = [str(label) for label in program.labels.tolist()]
-        parts.append(_strings(f"{name}_labels", f"{upper}_N_LABELS", labels))
-        parts.append(wrap.format(name, "_decide", row.format("f"), "decide", "f"))
-        if program.has_sets:
-            parts.append(_flags(name, "predict", "answer"))
-        else:
-            parts.append(
-                f"int {name}_predict(const double *x) {{\n  double y[1];\n"
-                "  return answer(x, y) ? -1 : (int)y[0];\n}\n"
-            )
-    for function, public, filled in (
-        ("chances", "_proba", "p"),
-        ("deviate", "_std", "s"),
-        ("surround", "_interval", "ends"),
-    ):
-        if program.has(function) and (program.labels is None or public != "_interval"):
-            parts.append(wrap.format(name, public, row.format(filled), function, filled))
-    if program.has("surround") and program.labels is not None:
-        parts.append(_flags(name, "set", "surround"))
-    return "\n".join(parts)
-
-
-def _flags(name: str, public: str, function: str) -> str:
-    """Return a public function that fills 1 or 0 for each label."""
-    n = f"{name.upper()}_N_LABELS"
-    return (
-        f"int {name}_{public}(const double *x, int *has) {{\n"
-        f"  double y[{n}];\n  if ({function}(x, y)) return 1;\n"
-        f"  for (int o = 0; o < {n}; o++) has[o] = y[o] > 0.0;\n  return 0;\n}}\n"
+    arrays: dict[str, np.ndarray] = {}
+    functions, codes = [], codes_of(graph)
+    for output in graph.outputs:
+        loops = _C(graph, output)
+        arrays |= loops.arrays
+        functions.append(_function(graph, loops, name, output))
+    tables = [_strings("to_c", f"{name}_labels", list(map(str, labels.tolist())))
+              for labels in [graph.labels] if labels is not None]  # fmt: skip
+    tables += [_strings("to_c", f"{name}_columns", names)
+               for names in [column_names(graph)] if names is not None]  # fmt: skip
+    if codes:
+        tables.append(_categories(codes, name))
+    text = "\n".join(functions)
+    return "\n".join(
+        [
+            f"/* {graph.about}, written by trickless {__version__}. */",
+            f'#include "{header}"',
+            "#include <math.h>",
+            "#include <stdint.h>",
+            "#include <stdlib.h>",
+            "#include <string.h>",
+            "",
+            *used(_HELPERS, text),
+            *(_array(key, values) for key, values in arrays.items()),
+            *tables,
+            text,
+        ]
     )
 
 
-def _function(function: Function) -> str:
-    read, filled = function.arguments
-    body = "\n".join(f"  {line}" for line in function.body.splitlines() if line.strip())
-    return f"static int {function.name}(const double *{read}, double *{filled}) {{\n{body}\n}}\n"
+def _function(graph: Graph, loops: _C, name: str, output: str) -> str:
+    """Return the function of an answer, and the structure of its buffers."""
+    declared, work = _declared(graph, name, output), f"struct {output}_work"
+    buffers = [f"  {_type(v.dtype)} {key}[{v.size}];" for key, v in loops.buffers.items()]
+    n_bytes = sum(v.dtype.itemsize * v.size for v in loops.buffers.values())
+    inner = declared.replace(f"{name}_{output}(", f"{output}_of(").replace(")", f", {work} *w)")
+    body = "\n".join(loops.lines)
+    if n_bytes <= _STACK:
+        call = f"  {work} w;\n  return {output}_of(x, out, &w);"
+    else:
+        call = (
+            f"  {work} *w = malloc(sizeof *w);\n  if (!w) return 1;\n"
+            f"  int status = {output}_of(x, out, w);\n  free(w);\n  return status;"
+        )
+    return (
+        f"{work} {{\n" + "\n".join(buffers or ["  int unused;"]) + "\n};\n\n"
+        f"static {inner} {{\n  (void)w;\n{body}\n  return 0;\n}}\n\n{declared} {{\n{call}\n}}\n"
+    )
 
 
 def _array(name: str, values: np.ndarray) -> str:
     """Return a constant array."""
-    kind = _TYPES[values.dtype.str[1:]]
-    texts = [_number(value, kind) for value in values.tolist()]
-    rows = [", ".join(texts[i : i + _IN_A_LINE]) for i in range(0, len(texts), _IN_A_LINE)]
-    joined = ",\n  ".join(rows)
-    return f"static const {kind} {name}[{len(values)}] = {{\n  {joined}\n}};\n"
+    kind, texts = _type(values.dtype), [_literal(value, values.dtype) for value in values.tolist()]
+    return f"static const {kind} {name}[{len(values)}] = {{\n  {lines_of(texts)}\n}};\n"
 
 
-def _number(value: float | int, kind: str) -> str:
-    """Return a number in as many digits as give it exactly."""
-    if kind == "double":
-        return repr(value)
-    if kind != "float":
-        return str(value)
-    text = f"{value:.9g}"
-    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+def _strings(owner: str, name: str, texts: list[str]) -> str:
+    literals = lines_of([c_string(owner, text) for text in texts])
+    return f"const char *const {name}[{len(texts)}] = {{\n  {literals}\n}};\n"
 
 
-def _strings(name: str, size: str, texts: list[str]) -> str:
-    literals = ",\n  ".join(c_string("to_c", text) for text in texts)
-    return f"const char *const {name}[{size}] = {{\n  {literals}\n}};\n"
-
-
-def _categories(columns: list[Column], name: str) -> str:
-    """Return the table of categories, and the function that looks them up."""
-    counts = [len(column.categories or ()) for column in columns]
-    starts = np.cumsum([0, *counts])
-    texts = [text for column in columns for text in column.categories or ()] or [""]
+def _categories(codes: dict[int, tuple[dict[str, int], int]], name: str) -> str:
+    """Return the tables of categories, and the function that looks them up."""
+    parts, cases = [], []
+    for j, (known, others) in codes.items():
+        texts = sorted(known, key=lambda text: text.encode())
+        parts.append("static " + _strings("to_c", f"texts{j}", texts))
+        parts.append(_array(f"codes{j}", np.array([known[text] for text in texts], np.int32)))
+        cases.append(f"  if (column == {j}) {{ texts = texts{j}; codes = codes{j}; "
+                     f"high = {len(texts)}; others = {others}; }}")  # fmt: skip
     return "\n".join(
         [
-            "static " + _strings("category", str(len(texts)), texts),
-            _array("category_start", starts.astype(np.int32)),
-            f"int {name}_category(int column, const char *text) {{",
-            f"  if (column < 0 || column >= {len(columns)}) return -1;",
-            "  for (int i = category_start[column]; i < category_start[column + 1]; i++) {",
-            "    if (strcmp(category[i], text) == 0) return i - category_start[column];",
+            *parts,
+            f"double {name}_category(int column, const char *text) {{",
+            "  const char *const *texts = 0;",
+            "  const int *codes = 0;",
+            "  int low = 0, high = 0, others = -1;",
+            *cases,
+            "  while (low < high) {",
+            "    int middle = (low + high) / 2, order = strcmp(texts[middle], text);",
+            "    if (order == 0) return codes[middle];",
+            "    if (order < 0) low = middle + 1; else high = middle;",
             "  }",
-            "  return -1;",
+            "  return others;",
             "}",
             "",
         ]

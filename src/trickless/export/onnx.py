@@ -1,9 +1,39 @@
-"""Models for other runtimes. What writes them is imported when it is first used."""
+"""Graphs as models of ONNX."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trickless.errors import InvalidValueError
+from trickless.export.graph import Graph, Node, Rows, Value
+from trickless.files.text import utf8
+from trickless.files.whole import written_whole
+from trickless.neurons.foreign import library
+from trickless.rules import DTYPE, NONE, check_value, either
+
+#: The version of ONNX's operators that graphs use, the one of its operators for machine learning,
+#: and the version of the file format. The package onnx knows them from 1.14 on.
+OPSET, ML_OPSET, IR_VERSION = 18, 3, 8
+#: The domain of the operators for machine learning.
+ML = "ai.onnx.ml"
+#: The most bytes of a file, which the format of protocol buffers sets.
+_LARGEST = 2**31 - 2**20
+#: Constants of more numbers are stored in single precision, if it holds them exactly.
+_FEW = 16
+_REDUCED = {"ReduceSum", "ReduceProd", "ReduceMean", "ReduceMax", "ReduceMin"}
+
+
+class Operator(NamedTuple):
+    """An operator of ONNX."""
+
+    op: str
+    inputs: list[str]
+    outputs: list[str]
+    domain: str
+    attributes: dict[str, Any]
 
 
 def to_onnx(
@@ -20,24 +50,25 @@ def to_onnx(
     predictions as the model. It does not make the model's checks: rows that raise an error in
     Python, such as NaN for a family of finite numbers, give NaN or another number there.
 
-    A learner of a matrix has the input ``X``, of shape (n_rows, n_features). A
-    learner that was fitted to a data frame with :class:`~trickless.neurons.Tabular` or
-    :class:`~trickless.neurons.Trees`, has an input of shape (n_rows, 1) for each column, by its
+    A learner of a matrix has the input ``X``, of shape (n_rows, n_features). A learner that was
+    fitted to a data frame with :class:`~trickless.neurons.Tabular` or
+    :class:`~trickless.neurons.Trees` has an input of shape (n_rows, 1) for each column, by its
     name:
 
     - Numbers and Booleans are numbers, and NaN where they are missing.
     - Dates are numbers of days since 1970, in UTC if they have a time zone. Durations and times of
       day are days.
-    - Categories are strings, spelled as in training. Other strings are new categories, except that
-      "" is a missing value.
+    - Categories are strings, spelled as in training. An empty string is a missing value, unless it
+      was a category in training. All other strings are new categories.
 
     Parameters
     ----------
     model : estimator
-        A fitted learner or a :class:`RandomFeatures`. It may also be a
-        :class:`~trickless.conformal.SplitConformal` of a learner, for intervals and sets
-        from the rows that it was calibrated on. After ``import trickless.onnx``,
-        ``skl2onnx.to_onnx`` writes scikit-learn's pipelines that hold learners.
+        A fitted learner or :class:`RandomFeatures`, or a pipeline of a ``StandardScaler`` and a
+        learner. It may also be a
+        :class:`~trickless.conformal.SplitConformal` of these, for intervals and sets from the rows
+        that it was calibrated on. After ``import trickless.export.pipelines``,
+        ``skl2onnx.to_onnx`` writes scikit-learn's other pipelines that hold learners.
     path : str or path, optional
         Where to write the graph as well. The file is written whole or not at all.
     outputs : tuple of str, optional
@@ -77,7 +108,7 @@ def to_onnx(
     the model. Standard deviations and intervals take 8 bytes for each pair of columns, or of a
     column and a row that is left out.
 
-    The error function of ``Dense("erf")`` is in single precision, because onnxruntime has no other.
+    The error function of ``Dense("erf")`` is in single precision, as onnxruntime has no other.
 
     Examples
     --------
@@ -87,6 +118,300 @@ def to_onnx(
     >>> model = trickless.KitchenSinksRegressor(n_neurons=50, random_state=0).fit(X, y)
     >>> graph = trickless.to_onnx(model, "diabetes.onnx")  # doctest: +SKIP
     """
-    from trickless.onnx.export import model_of
+    from trickless.export.trace import trace
 
-    return model_of(model, path, outputs, dtype, confidence)
+    library("to_onnx", "onnx", "onnx")
+    check_value("to_onnx", "dtype", dtype, either(DTYPE, NONE))
+    graph = trace("to_onnx", model, outputs, confidence, dtype)
+    if graph.n_bytes > _LARGEST:
+        raise InvalidValueError(
+            f"to_onnx: the graph has {graph.n_bytes / 2**30:.1f} GiB of numbers, but a file of "
+            "ONNX holds at most 2 GiB",
+            "fewer neurons; or trickless.save, for Python",
+        )
+    proto = _proto(graph)
+    if path is not None:
+        with written_whole("to_onnx", path) as file:
+            file.write(proto.SerializeToString())
+    return proto
+
+
+class Operators:
+    """The operators and the constants that compute a graph.
+
+    Attributes
+    ----------
+    operators : list of Operator
+    constants : dict of arrays
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.operators: list[Operator] = []
+        self.constants: dict[str, np.ndarray] = {}
+        self._known: dict[str, str] = {}
+        for node in graph.nodes:
+            self._write(node)
+        for name, tensor in graph.outputs.items():
+            while name in graph.inputs:  # a column may have the name of an answer
+                name += "_"
+            is_label = tensor == graph.outputs.get("label") and len(graph.values[tensor].shape) == 1
+            if is_label and graph.labels is not None:
+                classes = self.constant(as_written(graph.labels))
+                self.add("Gather", [classes, self.of(tensor)], name, axis=0)
+            else:
+                self.add("Identity", [self.of(tensor)], name)
+
+    def of(self, tensor: str) -> str:
+        """Return the name of a tensor, after a constant is stored at its first use."""
+        value = self.graph.constants.get(tensor)
+        if value is None or tensor in self._known:
+            return self._known.get(tensor, tensor)
+        if value.dtype == np.float64 and value.size > _FEW:
+            with np.errstate(over="ignore"):
+                single = value.astype(np.float32)
+            if (single == value).all():
+                self._known[tensor] = self.cast(self.constant(single), value.dtype)
+                return self._known[tensor]
+        self._known[tensor] = self.constant(value)
+        return self._known[tensor]
+
+    def constant(self, value: Any) -> str:
+        """Store an array, and return its name."""
+        self.constants[name := self._fresh("k", len(self.constants))] = np.asarray(value)
+        return name
+
+    def _fresh(self, prefix: str, number: int) -> str:
+        """Return a name that no input has."""
+        name = f"{prefix}{number}"
+        while name in self.graph.values:
+            name += "_"
+        return name
+
+    def add(self, op: str, inputs: list[str], output: str = "", **attributes: Any) -> str:
+        """Add an operator of one output, and return its name."""
+        output = output or self._fresh("o", len(self.operators))
+        domain = ML if op == "LabelEncoder" else ""
+        self.operators.append(Operator(op, inputs, [output], domain, attributes))
+        return output
+
+    def cast(self, name: str, dtype: Any, output: str = "") -> str:
+        """Add the conversion of a tensor."""
+        from onnx.helper import np_dtype_to_tensor_dtype
+
+        return self.add("Cast", [name], output, to=np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+    def _write(self, node: Node) -> None:
+        """Add the operators of a node. Axes and ends are constants of ONNX."""
+        op, about, (output, *_) = node.op, dict(node.attributes), node.outputs
+        inputs, value = list(map(self.of, node.inputs)), self.graph.values[output]
+        if op in _WRITTEN:
+            _WRITTEN[op](self, inputs, output, value, **about)
+            return
+        if op in _REDUCED:
+            inputs.append(self.constant(np.array(about.pop("axes"), dtype=np.int64)))
+        elif op == "CumSum":
+            inputs.append(self.constant(about.pop("axis")))
+        elif op == "Unsqueeze":
+            inputs.append(self.constant(np.array([about.pop("axis")])))
+        elif op == "Slice":
+            inputs += [self.constant(np.array([about.pop(k)])) for k in ("start", "stop", "axis")]
+        elif op == "Reshape":
+            target = [-1 if isinstance(n, Rows) else n for n in value.shape]
+            inputs.append(self.constant(np.array(target, dtype=np.int64)))
+        elif op == "BitShift":
+            about = {"direction": "RIGHT"}
+        elif op in ("ArgMax", "ArgMin"):
+            about |= {"select_last_index": 1} if op == "ArgMin" else {}
+            self.cast(self.add(op, inputs, "", keepdims=0, **about), value.dtype, output)
+            return
+        elif op == "TopK":
+            inputs.append(self.constant(np.array([value.shape[about["axis"]]], dtype=np.int64)))
+            outputs = [output, self._fresh("p", len(self.operators))]
+            self.operators.append(
+                Operator(op, inputs, outputs, "", about | {"largest": 0, "sorted": 1})
+            )
+            self.cast(outputs[1], np.int32, node.outputs[1])
+            return
+        self.add(op, inputs, output, **about)
+
+
+def _cast(to: Operators, inputs: list[str], output: str, value: Value) -> None:
+    to.cast(inputs[0], value.dtype, output)
+
+
+def _single_erf(to: Operators, inputs: list[str], output: str, value: Value) -> None:
+    to.cast(to.add("Erf", [to.cast(inputs[0], np.float32)]), value.dtype, output)
+
+
+def _expand(to: Operators, inputs: list[str], output: str, value: Value) -> None:
+    shape = np.array([0 if isinstance(n, Rows) else n for n in value.shape], dtype=np.int64)
+    there = [to.constant(shape == 0), to.add("Shape", inputs[1:]), to.constant(shape)]
+    to.add("Expand", [inputs[0], to.add("Where", there)], output)
+
+
+def _codes(
+    to: Operators, inputs: list[str], output: str, value: Value, codes: dict[str, int],
+    missing: int, others: int,
+) -> None:  # fmt: skip
+    code = to.add(
+        "LabelEncoder",
+        inputs,
+        keys_strings=list(codes),
+        values_int64s=list(codes.values()),
+        default_int64=others,
+    )
+    to.cast(code, value.dtype, output)
+
+
+def _below(
+    to: Operators, inputs: list[str], output: str, value: Value, cuts: list[np.ndarray]
+) -> None:
+    table = np.full((len(cuts), max(1, *map(len, cuts), 1)), np.inf, dtype=cuts[0].dtype)
+    for row, some in zip(table, cuts, strict=True):
+        row[: len(some)] = some
+    last = to.constant(np.array([-1]))
+    above = to.add("Less", [to.constant(table), to.add("Unsqueeze", [inputs[0], last])])
+    to.add("ReduceSum", [to.cast(above, value.dtype), last], output, keepdims=0)
+
+
+def _leaves(
+    to: Operators, inputs: list[str], output: str, value: Value, columns: np.ndarray,
+    children: np.ndarray | None, sets: np.ndarray, which: np.ndarray,
+) -> None:  # fmt: skip
+    n, n_cuts = columns.shape
+
+    def integer(value: Any) -> str:
+        return to.constant(np.asarray(value, dtype=np.int32))
+
+    def bits(which: str, b: str) -> str:
+        """Return whether bins go to the right (1)."""
+        byte = to.add("Add", [to.add("Mul", [which, integer(32)]), to.add("Div", [b, integer(8)])])
+        shift = to.add("Sub", [integer(7), to.add("Mod", [b, integer(8)])])
+        found = [to.add("Gather", [flat, byte], axis=0), to.cast(shift, np.uint8)]
+        right = to.add("BitShift", found, direction="RIGHT")
+        return to.cast(to.add("Mod", [right, to.constant(np.uint8(2))]), np.int32)
+
+    flat = to.constant(sets.ravel())
+    if children is None:
+        b = to.add("Gather", [inputs[0], integer(columns.ravel())], axis=1)
+        shape = to.constant(np.array([-1, n, n_cuts], dtype=np.int64))
+        right = to.add("Reshape", [bits(integer(which.ravel()), b), shape])
+        terms = to.add("Mul", [right, integer(2 ** np.arange(n_cuts))])
+        to.add("ReduceSum", [terms, to.constant(np.array([-1]))], output, keepdims=0)
+        return
+    of_nodes = [integer(each.ravel()) for each in (columns, which, children)]
+    first = integer(np.arange(n) * n_cuts)
+    at, node = integer(np.arange(n)[None] * n_cuts), ""
+    for _ in range(n_levels(children)):
+        if node:
+            column, b_sets = (to.add("Gather", [each, at], axis=0) for each in of_nodes[:2])
+            b = to.add("GatherElements", [inputs[0], column], axis=1)
+        else:  # at the root, the columns are constants
+            b = to.add("Gather", [inputs[0], integer(columns[:, 0])], axis=1)
+            b_sets = integer(which[:, 0])
+        below = to.add("Add", [to.add("Mul", [at, integer(2)]), bits(b_sets, b)])
+        child = to.add("Gather", [of_nodes[2], below], axis=0)
+        if node:
+            going = to.add("Greater", [node, integer(0)])
+            child = to.add("Where", [going, child, node])
+        node = child
+        at = to.add("Add", [to.add("Max", [node, integer(0)]), first])
+    to.add("Neg", [node], output)
+
+
+def n_levels(children: np.ndarray) -> int:
+    """Return the most cuts from the root of a tree to a leaf; children come after their parents."""
+    level = np.zeros(children.shape[:2], dtype=int)
+    trees = np.arange(len(children))[:, None]
+    for i in range(children.shape[1]):
+        below = children[:, i]
+        deeper = np.where(below > 0, level[:, i, None] + 1, level[trees, np.maximum(below, 0)])
+        level[trees, np.maximum(below, 0)] = deeper
+    return int(level.max(initial=0)) + 1
+
+
+#: What writes operations whose operators differ.
+_WRITTEN: dict[str, Any] = {
+    "Cast": _cast, "Erf": _single_erf, "Expand": _expand, "Codes": _codes, "Below": _below,
+    "Leaves": _leaves,
+}  # fmt: skip
+
+
+def as_written(classes: np.ndarray) -> np.ndarray:
+    """Return labels in a type that ONNX has."""
+    kind, values = classes.dtype.kind, classes.tolist()
+    if kind in "iu" and max(values, default=0) < 2**63:
+        return classes.astype(np.int64)
+    if kind == "b":
+        return classes
+    if kind == "f":
+        return classes.astype(np.float64)
+    if kind in "OTU" and all(isinstance(value, str) for value in values):
+        for value in values:
+            utf8("to_onnx", value)
+        return classes.astype(str)
+    raise InvalidValueError(
+        f"to_onnx: the labels {values[:3]} have the type {classes.dtype}, which ONNX does not have",
+        "fit to labels that are strings, integers or Booleans, such as y.astype(str)",
+    )
+
+
+def as_proto(value: np.ndarray, name: str) -> Any:
+    """Return an array as an ``onnx.TensorProto``."""
+    from onnx import numpy_helper
+
+    if value.dtype.kind == "U":
+        value = value.astype(object)
+    return numpy_helper.from_array(np.ascontiguousarray(value).reshape(value.shape), name)
+
+
+def _proto(graph: Graph) -> Any:
+    """Return the graph as an ``onnx.ModelProto``, after the checks of the package onnx."""
+    import onnx
+    from onnx import helper
+
+    if "" in graph.inputs:
+        raise InvalidValueError(
+            "to_onnx: the name of a column is '', which no input of a graph can have",
+            "rename it before you fit the model",
+        )
+    written = Operators(graph)
+    n = len(graph.outputs)
+    declared = []
+    for each, tensor in zip(written.operators[-n:], graph.outputs.values(), strict=True):
+        value = graph.values[tensor]
+        if each.op == "Gather":
+            assert graph.labels is not None
+            value = value._replace(dtype=as_written(graph.labels).dtype)
+        declared.append(_declared(each.outputs[0], value))
+    versions = {"": OPSET, ML: ML_OPSET}
+    domains = {operator.domain for operator in written.operators}
+    made = helper.make_graph(
+        [
+            helper.make_node(each.op, each.inputs, each.outputs, domain=each.domain,
+                             **each.attributes)
+            for each in written.operators
+        ],
+        "trickless",
+        [_declared(name, graph.values[name]) for name in graph.inputs],
+        declared,
+        [as_proto(value, name) for name, value in written.constants.items()],
+        doc_string=graph.about,
+    )  # fmt: skip
+    model = helper.make_model(
+        made,
+        opset_imports=[helper.make_opsetid(domain, versions[domain]) for domain in domains],
+        ir_version=IR_VERSION,
+        producer_name="trickless",
+    )
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+def _declared(name: str, value: Value) -> Any:
+    from onnx import TensorProto, helper
+
+    known = value.dtype.kind not in "OU"
+    kind = helper.np_dtype_to_tensor_dtype(value.dtype) if known else TensorProto.STRING
+    return helper.make_tensor_value_info(name, kind, ["rows", *value.shape[1:]])

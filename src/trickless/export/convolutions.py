@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-import trickless.onnx.namespace as xp
+import trickless.export.namespace as xp
 from trickless.arrays.places import to_host
 from trickless.arrays.series import _LARGEST, _LARGEST_OF_SUMS, HEAVY, LEAST, MOST_LEVEL, TAPS
+from trickless.export.families import writes
+from trickless.export.tensors import UnwritableError
 from trickless.neurons import Convolutions
 from trickless.neurons.base import Weights
 from trickless.neurons.convolutions import _OF_POSITIONS
-from trickless.onnx.families import writes
-from trickless.onnx.tensors import UnwritableError
 
 
 @writes(Convolutions)

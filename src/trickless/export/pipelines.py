@@ -1,11 +1,38 @@
-"""Converters of skl2onnx, which put the graphs of models into those of pipelines."""
+"""Converters of skl2onnx, which put the graphs of models into those of pipelines.
+
+After ``import trickless.export.pipelines``, ``skl2onnx.to_onnx`` writes scikit-learn's pipelines
+that hold learners of this package, or :class:`~trickless.RandomFeatures`. That needs the package
+skl2onnx. Values have the precision of the inputs, so pass double precision if the targets are far
+from 0 and vary little.
+
+Examples
+--------
+>>> import trickless.export.pipelines
+>>> from skl2onnx import to_onnx
+>>> from sklearn.datasets import load_diabetes
+>>> from sklearn.pipeline import make_pipeline
+>>> from sklearn.preprocessing import StandardScaler
+>>> from trickless import KitchenSinksRegressor
+>>> X, y = load_diabetes(return_X_y=True)
+>>> model = KitchenSinksRegressor(n_neurons=50, random_state=0)
+>>> graph = to_onnx(make_pipeline(StandardScaler(), model).fit(X, y), X[:1])
+>>> [output.name for output in graph.graph.output]
+['variable']
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-import trickless.onnx.namespace as xp
+import numpy as np
+
+import trickless.export.namespace as xp
 from trickless.errors import InvalidValueError
+from trickless.export.answers import answers_of, written
+from trickless.export.graph import Graph, Rows
+from trickless.export.inputs import rows_of_matrix
+from trickless.export.onnx import OPSET, Operators, as_proto, as_written
+from trickless.export.tensors import Tensor
 from trickless.learners.classifier import Classifier
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
@@ -21,10 +48,6 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.onnx.answers import answers_of, written
-from trickless.onnx.graph import OPSET, Graph, as_proto
-from trickless.onnx.inputs import rows_of_matrix
-from trickless.onnx.tensors import Rows, Tensor
 
 #: The classes whose converters are registered.
 CLASSES: tuple[type, ...] = (
@@ -83,34 +106,35 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model, (rows,) = operator.raw_operator, operator.inputs
     kinds = [guess_proto_type(kind) for kind in (rows.type, guess_tensor_type(rows.type))]
     of_inputs, of_outputs = map(tensor_dtype_to_np_dtype, kinds)
-    graph, name = Graph(), rows.full_name
+    graph, name = Graph("skl2onnx.to_onnx"), rows.full_name
     graph.input(name, of_inputs, model.n_features_in_)
     X = Tensor((Rows(1), model.n_features_in_), of_inputs, graph, name)
     answers = written(model, rows_of_matrix(model, X), answers_of(model)[1], 0.9)
-    names = {name: name}
-    for variable, tensor in zip(operator.outputs, answers.values(), strict=True):
-        if tensor.dtype.kind == "f":
+    for variable, (answer, tensor) in zip(operator.outputs, answers.items(), strict=True):
+        if answer == "label" and tensor.ndim == 1:
+            classes = as_written(model.classes_)
+            classes = classes.astype(np.int64) if classes.dtype.kind == "b" else classes
+            tensor = xp.take(Tensor.constant(classes), tensor)
+        elif tensor.dtype.kind == "f":
             tensor = xp.astype(tensor, of_outputs)
-        elif tensor.dtype.kind == "b":  # labels
-            tensor = xp.astype(tensor, xp.int64)
         if tensor.ndim == 1 and tensor.dtype == of_outputs:
             tensor = tensor[:, None]
-        output = graph.add("Identity", [tensor.name_in(graph)])[0]
-        names[output] = variable.full_name
-    _copy(graph, names, scope, container)
+        graph.outputs[variable.full_name] = tensor.name_in(graph)
+    _copy(Operators(graph), {name, *graph.outputs}, scope, container)
 
 
-def _copy(graph: Graph, names: dict[str, str], scope: Any, container: Any) -> None:
-    """Copy constants and nodes of a graph, under names that are new except for ``names``."""
+def _copy(written: Operators, known: set[str], scope: Any, container: Any) -> None:
+    """Copy constants and operators, under names that are new except for the ones that are known."""
     from onnx import TensorProto
 
-    for old, value in graph.constants.items():
+    names = {name: name for name in known}
+    for old, value in written.constants.items():
         names[old] = new = scope.get_unique_variable_name(f"trickless_{old}")
         if value.dtype.kind in "OU":
             container.add_initializer(new, TensorProto.STRING, value.shape, value.ravel().tolist())
         else:
             container.add_initializer(new, None, None, as_proto(value, new))
-    for node in graph.nodes:
+    for node in written.operators:
         for old in node.outputs:
             if old not in names:
                 names[old] = scope.get_unique_variable_name(f"trickless_{old}")
@@ -122,3 +146,6 @@ def _copy(graph: Graph, names: dict[str, str], scope: Any, container: Any) -> No
             name=scope.get_unique_operator_name(f"Trickless{node.op}"),
             **node.attributes,
         )
+
+
+register()

@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-import trickless.onnx.convolutions
-import trickless.onnx.namespace as xp
-import trickless.onnx.trees  # noqa: F401  registers how trees are written
-from trickless.errors import InvalidValueError
+import trickless.export.convolutions
+import trickless.export.namespace as xp
+import trickless.export.trees  # noqa: F401  registers how trees are written
+from trickless.errors import InvalidValueError, MissingAttributeError
+from trickless.export.families import squared_distances, writable
+from trickless.export.inputs import owner_of
+from trickless.export.tensors import Tensor, UnwritableError
 from trickless.functions.network import Network
 from trickless.learners.descent_learner import DescentLearner
-from trickless.learners.described import network_of
 from trickless.learners.kernel_gradient import KernelGradient
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.learners.online import OnlineLearner
 from trickless.learners.random_features import RandomFeatures
 from trickless.learners.solved import SolvedLearner
 from trickless.neurons import Neurons, Weights
-from trickless.onnx.families import squared_distances, writable
-from trickless.onnx.tensors import Tensor, UnwritableError
 
 #: Families that are asked for the neurons that they draw, in messages.
 _REMEDY = (
@@ -35,7 +35,7 @@ def decisions(model: Any, X: Tensor) -> Tensor:
     """Return decision values in double precision, (n_rows, n_outputs of the solver)."""
     name = type(model).__name__
     raise InvalidValueError(
-        f"to_onnx: a {name} has no function that operators of ONNX could compute",
+        f"{owner_of(X)}: a {name} has no function that a graph could compute",
         "KitchenSinks, DoublyStochastic or ShrinkingGradient models; or trickless.save, for Python",
     )
 
@@ -43,7 +43,11 @@ def decisions(model: Any, X: Tensor) -> Tensor:
 @decisions.register(SolvedLearner)
 @decisions.register(DescentLearner)
 def _of_network(model: Any, X: Tensor) -> Tensor:
-    return network_values(network_of("to_onnx", model), X)
+    try:
+        network = model.network_
+    except MissingAttributeError as error:  # an ensemble of many
+        raise InvalidValueError(f"{owner_of(X)}: {error.cause}", error.remedy) from error
+    return network_values(network, X)
 
 
 @decisions.register(NeuronLearner)
@@ -58,7 +62,7 @@ def _of_kernel(model: Any, X: Tensor) -> Tensor:
     kernel = model.kernel_
     if kernel.metric not in KERNELS:
         raise InvalidValueError(
-            f"to_onnx: kernel={kernel.metric!r} has no operators of ONNX",
+            f"{owner_of(X)}: kernel={kernel.metric!r} has no operations in graphs",
             f"one of {', '.join(map(repr, KERNELS))}",
         )
     support = model.support_vectors_
@@ -80,7 +84,7 @@ def _laplacian(X: Tensor, Y: np.ndarray, gamma: float, **_: Any) -> Tensor:
     return xp.exp(-gamma * xp.sum(xp.abs(X[:, None, :] - Y), axis=-1))
 
 
-#: scikit-learn's kernels that have operators.
+#: scikit-learn's kernels that have operations.
 KERNELS: dict[Any, Any] = {
     "rbf": lambda X, Y, gamma, **_: xp.exp(-gamma * squared_distances(X, Y)),
     "linear": lambda X, Y, **_: X @ Y.T,
@@ -101,7 +105,7 @@ def network_values(network: Network, X: Tensor) -> Tensor:
         )
     weights = _together([some for _, some in network.source.pieces(0, network.n_neurons)])
     coef = Tensor.constant(np.asarray(network.coef, dtype=np.float64))
-    with _Naming(network.neurons):
+    with _Naming(network.neurons, X):
         values = writable(network.neurons).combine(X, weights, coef)
     return xp.astype(values, xp.float64) + intercept
 
@@ -109,7 +113,7 @@ def network_values(network: Network, X: Tensor) -> Tensor:
 def columns_of(neurons: Neurons, source: Any, n_neurons: int, X: Tensor) -> Tensor:
     """Return activations, a block of neurons after the other: (n_rows, width * n_neurons)."""
     family = writable(neurons)
-    with _Naming(neurons):
+    with _Naming(neurons, X):
         pieces = source.pieces(0, n_neurons)
         parts = [family(X, tuple(map(Tensor.constant, some))) for _, some in pieces]
     return xp.concat(parts, axis=1)
@@ -119,7 +123,7 @@ def features(model: RandomFeatures, X: Tensor) -> Tensor:
     """Return the random features of rows, in the precision of the model."""
     neurons, n = model.neurons_, model._n_drawn
     weights = _together([some for _, some in model.source_.pieces(0, n)])
-    with _Naming(neurons):
+    with _Naming(neurons, X):
         Z = writable(neurons)(X, weights)
         Z = xp.reshape(Z, (X.shape[0], neurons.width, n))
         Z = xp.reshape(xp.permute_dims(Z, (0, 2, 1)), (X.shape[0], neurons.width * n))
@@ -134,8 +138,8 @@ def _together(pieces: list[Weights]) -> Weights:
 class _Naming:
     """Names the family in an error of its code, which may be of a user."""
 
-    def __init__(self, family: Neurons) -> None:
-        self.family = family
+    def __init__(self, family: Neurons, X: Tensor) -> None:
+        self.family, self.owner = family, owner_of(X)
 
     def __enter__(self) -> None:
         pass
@@ -143,7 +147,7 @@ class _Naming:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if isinstance(error, UnwritableError | TypeError | ValueError | AttributeError):
             raise InvalidValueError(
-                f"to_onnx: neurons={self.family!r} cannot be written as ONNX: "
+                f"{self.owner}: neurons={self.family!r} cannot be written: "
                 f"{str(error).rstrip('.')}",
                 _REMEDY,
             ) from error

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-import trickless.onnx.namespace as xp
+import trickless.export.namespace as xp
 from trickless.arrays.places import to_host
+from trickless.export.tensors import Tensor
 from trickless.neurons import (
     Landmarks,
     Laplace1,
@@ -29,7 +30,6 @@ from trickless.neurons.isotropic import Isotropic
 from trickless.neurons.patches import _FLOOR, _affine, _unit_range
 from trickless.neurons.tabular import TOP
 from trickless.neurons.tanimoto import _FACTORS
-from trickless.onnx.tensors import Tensor
 
 #: The classes that write graphs, by the class of the family.
 WRITABLE: dict[type[Neurons], type[Neurons]] = {}
@@ -95,7 +95,7 @@ class _Tabular(Tabular):
         if not is_number.any():
             return X
         cuts = [np.empty(0) if each is None else each for each in self.cuts_]
-        below = xp.astype(count_below(X, cuts), X.dtype)
+        below = xp.astype(xp.count_below(X, cuts), X.dtype)
         # As in the family: the count over the number, both in the precision of the rows.
         rank = below / np.maximum(n, 1).astype(X.dtype) * np.asarray(TOP, X.dtype)
         return xp.where(xp.isnan(X) | ~is_number, X, rank)
@@ -137,15 +137,6 @@ class _Patches(Patches):
         patches = patches - xp.mean(patches, axis=0)
         norm = xp.linalg.vector_norm(patches, axis=0) + _FLOOR * sqrt(self._size)
         return xp.concat([patches / norm, xp.ones_like(patches[:1])], axis=0)
-
-
-def count_below(X: Any, cuts: list[np.ndarray]) -> Any:
-    """Count the thresholds of each column that are below its value, (n_rows, n_columns)."""
-    most = max(1, *map(len, cuts)) if cuts else 1
-    table = np.full((len(cuts), most), np.inf, dtype=X.dtype)
-    for row, some in zip(table, cuts, strict=True):
-        row[: len(some)] = some
-    return xp.sum(xp.astype(table < X[:, :, None], xp.int32), axis=-1)
 
 
 def kernel_of(family: Neurons, X: Any, points: np.ndarray) -> Any:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import numpy as numpy_api
 
-from trickless.onnx.tensors import Rows, Tensor, UnwritableError
+from trickless.export.graph import Rows
+from trickless.export.tensors import Tensor, UnwritableError
 
 float32, float64 = np.dtype(np.float32), np.dtype(np.float64)
 int32, int64, uint8 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint8)
@@ -27,8 +28,9 @@ __array_namespace_info__ = _numpy.__array_namespace_info__
 def emit(op: str, args: list[Tensor], shape: Any, dtype: Any, **attributes: Any) -> Tensor:
     """Add a node of one output to the graph of its arguments."""
     graph = next(arg.graph for arg in args if arg.graph is not None)
-    (name,) = graph.add(op, [arg.name_in(graph) for arg in args], **attributes)
-    return Tensor(shape, dtype, graph, name)
+    made = Tensor(shape, dtype, graph)
+    (made.name,) = graph.add(op, [arg.name_in(graph) for arg in args], [made.about], **attributes)
+    return made
 
 
 def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
@@ -78,12 +80,10 @@ def asarray(value: Any, dtype: Any = None, device: Any = None, copy: Any = None)
 
 @of_tensors
 def astype(x: Tensor, dtype: Any, *, copy: Any = True, device: Any = None) -> Tensor:
-    from onnx.helper import np_dtype_to_tensor_dtype
-
     dtype = np.dtype(dtype)
     if dtype == x.dtype:
         return Tensor(**vars(x))
-    return emit("Cast", [x], x.shape, dtype, to=np_dtype_to_tensor_dtype(dtype))
+    return emit("Cast", [x], x.shape, dtype)
 
 
 def _filled(value: Any, shape: Any, dtype: Any) -> Tensor:
@@ -143,9 +143,7 @@ def sigmoid(x: Tensor) -> Tensor:
 
 
 def erf(x: Tensor) -> Tensor:
-    """Compute the error function, which onnxruntime has in single precision only."""
-    single = astype(x, float32)
-    return astype(emit("Erf", [single], x.shape, float32), x.dtype)
+    return emit("Erf", [x], x.shape, x.dtype)
 
 
 @of_tensors
@@ -263,9 +261,7 @@ def bitwise_right_shift(a: Any, b: Any, /) -> Tensor:
     a, b = together(a, b)
     unsigned = np.dtype(np.uint8 if a.dtype == uint8 else np.uint64)
     both = [astype(a, unsigned), astype(b, unsigned)]
-    return astype(
-        emit("BitShift", both, broadcast(a.shape, b.shape), unsigned, direction="RIGHT"), a.dtype
-    )
+    return astype(emit("BitShift", both, broadcast(a.shape, b.shape), unsigned), a.dtype)
 
 
 @of_tensors

@@ -1,4 +1,4 @@
-"""Tensors of an ONNX graph as arrays: operations on them add nodes to the graph.
+"""Tensors of a graph as arrays: operations on them add nodes to the graph.
 
 Families of neurons evaluate rows by the functions of the array API, whatever library the rows
 belong to. If the rows are tensors of a graph, the same code writes the graph. A tensor whose values
@@ -13,28 +13,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from trickless.onnx.graph import Graph
-
-#: Constants of more numbers are stored in single precision, if it holds them exactly.
-_FEW = 16
-#: The number of double precision among ONNX's types.
-_DOUBLE = 11
+from trickless.export.graph import Graph, Value
 
 
 class UnwritableError(TypeError):
     """Something that needs the values of rows, or that no operator of the graph can do."""
-
-
-class Rows(int):
-    """The number of rows, or a multiple of it, which is known only when the graph is used.
-
-    As a number it counts as a single row. Shapes keep it, and so do products.
-    """
-
-    def __mul__(self, other: Any) -> Any:
-        return Rows(int(self) * other) if isinstance(other, int) else NotImplemented
-
-    __rmul__ = __mul__
 
 
 #: Names of ufuncs of NumPy and SciPy that the array API calls otherwise.
@@ -108,24 +91,19 @@ class Tensor:
         return cls(value.shape, value.dtype, value=value)
 
     def name_in(self, graph: Graph) -> str:
-        """Return the name of the tensor in a graph, in which constants are stored at first use.
-
-        Numbers that single precision holds exactly are stored in single precision.
-        """
-        if self.value is None:
-            return self.name
-        if self.dtype == np.float64 and self.value.size > _FEW:
-            with np.errstate(over="ignore"):
-                single = self.value.astype(np.float32)
-            if (single == self.value).all():
-                return graph.add("Cast", [graph.constant(single)], to=_DOUBLE)[0]
-        return graph.constant(self.value)
+        """Return the name of the tensor in a graph, in which constants are stored at first use."""
+        return self.name if self.value is None else graph.constant(self.value)
 
     def known(self) -> np.ndarray:
         """Return the values of a constant."""
         if self.value is None:
             raise UnwritableError("it looks at the values of the rows, which a graph does not have")
         return self.value
+
+    @property
+    def about(self) -> Value:
+        """The shape and the type."""
+        return Value(self.shape, self.dtype)
 
     @property
     def ndim(self) -> int:

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-import trickless.onnx.namespace as xp
+import trickless.export.namespace as xp
 from trickless.arrays.places import to_host
 from trickless.conformal.quantiles import rank_of_bound, weight_of_bound
 from trickless.errors import InvalidValueError
+from trickless.export.decisions import columns_of
+from trickless.export.inputs import owner_of
+from trickless.export.tensors import Tensor
 from trickless.intake.means import Means
 from trickless.intake.targets import Numbers, Quantiles
 from trickless.learners.ensembles import check_single
@@ -20,15 +23,14 @@ from trickless.learners.intervals import choices_of, counts_of_left_out, how_far
 from trickless.learners.left_out_intervals import LeftOutIntervals
 from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
-from trickless.onnx.decisions import columns_of
-from trickless.onnx.tensors import Tensor
 
 
 def deviations(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
     """Return standard deviations of new targets, in the shape of the predictions."""
     if not isinstance(model, SolvedLearner):
         raise InvalidValueError(
-            f"to_onnx: outputs has 'std', but a {type(model).__name__} has no standard deviations",
+            f"{owner_of(X)}: outputs has 'std', but a {type(model).__name__} has no standard "
+            "deviations",
             "KitchenSinksRegressor(error_bars=True), or outputs=('prediction', 'interval')",
         )
     with process_of(model, "the output 'std'") as process:

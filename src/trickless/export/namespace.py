@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.onnx.elements import (  # noqa: F401  many are of the array API
+from trickless.export.elements import (  # noqa: F401  many are of the array API
     __array_namespace_info__,
     abs,
     add,
@@ -83,7 +83,8 @@ from trickless.onnx.elements import (  # noqa: F401  many are of the array API
     zeros,
     zeros_like,
 )
-from trickless.onnx.tensors import Rows, Tensor, UnwritableError
+from trickless.export.graph import Rows, Value
+from trickless.export.tensors import Tensor, UnwritableError
 
 # Sums, and functions along an axis.
 
@@ -100,10 +101,9 @@ def _reduction(op: str, name: str) -> Any:
     def function(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
         axes = _axes(x, axis)
         if x.dtype.kind in "bu" and op == "ReduceSum":
-            x = astype(x, int64)
+            x = astype(x, int32)
         shape = [1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes]
-        arguments = [x, Tensor.constant(np.array(axes, dtype=np.int64))]
-        return emit(op, arguments, shape, x.dtype, keepdims=int(keepdims))
+        return emit(op, [x], shape, x.dtype, axes=axes, keepdims=int(keepdims))
 
     function.__name__ = name
     return of_tensors(function)
@@ -130,13 +130,12 @@ def all(x: Tensor, /, *, axis: Any = None, keepdims: Any = False) -> Tensor:
 def argmax(x: Tensor, /, *, axis: int) -> Tensor:
     (axis,) = _axes(x, axis)
     shape = [n for i, n in enumerate(x.shape) if i != axis]
-    return emit("ArgMax", [x], shape, int64, axis=axis, keepdims=0)
+    return emit("ArgMax", [x], shape, int32, axis=axis)
 
 
 def argmin_last(x: Tensor) -> Tensor:
     """Return where the smallest numbers along the last axis are, the last ones of equal numbers."""
-    axis = x.ndim - 1
-    return emit("ArgMin", [x], x.shape[:-1], int64, axis=axis, keepdims=0, select_last_index=1)
+    return emit("ArgMin", [x], x.shape[:-1], int32, axis=x.ndim - 1)
 
 
 @of_tensors
@@ -148,19 +147,15 @@ def sorted_with_places(x: Tensor, axis: int = -1) -> tuple[Tensor, Tensor]:
     """Return values in increasing order, and where they were."""
     (axis,) = _axes(x, axis)
     assert x.graph is not None
-    most = Tensor.constant(np.array([x.shape[axis]], dtype=np.int64)).name_in(x.graph)
-    names = x.graph.add("TopK", [x.name, most], 2, axis=axis, largest=0, sorted=1)
-    dtypes = x.dtype, int64
-    values, places = (
-        Tensor(x.shape, dtype, x.graph, name) for dtype, name in zip(dtypes, names, strict=True)
-    )
-    return values, places
+    both = Value(x.shape, x.dtype), Value(x.shape, int32)
+    values, places = x.graph.add("TopK", [x.name], list(both), axis=axis)
+    return Tensor(*both[0], x.graph, values), Tensor(*both[1], x.graph, places)
 
 
 @of_tensors
 def cumulative_sum(x: Tensor, /, *, axis: int) -> Tensor:
     (axis,) = _axes(x, axis)
-    return emit("CumSum", [x, Tensor.constant(axis)], x.shape, x.dtype)
+    return emit("CumSum", [x], x.shape, x.dtype, axis=axis)
 
 
 @of_tensors
@@ -178,7 +173,7 @@ def searchsorted(cuts: Any, x: Any, /, *, side: str = "left", sorter: Any = None
     """Count the cuts below numbers; not a number is above all of them."""
     beyond = less_equal if side == "left" else less
     n = cuts.shape[0]
-    return n - sum(astype(beyond(x[..., None], cuts), int64), axis=-1)
+    return n - sum(astype(beyond(x[..., None], cuts), int32), axis=-1)
 
 
 @of_tensors
@@ -227,8 +222,7 @@ def reshape(x: Tensor, /, shape: Any, *, copy: Any = None) -> Tensor:
         shape = tuple(new if n == -1 else n for n in shape)
     if prod(shape) != prod(x.shape) or [isinstance(n, Rows) for n in shape].count(True) != 1:
         raise UnwritableError(f"it reshapes an array of shape {x.shape} to {shape}")
-    target = np.array([-1 if isinstance(n, Rows) else n for n in shape], dtype=np.int64)
-    return _view(emit("Reshape", [x, Tensor.constant(target)], shape, x.dtype))
+    return _view(emit("Reshape", [x], shape, x.dtype))
 
 
 def _view(x: Tensor) -> Tensor:
@@ -251,7 +245,7 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
 def expand_dims(x: Tensor, /, *, axis: int = 0) -> Tensor:
     axis = axis % (x.ndim + 1)
     shape = (*x.shape[:axis], 1, *x.shape[axis:])
-    return _view(emit("Unsqueeze", [x, Tensor.constant([axis])], shape, x.dtype))
+    return _view(emit("Unsqueeze", [x], shape, x.dtype, axis=axis))
 
 
 @of_tensors
@@ -284,19 +278,9 @@ def broadcast_to(x: Tensor, shape: Any, like: Tensor | None = None) -> Tensor:
     like = as_tensor(x) if like is None else like
     if like.graph is None:
         return Tensor.constant(np.broadcast_to(x.known(), shape))
-    if len(shape) != like.ndim:
-        like = next(_lined_up(like, shape))
-    all_of = emit("Shape", [like], (len(shape),), int64)
-    target = np.array([0 if isinstance(n, Rows) else n for n in shape], dtype=np.int64)
-    shape_of = where(Tensor.constant(target == 0), all_of, target)
-    return emit("Expand", [x, shape_of], shape, x.dtype)
-
-
-def _lined_up(like: Tensor, shape: Any) -> Any:
-    """Yield an array with ones before its axes."""
     for _ in range(len(shape) - like.ndim):
         like = expand_dims(like, axis=0)
-    yield like
+    return emit("Expand", [as_tensor(x), like], shape, x.dtype)
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Tensor:
@@ -307,6 +291,8 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Tensor:
 @of_tensors
 def take(x: Any, indices: Any, /, *, axis: Any = None) -> Tensor:
     x, indices = as_tensor(x), as_tensor(indices)
+    if indices.graph is None:
+        indices = astype(indices, int32)
     axis = 0 if axis is None else axis % x.ndim
     if isinstance(x.shape[axis], Rows):
         raise UnwritableError("it picks rows by their number")
@@ -317,6 +303,12 @@ def take(x: Any, indices: Any, /, *, axis: Any = None) -> Tensor:
 def taken_along(x: Tensor, columns: Tensor, axis: int = 1) -> Tensor:
     """Return the values of each row at columns of its own, in the shape of the columns."""
     return emit("GatherElements", [x, columns], columns.shape, x.dtype, axis=axis)
+
+
+def count_below(x: Tensor, cuts: list[np.ndarray]) -> Tensor:
+    """Count the cuts of each column that are below its value, (n_rows, n_columns)."""
+    cuts = [each.astype(x.dtype) for each in cuts]
+    return emit("Below", [x], x.shape, int32, cuts=cuts)
 
 
 def picked(x: Tensor, key: Any) -> Tensor:
@@ -358,9 +350,8 @@ def _sliced(x: Tensor, part: slice, axis: int) -> Tensor:
         return x
     if kept.step != 1:
         return take(x, np.arange(*part.indices(n)), axis=axis)
-    ends = [Tensor.constant([end]) for end in (kept.start, kept.stop, axis)]
     shape = (*x.shape[:axis], len(kept), *x.shape[axis + 1 :])
-    return _view(emit("Slice", [x, *ends], shape, x.dtype))
+    return _view(emit("Slice", [x], shape, x.dtype, start=kept.start, stop=kept.stop, axis=axis))
 
 
 Tensor.xp = sys.modules[__name__]

@@ -1,0 +1,112 @@
+"""Rows of a model as inputs of a graph: one matrix, or one input for each column of a table.
+
+An input for a column has the shape (n_rows, 1) and the name of the column. Numbers are numbers, NaN
+where they are missing; times are days, dates since 1970; categories are strings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from unicodedata import normalize
+
+import numpy as np
+
+import trickless.export.namespace as xp
+from trickless.errors import InvalidValueError
+from trickless.export.graph import Graph, Rows
+from trickless.export.tensors import Tensor
+from trickless.files.text import utf8
+from trickless.tables.kinds import CATEGORIES, NUMBERS
+
+#: The name of the input of a model of a matrix.
+MATRIX = "X"
+
+
+def rows_of_learner(graph: Graph, learner: Any, dtype: np.dtype, scaler: Any = None) -> Tensor:
+    """Declare the inputs of a learner, and return its rows in its precision."""
+    encoder = learner.rows_.encoder
+    if encoder is None or scaler is not None:
+        first = learner if scaler is None else scaler
+        X = declared(graph, MATRIX, dtype, first.n_features_in_)
+        if hasattr(first, "feature_names_in_"):
+            graph.names = first.feature_names_in_.tolist()
+        if scaler is not None:
+            graph.limit(X.name, float(np.finfo(float).max), gaps=True)
+            X = xp.astype(X, xp.float64)
+            X = X - scaler.mean_ if scaler.with_mean else X
+            X = X / scaler.scale_ if scaler.with_std else X
+        return rows_of_matrix(learner, X)
+    graph.names = names = learner.feature_names_in_.tolist()
+    for j, name in enumerate(names):
+        if j in encoder.whole:
+            raise InvalidValueError(
+                f"{graph.owner}: column {name!r} holds integers beyond 2^53, which are read "
+                "exactly in Python, but would be rounded as an input",
+                "subtract a constant from the column before you fit the model",
+            )
+    types = [
+        np.str_ if kind == CATEGORIES else dtype if kind == NUMBERS else xp.float64
+        for kind in encoder.kinds
+    ]
+    inputs = [declared(graph, *pair, 1) for pair in zip(names, types, strict=True)]
+    columns, known = [], encoder.codes_by_column()
+    for j, x in enumerate(inputs):
+        if (codes := known.get(j)) is None:
+            columns.append(xp.astype(x, xp.float64))
+        else:
+            missing = codes.pop(None)
+            columns.append(coded(x, codes, missing, missing + 1))
+    return _relative(learner, columns)
+
+
+def rows_of_matrix(learner: Any, X: Tensor) -> Tensor:
+    """Return rows of a matrix in the precision of a learner."""
+    encoder = learner.rows_.encoder
+    if encoder is not None and (set(encoder.kinds) != {NUMBERS} or encoder.whole):
+        raise InvalidValueError(
+            f"{owner_of(X)}: {type(learner).__name__} was fitted to a data frame with "
+            "categories or times, which a matrix of numbers does not have",
+            "trickless.export.to_onnx(model), whose graph has an input for each column",
+        )
+    if encoder is not None:
+        X = xp.astype(X, xp.float64) - encoder.origins
+    return _limited(learner, xp.astype(X, learner.rows_.dtype))
+
+
+def _limited(learner: Any, X: Tensor) -> Tensor:
+    """Return rows that must be finite, except for gaps in the rows of a table."""
+    assert X.graph is not None
+    X.graph.limit(X.name, float(np.finfo(X.dtype).max), learner.rows_.kind.tables)
+    return X
+
+
+def _relative(learner: Any, columns: list[Tensor]) -> Tensor:
+    """Return columns as rows in the precision of a learner, relative to the origins."""
+    X, origins = xp.concat(columns, axis=1), learner.rows_.encoder.origins
+    X = X - origins if origins.any() else X
+    return _limited(learner, xp.astype(X, learner.rows_.dtype))
+
+
+def declared(graph: Graph, name: str, dtype: Any, width: int) -> Tensor:
+    """Declare an input of a graph, and return it."""
+    utf8(graph.owner, name)
+    graph.input(name, dtype, width)
+    return Tensor((Rows(1), width), dtype, graph, name)
+
+
+def coded(x: Tensor, codes: dict[str, int], missing: int, others: int) -> Tensor:
+    """Return the code of each string, in any Unicode form, and one code for all other strings.
+
+    Graphs have no other missing text than "", which is missing unless it is a category.
+    """
+    forms = {normalize(form, text): code for text, code in codes.items() for form in ("NFC", "NFD")}
+    forms = {"": missing} | forms | codes
+    for text in forms:
+        utf8(owner_of(x), text)
+    return xp.emit("Codes", [x], x.shape, xp.float64, codes=forms, missing=missing, others=others)
+
+
+def owner_of(X: Tensor) -> str:
+    """Return the function that writes the graph of a tensor, for messages."""
+    assert X.graph is not None
+    return X.graph.owner
