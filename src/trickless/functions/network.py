@@ -146,13 +146,19 @@ class Network(Stated):
                     value = last.combine(some, weights, each)
                     total[rows, ...] += value if sums is place else to_host(value)
 
-            if self.neurons.one_hot and place is HOST:
+            if place is HOST and n_rows * self._n_columns <= _COLUMNS_TOGETHER:
+                add(slice(0, n_rows))  # too small for BLAS to share among threads
+            elif self.neurons.one_hot and place is HOST:
                 jobs = worthwhile(self.n_jobs, n_rows * self.n_neurons)
                 map_blocks(add, row_blocks(n_rows, _ROWS_OF_LEAVES, n_threads(jobs)), jobs)
             else:
-                width = 1 if self.neurons.has_trees else self.neurons.width
-                place.map_rows(add, n_rows, self.n_neurons * width, self.n_jobs)
+                place.map_rows(add, n_rows, self._n_columns, self.n_jobs)
         return total
+
+    @property
+    def _n_columns(self) -> int:
+        """Number of columns that are computed for a row."""
+        return self.n_neurons * (1 if self.neurons.has_trees else self.neurons.width)
 
     def copied(self) -> Network:
         """Return a network with coefficients and intercepts of its own, to be changed in place."""
@@ -221,7 +227,7 @@ class Network(Stated):
     def _groups(self, place: Place, n_rows: int) -> Iterator[list[tuple[slice, Weights]]]:
         """Yield slices and weights of a few blocks of neurons, at the place of the rows."""
         group, size = [], 0
-        n = _COLUMNS_TOGETHER // self.neurons.width
+        n = _COLUMNS_TOGETHER // (1 if self.neurons.one_hot else self.neurons.width)
         if place is HOST:
             few = n_rows <= _FEW_ROWS
             n = min(n, _NUMBERS_TOGETHER // self.neurons.n_features_in_) if few else 1
