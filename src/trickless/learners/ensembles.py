@@ -102,7 +102,7 @@ def check_ensemble(learner: Any) -> None:
             "not determine the coefficients without a prior",
             "alpha='auto', or a positive alpha",
         )
-    if learner.solver == "iterative" or learner.alpha in ("loo", "evidence"):
+    if learner.solver == "iterative" or learner.alpha == "evidence":
         name = "alpha" if learner.solver != "iterative" else "solver"
         raise InvalidValueError(
             f"{owner}: half_life={half_life!r} learns row after row, which {name}="

@@ -90,7 +90,7 @@ class SolvedLearner(NeuronLearner):
         sums = getattr(self, "sums_", None)
         if isinstance(sums, Experts):
             return sums.n_rows > 0
-        squared = self.loss == "squared_error" and self.alpha != "loo"
+        squared = self.loss == "squared_error"
         return squared and sums is not None and bool(sums.has_statistics)
 
     def _solution(self) -> Solution:
@@ -191,10 +191,9 @@ class SolvedLearner(NeuronLearner):
 
     @property
     def cv_values_(self) -> np.ndarray:
-        """Cross-validated mean squared errors at ``cv_alphas_``, shape (n_outputs, n_alphas).
+        """Mean losses of rows that were left out, at ``cv_alphas_``: (n_outputs, n_alphas).
 
-        They are from generalised cross-validation or, for ``alpha="loo"`` and for no more rows than
-        columns, leave-one-out errors.
+        They are squared errors, or the loss of the classifier divided by the number of outputs.
         """
         scores = self._solution().scores
         if scores is None:

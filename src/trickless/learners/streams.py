@@ -25,7 +25,6 @@ from trickless.learners.merging import check_mergeable, with_classes_of_both
 from trickless.learners.neuron_learner import note_later_rows, see_later_rows
 from trickless.learners.training import training_copy
 from trickless.rules import check_parameters
-from trickless.solvers.least_squares.problem import check_alpha
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE
 
 
@@ -248,7 +247,6 @@ _ONLINE = "KitchenSinks", "DoublyStochastic"
 def check_streamable(learner: Any) -> None:
     """Raise an error if the parameters need more than the sums over the rows of a stream."""
     owner = type(learner).__name__
-    check_alpha(owner, learner.alpha)
     learner._check_error_bars()
     if is_ensemble(learner):
         check_ensemble(learner)

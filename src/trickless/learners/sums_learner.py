@@ -49,17 +49,18 @@ class SumsLearner(ExpertWeights, SolvedLearner):
     n_neurons : int, default=1000
         The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
         grows with the square of ``n_neurons * width``, but not with the number of rows.
-    alpha : float, "auto", "loo" or "evidence", default="auto"
-        Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
-        cross-validation, for each output separately, without another pass over the rows. "loo"
-        chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``. With
-        no more rows than activations (``n_neurons * width``), "auto" uses these errors as well,
-        and classes share one alpha, because there are few rows of each.
-        "evidence" maximises the likelihood of the targets, with the coefficients integrated out and
-        the best variance of the noise, as Gaussian processes do. It needs no second pass either.
+    alpha : float, "auto" or "evidence", default="auto"
+        Regularisation strength, relative to the mean loss. "auto" chooses it by exact leave-one-out
+        errors of up to 2,048 kept rows, which are left out of the sums of *all* rows without another
+        pass over them. Outputs of a regressor have an alpha each, and classes share one. With a
+        loss other than the squared, the loss of the left-out decision values counts, at rows of
+        which each class has an equal part. Among alphas whose error is higher by less than half a
+        standard error, the largest is chosen. "evidence" is for the squared loss. It maximises the
+        likelihood of the targets, with the coefficients integrated out and the best variance of the
+        noise, as Gaussian processes do.
     weight_bound : float or None, default=None
         The constant C of the paper: the risk is minimised so that no coefficient exceeds
-        C / ``n_neurons``. ``alpha="auto"`` and "loo" choose alpha without this constraint.
+        C / ``n_neurons``. ``alpha="auto"`` chooses alpha without this constraint.
         ``alpha=0`` then works with any number of columns. None sets no constraint.
     fit_intercept : bool, default=True
         Whether the function has a constant b, which is not penalised. If False, b = 0. The theorem
@@ -81,8 +82,8 @@ class SumsLearner(ExpertWeights, SolvedLearner):
           is not possible, and "iterative" otherwise.
     search : dict or None, default=None
         Values of the neurons' parameters to choose from, such as
-        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by generalised
-        cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The half with
+        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by
+        leave-one-out errors, with 256 neurons on at most 4,096 rows of the first batch. The half with
         the better scores is compared again with 512 neurons on 16,384 rows. This continues up to
         2,048 neurons on 32,768 rows, as long as it is cheap compared with the fit.
     half_life : float, timedelta, list, "auto" or None, default=None
@@ -187,8 +188,8 @@ class SumsLearner(ExpertWeights, SolvedLearner):
     _on_devices = True
     _rules = SolvedLearner._rules | {
         "alpha": either(
-            non_negative("alpha='auto' chooses it by generalised cross-validation"),
-            choice("auto", "loo", "evidence", remedy=""),
+            non_negative("alpha='auto' chooses it by rows that are left out"),
+            choice("auto", "evidence", remedy=""),
         ),
         "weight_bound": either(
             positive("weight_bound=None sets no bound"), anything("None", "", is_none)
@@ -260,12 +261,11 @@ class SumsLearner(ExpertWeights, SolvedLearner):
             else:
                 with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
                     sums.learn(*batch, problem, bar.update, aged.of_batch(new, y, batch).arrival)
-            with new._progress(1, "solution", "solving") as bar:
-                if self.alpha == "loo":
-                    sums.leave_one_out(*batch, problem)
-                sums.solution(problem)  # line 3: solve, unless that is done
-                bar.update()
-            if self.loss != "squared_error":
+            if self.loss == "squared_error":
+                with new._progress(1, "solution", "solving") as bar:
+                    sums.solution(problem)  # line 3: solve, unless that is done
+                    bar.update()
+            else:
                 with new._progress(self.max_iter, "pass", f"minimising {self.loss}") as bar:
                     sums.minimise(X, targets, weight, loss, problem, bar.update)
             sums.function(problem)

@@ -15,7 +15,6 @@ from scipy.sparse import issparse
 from trickless.functions.stream import Purpose
 from trickless.neurons import Neurons
 from trickless.selection.scores import Comparison
-from trickless.solvers.least_squares.statistics import Statistics, least_ridge
 
 #: Features from which neurons may lose to a linear function. The least and the most rows, and the
 #: most columns of the neurons, for which that is tried.
@@ -59,7 +58,7 @@ def compare_with_linear(
     n_varying = np.count_nonzero(np.ptp(comparison.targets, axis=0))
     if not n_varying:
         return None
-    linear = comparison.score_of(_moments(comparison)) / n_varying
+    linear = comparison.score_of(*_moments(comparison)) / n_varying
     if linear >= _CLEARLY:
         return None
     (score,) = comparison.scores([family])
@@ -72,7 +71,4 @@ def _moments(comparison: Comparison) -> Any:
     products = (X @ X.T).toarray() if issparse(X) else X @ X.T
     eigenvalues, vectors = linalg.eigh(products)
     rows = vectors * np.sqrt(np.maximum(eigenvalues, 0))
-    statistics = Statistics(len(rows), comparison.targets.mean(axis=0))
-    least = least_ridge(len(rows))
-    statistics.add(rows, comparison.targets, comparison.weight, least, comparison.n_jobs)
-    return statistics.moments()
+    return comparison.summed("linear function", len(rows), lambda some: rows[some])

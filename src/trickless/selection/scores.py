@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -16,7 +17,9 @@ from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_finite_activations
 from trickless.neurons.samples import sample_numbers
-from trickless.solvers.least_squares.ridge import solve_by_cross_validation
+from trickless.solvers.least_squares.paths import Left
+from trickless.solvers.least_squares.ridge import solve_by_left_out
+from trickless.solvers.least_squares.row_sample import ROWS
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
 
 #: Activations held at a time, and the most values of shared layers (256 MiB in single precision).
@@ -67,7 +70,7 @@ class Comparison:
         """Compute the scores of families. Hidden layers that all of them share run only once."""
         lasts, X = self._last_layers(families)
         return [
-            self.score_of(self.moments(last, self.draw(each), X))
+            self.score_of(*self.moments(last, self.draw(each), X))
             for each, last in zip(families, lasts, strict=True)
         ]
 
@@ -75,14 +78,14 @@ class Comparison:
         scores = self.scores(families)
         return families[scores.index(min(scores))]
 
-    def score_of(self, moments: Moments) -> float:
-        """Compute the score of ridge regression from the moments of some columns.
+    def score_of(self, moments: Moments, rows: list[Left]) -> float:
+        """Compute the score of ridge regression, from the moments of some columns and some rows.
 
-        It is relative to the score of a constant prediction, and summed over the outputs, each with
-        its best ridge. Smaller is better.
+        It is the mean squared error at rows that are left out, relative to the error of a constant
+        prediction, and summed over the outputs, each with its best ridge. Smaller is better.
         """
         with linear_algebra(self.n_jobs, moments.n_products):
-            solution = solve_by_cross_validation(moments, self.n_jobs)
+            solution = solve_by_left_out(moments, rows, self.n_jobs)
         assert solution.scores is not None and solution.grid is not None
         if self._alpha is None:
             best = solution.scores.min(axis=1)
@@ -116,18 +119,38 @@ class Comparison:
         HOST.map_rows(fill, *shape, self.n_jobs)
         return lasts, values
 
-    def moments(self, family: Neurons, weights: Weights, X: Any = None) -> Moments:
-        """Compute moments of the activations and targets of all rows, or of what X has of them."""
-        X = self.X if X is None else X
-        n = self._n_neurons
-        n_columns = n * family.width
+    def moments(
+        self, family: Neurons, weights: Weights, X: Any = None
+    ) -> tuple[Moments, list[Left]]:
+        """Compute moments of the activations and targets, and rows to leave out.
+
+        ``X`` is what the rows have become, if that is known.
+        """
+        n, X = self._n_neurons, self.X if X is None else X
+        return self.summed(
+            type(family).__name__,
+            n * family.width,
+            lambda rows: activations(
+                family, together(weights), X[rows], n, self.n_jobs, place=HOST
+            ),
+        )
+
+    def summed(
+        self, owner: str, n_columns: int, columns: Callable[[slice], np.ndarray]
+    ) -> tuple[Moments, list[Left]]:
+        """Compute moments of some columns of all rows and the targets, and rows to leave out."""
+        n_rows = len(self.targets)
         constant = np.ptp(self.targets, axis=0) == 0  # so that their variance is exactly 0
         origin = np.where(constant, self.targets[0], self.targets.mean(axis=0))
-        statistics = Statistics(n_columns, origin)
-        least = least_ridge(len(self.targets))
-        for panel in row_blocks(len(self.targets), max(1, _ACTIVATIONS // n_columns)):
+        statistics, rows = Statistics(n_columns, origin), []
+        share = np.ones(n_rows) if self.weight is None else self.weight
+        share, step = share / share.sum(), -(-n_rows // ROWS)
+        for panel in row_blocks(n_rows, max(1, _ACTIVATIONS // n_columns)):
+            Z = columns(panel)
+            some = slice(-panel.start % step, None, step)
+            each = share[panel][some]
+            rows.append(Left(Z[some].copy(), self.targets[panel][some], np.ones(len(each)), each))
             weight = None if self.weight is None else self.weight[panel]
-            Z = activations(family, together(weights), X[panel], n, self.n_jobs, place=HOST)
-            statistics.add(Z, self.targets[panel], weight, least, self.n_jobs)
-        check_finite_activations(type(family).__name__, statistics.z_sum)
-        return statistics.moments()
+            statistics.add(Z, self.targets[panel], weight, least_ridge(n_rows), self.n_jobs)
+        check_finite_activations(owner, statistics.z_sum)
+        return statistics.moments(), rows

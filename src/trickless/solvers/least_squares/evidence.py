@@ -25,7 +25,7 @@ from scipy.optimize import minimize_scalar
 
 from trickless.solvers.least_squares.certainty import residual_freedom, residual_variance
 from trickless.solvers.least_squares.gram import inner_products
-from trickless.solvers.least_squares.paths import CANCELLATION, Path, Solution, Tridiagonal, path_of
+from trickless.solvers.least_squares.paths import CANCELLATION, Path, Solution
 from trickless.solvers.least_squares.statistics import Moments
 
 #: How accurately the logarithm of the ridge is found.
@@ -74,7 +74,7 @@ def solve_by_evidence(moments: Moments, n_jobs: int | None = 1) -> Solution:
     best variance, n E(ρ) / (N − m), equals the residual sum of squares over the residual degrees of
     freedom (D. J. C. MacKay, "Bayesian interpolation", Neural Computation 4, 1992, Section 4).
     """
-    path = path_of(moments, n_jobs)
+    path = Path(moments, n_jobs)
     logs, ends = np.log(path.grid), np.empty((2, len(moments.y_mean)))
     losses = np.array([_losses(path, log) for log in logs])
     best = len(logs) - 1 - np.argmin(losses[::-1], axis=0)
@@ -92,7 +92,7 @@ def solve_by_evidence(moments: Moments, n_jobs: int | None = 1) -> Solution:
     return path.at(ridge)
 
 
-def _losses(path: Path | Tridiagonal, log_ridge: float) -> np.ndarray:
+def _losses(path: Path, log_ridge: float) -> np.ndarray:
     """−2 log p(y) of each output at a ridge and the best noise for it, up to a constant."""
     moments, ridge = path.moments, float(np.exp(log_ridge))
     energy = np.maximum(path.energy(ridge), CANCELLATION * moments.y_variance)

@@ -22,10 +22,9 @@ from trickless.solvers.calibration import Temperatures, check_temperatures
 from trickless.solvers.least_squares.certainty import Certainty
 from trickless.solvers.least_squares.delayed import Delayed
 from trickless.solvers.least_squares.left_out import LeftOut
-from trickless.solvers.least_squares.paths import Solution
+from trickless.solvers.least_squares.paths import Left, Solution
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.queue import Queue
-from trickless.solvers.least_squares.ridge import Left
 from trickless.solvers.least_squares.row_sample import RowSample
 from trickless.solvers.least_squares.statistics import Moments, Statistics
 

@@ -19,8 +19,7 @@ from scipy.linalg import LinAlgError
 
 from trickless.arrays.places import HOST, to_host
 from trickless.solvers.least_squares.certainty import Posterior
-from trickless.solvers.least_squares.paths import products_of_rows
-from trickless.solvers.least_squares.ridge import Left
+from trickless.solvers.least_squares.paths import Left, products_of_rows
 from trickless.solvers.least_squares.statistics import Moments
 
 

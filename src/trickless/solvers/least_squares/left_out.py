@@ -16,8 +16,7 @@ from trickless.arrays.places import to_host
 from trickless.arrays.stated import check_array
 from trickless.conformal.unseen import Counted, Unseen
 from trickless.solvers.least_squares.certainty import Posterior
-from trickless.solvers.least_squares.paths import Solution, products_of_rows
-from trickless.solvers.least_squares.ridge import Left
+from trickless.solvers.least_squares.paths import Left, Solution, products_of_rows
 from trickless.solvers.least_squares.statistics import Moments
 
 

@@ -5,9 +5,11 @@ of conjugate gradients takes a pass over the rows, of order n c. Few iterations 
 problem is preconditioned by the covariance of m of the rows, as in [1]_. That covariance plus the
 ridge is inverted through the m × m matrix of inner products of these rows.
 
-A ridge that is not given is chosen by generalised cross-validation. Least squares is solved
-approximately for several ridges in the same passes. Random signs are used as additional targets;
-they estimate the degrees of freedom [2]_. The best ridge is then solved to the given tolerance.
+A ridge that is not given is first chosen for some of the columns, by rows that are left out. That
+bounds the ridges for all columns. For several of these, least squares is solved approximately in the
+same passes, and generalised cross-validation chooses among them. It needs only the degrees of
+freedom, which random signs as additional targets estimate [2]_. The best ridge is then solved to the
+given tolerance.
 
 References
 ----------
@@ -29,16 +31,17 @@ from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.network import check_finite
 from trickless.rules import warn
 from trickless.solvers.least_squares.conjugate_gradients import conjugate_gradients
-from trickless.solvers.least_squares.paths import Solution, least
+from trickless.solvers.least_squares.paths import Left, Solution, least
 from trickless.solvers.least_squares.preconditioner import ChosenRows, preconditioner
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.ridge import (
     at_rounding_of_single,
-    solve_by_cross_validation,
+    solve_by_left_out,
     wants_less,
     warn_of_end,
 )
 from trickless.solvers.least_squares.risk import Blocks
+from trickless.solvers.least_squares.row_sample import ROWS
 from trickless.solvers.least_squares.statistics import Statistics, least_ridge
 
 #: Rows that a thread multiplies at a time. They stay in the cache between their two products.
@@ -77,7 +80,7 @@ class Pilot(NamedTuple):
     def ridges(self, sums: _Sums, n_outputs: int) -> tuple[np.ndarray, np.ndarray]:
         """Ridges of each output, in increasing order, and whether it wants less than the least."""
         moments = at_rounding_of_single(sums.pilot.moments(sums.fit_intercept))
-        found = solve_by_cross_validation(moments)
+        found = solve_by_left_out(moments, [sums.left])
         n_each = 1 + int(np.ceil(np.log(self.scale) / np.log(_STEP)))
         each = found.ridge[:, None] * np.geomspace(1, self.scale, n_each)
         return each, wants_less(found, moments)
@@ -102,6 +105,8 @@ class Grid(NamedTuple):
 class _Sums(NamedTuple):
     """Results of the first pass: means, covariances with the targets, and the chosen rows.
 
+    Up to 2,048 of these, with the pilot's columns, are left out one by one.
+
     Without an intercept, moments are about 0, and the mean of the targets is taken as 0.
     """
 
@@ -111,6 +116,7 @@ class _Sums(NamedTuple):
     cross: np.ndarray
     chosen: ChosenRows
     pilot: Statistics
+    left: Left
     fit_intercept: bool
 
 
@@ -249,12 +255,15 @@ def _first_pass(
     columns = np.arange(0) if pilot is None else pilot.columns
     statistics = Statistics(len(columns), y_mean[:n_outputs])
     z_mean, cross, kept = np.zeros(1), np.zeros(1), ChosenRows(len(chosen))
+    out, out_rows = chosen[:: -(-len(chosen) // ROWS)], []
     for rows, Z in blocks():
         z_mean = z_mean + share[rows] @ Z
         cross = cross + (Z.T @ centred[rows].astype(Z.dtype)).astype(np.float64)
         some = slice(*np.searchsorted(chosen, [rows.start, rows.stop]))
         kept.add(some, Z[chosen[some] - rows.start])
         if len(columns):
+            between = slice(*np.searchsorted(out, [rows.start, rows.stop]))
+            out_rows.append(Z[np.ix_(out[between] - rows.start, columns)])
             statistics.add(
                 Z[:, columns],
                 targets[rows, :n_outputs],
@@ -262,7 +271,9 @@ def _first_pass(
                 least_ridge(len(targets)),
                 n_jobs,
             )
-    return _Sums(z_mean, y_mean, y_variance, cross, kept, statistics, fit_intercept)
+    Z = np.concatenate(out_rows) if out_rows else np.zeros((0, 0))
+    left = Left(Z, targets[out, :n_outputs], np.ones(len(out)), share[out])
+    return _Sums(z_mean, y_mean, y_variance, cross, kept, statistics, left, fit_intercept)
 
 
 def _candidates(

@@ -1,20 +1,19 @@
 """Solutions of ridge regression along a path of ridges, from one decomposition of the moments.
 
-The centred Gram matrix is reduced once, to a tridiagonal matrix or to eigenvalues. That gives the
-solution and its generalised cross-validation score at every ridge.
+The eigenvalues and eigenvectors of the centred Gram matrix give the solution at every ridge, and what
+each of these solutions would be at a row that had been left out.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg
-from scipy.linalg import lapack
 
-from trickless.arrays.places import HOST, Place
+from trickless.arrays.places import to_host
 from trickless.arrays.stated import check_array, check_count
+from trickless.arrays.threads import row_blocks
 from trickless.solvers.least_squares.gram import FLOOR, inner_products
 from trickless.solvers.least_squares.statistics import Moments
 
@@ -29,6 +28,11 @@ LOWEST = 64 * float(np.finfo(np.float64).eps)
 _GAIN, _LITTLE_NOISE = 2.0, 1e-3
 #: The grid of ridges ends at this times the largest eigenvalue.
 _CEILING = 100.0
+#: Decision values that are held at a time.
+_NUMBERS = 2**22
+#: Standard errors by which the mean loss at a larger ridge may be above the least; the largest loss
+#: whose square is summed.
+_SLACK, _MOST_LOSS = 0.5, 1e100
 
 #: Rounding error of a residual variance, relative to the variance of the targets.
 CANCELLATION = 1e-13
@@ -63,53 +67,109 @@ class Solution(NamedTuple):
             check_array("leverage", self.leverage, "f8", (n_outputs,))
 
 
-def path_of(moments: Moments, n_jobs: int | None = 1) -> Path | Tridiagonal:
-    """Return the solutions at all ridges. On the host, the covariance is overwritten."""
-    if moments.rows is not None:
-        return _OfRows(moments, n_jobs)
-    return Tridiagonal(moments) if moments.place is HOST else Path(moments)
+class Left(NamedTuple):
+    """Rows to leave out one by one: activations, targets, copies, and shares of weights.
 
-
-def path_scores(path: Path | Tridiagonal) -> np.ndarray:
-    """Generalised cross-validation at each ridge of a path, shape (n_outputs, n_grid)."""
-    variance = path.moments.y_variance[:, None]
-    residual = np.maximum(path.residual(), CANCELLATION * variance)
-    left = np.broadcast_to(path.freedom_left() / path.moments.n, residual.shape)
-    return np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
-
-
-class Ridges(ABC):
-    """Solutions at all ridges of a grid, from one decomposition of the moments.
-
-    ``eigenvalues`` has the eigenvalues of the system that was decomposed.
+    ``share`` is the weight of one copy over the sum of all weights.
     """
 
-    moments: Moments
-    eigenvalues: np.ndarray
-    grid: np.ndarray
+    Z: Any
+    y: np.ndarray
+    copies: np.ndarray
+    share: np.ndarray
 
-    @abstractmethod
+
+class Path:
+    """Solutions at all ridges of a grid, from one eigendecomposition.
+
+    It is that of the covariance or, while the moments have few rows R, of their products R Rᵀ. With
+    the targets Y of these rows, the solutions are Rᵀ (R Rᵀ + ρ)⁻¹ Y.
+
+    Attributes
+    ----------
+    eigenvalues : array of shape (n_directions,)
+    grid : array of shape (n_grid,)
+        The ridges, in increasing order.
+    """
+
+    def __init__(self, moments: Moments, n_jobs: int | None = 1) -> None:
+        self.moments, self.place, rows = moments, moments.place, moments.rows
+        if rows is None:
+            matrix, right = moments.covariance, moments.cross
+        else:
+            (matrix, _), right = products_of_rows(moments, n_jobs), rows.Y
+        eigenvalues, vectors = self.place.eigh(matrix)
+        if rows is not None and moments.n_constants:  # without the direction of the constant
+            assert moments.share is not None
+            which = np.abs(np.sqrt(moments.share) @ vectors).argmax()
+            eigenvalues, vectors = np.delete(eigenvalues, which), np.delete(vectors, which, axis=1)
+        self.eigenvalues, self.vectors = np.maximum(eigenvalues, 0), vectors
+        self.rotated = self.place.times(right.T, vectors).T
+        self.grid = _grid(moments, eigenvalues)
+        self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
+
     def at(self, ridge: np.ndarray) -> Solution:
         """Return the solution at a ridge of each output."""
+        along = self.rotated * (1 / (self.eigenvalues[:, None] + ridge))
+        coef = self.place.times(along.T, self.vectors.T).T
+        if self.moments.rows is not None:
+            coef = self.moments.rows.Z.T @ coef
+        return with_intercept(self.moments, coef, ridge)
 
-    def best(self, scores: np.ndarray, shared: bool = False) -> Solution:
-        """Return the solution at the least score of each output, or of all together."""
+    def energy(self, ridge: float) -> np.ndarray:
+        """Residual variance plus ρ |β|² at a ridge, shape (n_outputs,)."""
+        squares = self.rotated**2
+        if self.moments.rows is not None:
+            return squares.T @ (ridge / (self.eigenvalues + ridge))
+        return self.moments.y_variance - squares.T @ (1 / (self.eigenvalues + ridge))
+
+    def left_out(self, rows: Iterable[Left]) -> Iterator[WithoutRow]:
+        r"""Yield the solutions at all ridges for rows that are left out one by one.
+
+        .. math:: y_i - f_{-i}(x_i) = \frac{y_i - f_ρ(x_i)}{1 - h_i(ρ)}, \qquad
+            h_i(ρ) = s_i \Big(1 + \sum_j \frac{u_{ij}^2}{λ_j + ρ}\Big)
+
+        where u_i are the centred activations of row i along the eigenvectors. s_i is its weight
+        divided by the sum of all weights. ``rows`` are all rows or a sample, some at a time. They
+        are not needed if the moments have the rows.
+        """
+        moments = self.moments
+        if moments.rows is not None:
+            yield from self._all_rows()
+            return
+        n_outputs, n_grid = self.rotated.shape[1], len(self.grid)
+        effects = (self.rotated[:, :, None] * self.shrunk[:, None]).reshape(len(self.rotated), -1)
+        effects, shrunk, mean, constant = (
+            self.place.put(each)
+            for each in (effects, self.shrunk, moments.z_mean, moments.y_mean[:, None])
+        )
+        for Z, y, copies, share in rows:
+            along = (self.place.put(Z) - mean) @ self.vectors
+            fitted = to_host(along @ effects).reshape(len(y), n_outputs, n_grid)
+            leverage = share[:, None] * (moments.n_constants + to_host(along**2 @ shrunk))
+            errors = y[:, :, None] - fitted - to_host(constant)
+            yield WithoutRow.of(y, errors, 1 - leverage, copies * share)
+
+    def _all_rows(self) -> Iterator[WithoutRow]:
+        """Leave out few rows. With G = (R Rᵀ + ρ)⁻¹, residuals are ρ G Y, and 1 − h = ρ diag G."""
+        moments, kept = self.moments, self.grid * self.shrunk
+        assert moments.rows is not None and moments.share is not None
+        root = np.sqrt(moments.share)[:, None]
+        inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
+        y = moments.rows.Y * inverse + moments.y_mean
+        for rows in row_blocks(len(y), max(1, _NUMBERS // (y.shape[1] * len(self.grid)))):
+            vectors, back = self.vectors[rows], inverse[rows, None]
+            residuals = np.stack([vectors @ (r[:, None] * kept) for r in self.rotated.T], 1) * back
+            yield WithoutRow.of(y[rows], residuals, vectors**2 @ kept, moments.share[rows])
+
+    def best(self, scores: np.ndarray, losses: Losses) -> Solution:
+        """Return the solution at the ridge that the losses choose, of each output or of all."""
         grid, scores = self._worth_trying(scores)
-        which = least(scores.sum(axis=0, keepdims=True) if shared else scores)
+        n_left = len(self.grid) - len(grid)
+        allowed = np.isfinite(scores).any(axis=0) if losses.shared else np.isfinite(scores)
+        which = losses.choose(n_left, allowed)
         ridge = np.broadcast_to(grid[which], len(scores)).copy()
         return self.at(ridge)._replace(grid=grid, scores=scores)
-
-    def freedom_left(self) -> np.ndarray:
-        """Rows minus degrees of freedom at each ridge, intercept included.
-
-        It is a sum of positive terms if they are few.
-        """
-        kept = (self.grid / (self.eigenvalues[:, None] + self.grid)).sum(axis=0)
-        return self.moments.n - self.moments.n_constants - len(self.eigenvalues) + kept
-
-    def _coef(self, solved: np.ndarray) -> np.ndarray:
-        """Coefficients, from the solutions of the system that was decomposed."""
-        return solved
 
     def _worth_trying(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the grid and the scores, without small ridges if no output gains by them.
@@ -131,156 +191,70 @@ class Ridges(ABC):
         return grid, scores
 
 
-class _Eigenvectors(Ridges):
-    """Solutions at all ridges of a grid, from one eigendecomposition."""
+class Losses:
+    """Losses of rows that are left out, at all ridges, of each output or summed if ``shared``.
 
-    def __init__(
-        self, moments: Moments, matrix: Any, right: np.ndarray, place: Place = HOST
-    ) -> None:
-        self.moments, self.place = moments, place
-        eigenvalues, self.vectors = place.eigh(matrix)
-        self.eigenvalues = np.maximum(eigenvalues, 0)
-        self.rotated = place.times(right.T, self.vectors).T
-        self.grid = _grid(moments, eigenvalues)
-        self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
+    The ridge with the least mean loss may owe that to a few rows. Among ridges whose mean is higher
+    by less than half a standard error of the difference, the largest is chosen: a function that
+    varies less, for an error that may as well be smaller [1]_.
 
-    def at(self, ridge: np.ndarray) -> Solution:
-        along = self.rotated * (1 / (self.eigenvalues[:, None] + ridge))
-        solved = self.place.times(along.T, self.vectors.T).T
-        return with_intercept(self.moments, self._coef(solved), ridge)
-
-
-class Path(_Eigenvectors):
-    """Solutions at all ridges of a grid, from the eigenvectors of the covariance."""
-
-    def __init__(self, moments: Moments) -> None:
-        super().__init__(moments, moments.covariance, moments.cross, moments.place)
-
-    def residual(self) -> np.ndarray:
-        """Residual variance at each ridge, shape (n_outputs, n_grid)."""
-        squares = 2 * self.shrunk - self.eigenvalues[:, None] * self.shrunk**2
-        return self.moments.y_variance[:, None] - (self.rotated**2).T @ squares
-
-    def energy(self, ridge: float) -> np.ndarray:
-        """Residual variance plus ρ |β|² at a ridge, shape (n_outputs,)."""
-        return self.moments.y_variance - (self.rotated**2).T @ (1 / (self.eigenvalues + ridge))
-
-
-class Tridiagonal(Ridges):
-    """Solutions at all ridges of a grid, from T = Qᵀ A Q, without eigenvectors.
-
-    The covariance A is overwritten.
+    References
+    ----------
+    .. [1] L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone, "Classification and regression
+       trees", Wadsworth 1984, Section 3.4.3, where it is one standard error.
     """
 
-    def __init__(self, moments: Moments) -> None:
-        self.moments = moments
-        self._reduce(moments.covariance, moments.cross)
+    def __init__(self, shared: bool) -> None:
+        self.shared, self._total = shared, 0.0
+        self._sums: Any = 0.0
+        self._products: Any = 0.0
 
-    def _reduce(self, matrix: np.ndarray, right: np.ndarray) -> None:
-        # The transpose is the same matrix in LAPACK's order, so no copy is needed.
-        self._reflectors, self.diagonal, self.off, self._scales, _ = lapack.dsytrd(
-            matrix.T, lower=1, lwork=64 * len(matrix), overwrite_a=1
-        )
-        eigenvalues = linalg.eigvalsh_tridiagonal(self.diagonal, self.off)
-        self.eigenvalues = np.maximum(eigenvalues, 0)
-        self.grid = _grid(self.moments, eigenvalues)
-        self.rotated = self._rotate(right, "T")
+    def add(self, weight: np.ndarray, losses: np.ndarray) -> None:
+        """Add rows, with losses of shape (n_rows, n_outputs, n_grid), in units near 1."""
+        if self.shared:
+            losses = losses.sum(axis=1, keepdims=True)
+        weighted = weight[:, None, None] * np.minimum(losses, _MOST_LOSS)
+        by_output = weighted.transpose(1, 2, 0)
+        self._total += float(weight.sum())
+        self._sums = self._sums + by_output.sum(axis=2)
+        self._products = self._products + by_output @ by_output.transpose(0, 2, 1)
 
-    def _rotate(self, columns: np.ndarray, transposed: str) -> np.ndarray:
-        """Qᵀ ("T") or Q ("N") times some columns."""
-        size = len(columns)
-        if size == 1:
-            return columns
-        # Reflector i begins below the diagonal, so from the second number on, the same memory has
-        # the layout of a QR factor.
-        shifted = self._reflectors.ravel(order="K")[1 : 1 + size * (size - 1)]
-        shifted = shifted.reshape((size, size - 1), order="F")
-        rest, _, _ = lapack.dormqr(
-            "L", transposed, shifted, self._scales, columns[1:], 64 * columns.shape[1]
-        )
-        return np.concatenate([columns[:1], rest])
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean losses, (n_outputs, n_grid)."""
+        return np.asarray(self._sums / self._total)
 
-    def _along(self, ridge: float) -> np.ndarray:
-        """(T + ρ)⁻¹ Qᵀ c for the right side c, the covariances with the targets."""
-        if not len(self.off):
-            return self.rotated / (self.diagonal + ridge)
-        *_, found, failed = lapack.dptsv(self.diagonal + ridge, self.off, self.rotated)
-        if failed:
-            raise linalg.LinAlgError(
-                f"the covariance of the activations plus {ridge:g} is not positive definite to "
-                "working precision. Remedy: dtype='float64', or activations of moderate size."
-            )
-        return found
-
-    def residual(self) -> np.ndarray:
-        """Residual variance at each ridge, shape (n_outputs, n_grid)."""
-        explained = []
-        for ridge in self.grid:
-            x = self._along(ridge)
-            explained.append((x * self.rotated).sum(axis=0) + ridge * (x**2).sum(axis=0))
-        return self.moments.y_variance[:, None] - np.transpose(explained)
-
-    def energy(self, ridge: float) -> np.ndarray:
-        """Residual variance plus ρ |β|² at a ridge, shape (n_outputs,)."""
-        return self.moments.y_variance - (self._along(ridge) * self.rotated).sum(axis=0)
-
-    def at(self, ridge: np.ndarray) -> Solution:
-        along = np.empty_like(self.rotated)
-        for one in np.unique(ridge):
-            along[:, ridge == one] = self._along(one)[:, ridge == one]
-        return with_intercept(self.moments, self._coef(self._rotate(along, "N")), ridge)
+    def choose(self, first: int, allowed: np.ndarray) -> np.ndarray:
+        """Return the numbers of the chosen ridges in the grid that begins at ``first``."""
+        mean, products = self.mean[:, first:], self._products[:, first:, first:]
+        known = np.where(allowed, mean, np.inf)
+        best, outputs = known.argmin(axis=1), np.arange(len(mean))
+        squares = np.diagonal(products, axis1=1, axis2=2)
+        square = squares + squares[outputs, best, None] - 2 * products[outputs, best]
+        slack = _SLACK * np.sqrt(np.maximum(square, 0)) / self._total
+        as_good = known <= known[outputs, best, None] + slack
+        return as_good.shape[1] - 1 - as_good[:, ::-1].argmax(axis=1)
 
 
-class _OfRows(Tridiagonal):
-    """Solutions at all ridges of a grid, from T = Qᵀ R Rᵀ Q, for A = Rᵀ R with few rows R.
+class WithoutRow(NamedTuple):
+    """Rows with the decision values of solutions without the row, at all ridges.
 
-    With the targets y of the rows, c = Rᵀ y and (A + ρ)⁻¹ c = Rᵀ (R Rᵀ + ρ)⁻¹ y.
+    Targets (n_rows, n_outputs), decisions (n_rows, n_outputs, n_grid) and weights (n_rows,). A
+    decision value is infinite where only the row itself tells it.
     """
 
-    def __init__(self, moments: Moments, n_jobs: int | None) -> None:
-        assert moments.rows is not None
-        self.moments, self._rows = moments, moments.rows.Z
-        self._reduce(inner_products(self._rows, n_jobs), moments.rows.Y)
+    targets: np.ndarray
+    decisions: np.ndarray
+    weight: np.ndarray
 
-    def residual(self) -> np.ndarray:
-        squares = [ridge**2 * (self._along(ridge) ** 2).sum(axis=0) for ridge in self.grid]
-        return np.transpose(squares)
-
-    def energy(self, ridge: float) -> np.ndarray:
-        return ridge * (self._along(ridge) * self.rotated).sum(axis=0)
-
-    def _coef(self, solved: np.ndarray) -> np.ndarray:
-        return self._rows.T @ solved
-
-
-class FewRows(_Eigenvectors):
-    """Solutions at all ridges of a grid, from the eigenvectors of R Rᵀ, for few rows R.
-
-    Let G = (R Rᵀ + ρ)⁻¹, and Y the targets times the roots of shares. The residuals are ρ G Y. With
-    the leverages h, 1 − h = ρ diag G, without the part of the constant.
-    """
-
-    def __init__(self, moments: Moments, n_jobs: int | None) -> None:
-        assert moments.rows is not None
-        self._rows = moments.rows.Z
-        products, self._constant = products_of_rows(moments, n_jobs)
-        super().__init__(moments, products, moments.rows.Y)
-
-    def left_out(self) -> np.ndarray:
-        """Mean square leave-one-out errors, shape (n_outputs, n_grid)."""
-        moments, kept = self.moments, self.grid * self.shrunk
-        assert moments.share is not None
-        of_constant = self.grid / (self._constant + self.grid)
-        left = self.vectors**2 @ kept - np.outer(moments.share, of_constant)
-        scores = np.empty((self.rotated.shape[1], len(self.grid)))
-        for output, rotated in enumerate(self.rotated.T):
-            residual = self.vectors @ (rotated[:, None] * kept)
-            error = np.divide(residual, left, out=np.full_like(left, np.inf), where=left > 0)
-            scores[output] = (error**2).sum(axis=0)
-        return scores
-
-    def _coef(self, solved: np.ndarray) -> np.ndarray:
-        return self._rows.T @ solved
+    @classmethod
+    def of(
+        cls, y: np.ndarray, residuals: np.ndarray, left: np.ndarray, weight: np.ndarray
+    ) -> WithoutRow:
+        """Return rows with residuals (n_rows, n_outputs, n_grid) and 1 − h (n_rows, n_grid)."""
+        left = left[:, None]
+        errors = np.divide(residuals, left, out=np.full_like(residuals, np.inf), where=left > 0)
+        return cls(y, y[:, :, None] - errors, weight)
 
 
 def products_of_rows(moments: Moments, n_jobs: int | None) -> tuple[np.ndarray, float]:

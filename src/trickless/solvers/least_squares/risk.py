@@ -31,6 +31,8 @@ Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
 _STALLED, _ROUNDING = 1e-10, 1e-15
 #: If rounding stops the descent, the risk may be this share above its minimum without a warning.
 _GAIN = 1e-3
+#: Iterations and tolerance of a minimum from which alpha is chosen.
+_ROUGH_ITER, _ROUGH_TOL = 100, 1e-3
 
 #: The largest decision value of a constant, and the least curvature of an output beside others.
 _FARTHEST, _LEAST = 30.0, 1e-9
@@ -161,6 +163,35 @@ def minimise(
     if trouble:
         warn(f"{owner}: {trouble}", ConvergenceWarning)
     return solution
+
+
+def best_constant(
+    blocks: Blocks,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    loss: Loss,
+    moments: Moments,
+) -> np.ndarray:
+    """Return the decision values of the best constant, shape (n_outputs,)."""
+    ridge = np.zeros(targets.shape[1])
+    return Risk(blocks, targets, weight, ridge, moments).constant(loss).offset
+
+
+def minimise_roughly(
+    blocks: Blocks,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    loss: Loss,
+    ridge: np.ndarray,
+    moments: Moments,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return coefficients of nearly the least risk, and their decision values at all rows."""
+    risk = Risk(blocks, targets, weight, ridge, moments)
+    solution, _ = _minimise_freely(risk, loss, _ROUGH_ITER, _ROUGH_TOL)
+    f = np.empty(targets.shape)
+    for rows, Z in blocks():
+        f[rows] = to_host(Z @ matching(Z, solution.coef))
+    return solution.coef, f + solution.intercept
 
 
 def _minimise(

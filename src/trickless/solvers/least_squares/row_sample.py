@@ -25,7 +25,7 @@ from trickless.arrays.stated import Stated, check_array, check_is
 from trickless.solvers.outputs import NewOutputs
 
 #: The most rows; the most numbers in rows that are dense; and how many rows are kept in any case.
-_ROWS, _NUMBERS, _LEAST = 2048, 2**23, 256
+ROWS, _NUMBERS, _LEAST = 2048, 2**23, 256
 #: Weights are equal up to this share.
 _SAME = 1e-9
 
@@ -234,7 +234,7 @@ class RowSample(Stated):
 
         ``sums`` are copies, weights and what is left after fading.
         """
-        most = _ROWS
+        most = ROWS
         if not scipy.sparse.issparse(X):
             most = min(most, max(_LEAST, _NUMBERS // max(1, X.shape[1])))
         keys, first, where = np.unique(keys, return_index=True, return_inverse=True)

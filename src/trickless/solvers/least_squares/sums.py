@@ -10,7 +10,7 @@ over them. They are for thousands of columns, leave-one-out errors, and losses o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -30,19 +30,24 @@ from trickless.solvers.least_squares.evidence import solve_by_evidence
 from trickless.solvers.least_squares.following import Following
 from trickless.solvers.least_squares.gaussian_answers import GaussianAnswers
 from trickless.solvers.least_squares.passes import Grid, Pilot, solve_in_passes
-from trickless.solvers.least_squares.paths import Solution
-from trickless.solvers.least_squares.problem import Problem, check_alpha
+from trickless.solvers.least_squares.paths import Left, Solution
+from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.ridge import (
     solve,
-    solve_by_gcv,
-    solve_by_loo,
+    solve_by_left_out,
     solve_within,
     wants_less,
     warn_of_end,
 )
-from trickless.solvers.least_squares.risk import Blocks, minimise
+from trickless.solvers.least_squares.risk import (
+    Blocks,
+    best_constant,
+    minimise,
+    minimise_roughly,
+)
 from trickless.solvers.least_squares.row_sample import Arrival, RowSample, keys_of
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
+from trickless.solvers.least_squares.working import choose_ridge
 from trickless.solvers.losses import Loss
 from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.progress import ignore
@@ -52,9 +57,6 @@ from trickless.solvers.progress import ignore
 PASSES_ABOVE, REEVALUATED_ABOVE = 6144, 16384
 #: Rows, and activations, up to which it is solved directly, by a matrix of rows.
 FEW_ROWS, FEW_ACTIVATIONS = 2048, 2**25
-#: Effective rows for each column above which generalised cross-validation may take leverages to be
-#: in proportion to weights. If all weights are equal, one row for each column is enough.
-_ROWS_PER_COLUMN = 10
 #: The least sum of weights that is divided by, whose square is far from the least number.
 _LEAST_WEIGHT = 1e-60
 #: Columns on which the solver in passes first looks for alpha; the most rows of its preconditioner.
@@ -185,14 +187,13 @@ class Sums(Following, GaussianAnswers):
         """Return the solution for the rows so far, computed at the first call."""
         solution = self._solution
         if solution is None:
-            check_alpha(problem.owner, problem.alpha)
             moments = self._moments(problem)
             with linear_algebra(problem.n_jobs, moments.n_products):
                 if problem.alpha == "evidence":
                     solution = solve_by_evidence(moments, problem.n_jobs)
                     _warn_of_least(problem, solution, moments)
                 elif isinstance(problem.alpha, str):
-                    solution = self._solve_by_cross_validation(moments, problem)
+                    solution = self._solve_by_left_out(moments, problem)
                     _warn_of_end(problem, solution, moments)
                 else:
                     solution = self._solve_at(moments, problem)
@@ -238,7 +239,7 @@ class Sums(Following, GaussianAnswers):
     ) -> bool:
         """Return whether least squares is solved in passes over the rows, not from statistics."""
         why_not = {
-            "alpha": (problem.alpha, problem.alpha not in ("loo", "evidence", 0)),
+            "alpha": (problem.alpha, problem.alpha not in ("evidence", 0)),
             "weight_bound": (problem.weight_bound, problem.weight_bound is None),
             "loss": (loss, loss == "squared_error"),
         }
@@ -329,35 +330,20 @@ class Sums(Following, GaussianAnswers):
             self._solution = solve_in_passes(blocks, targets, weight, ridge, chosen, rng, problem)
         self._sample = RowSample.of(X, targets, weight, self.stream.seed)
 
-    def leave_one_out(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, problem: Problem
-    ) -> None:
-        """Solve least squares at the alpha with the least leave-one-out error."""
-        moments = self._moments(problem)
-        copies = np.ones(len(targets))
-        weight = copies if weight is None else weight
-        rows = self._each(X, targets, copies, weight / weight.sum(), problem)
-        solution = solve_by_loo(moments, rows, problem.n_jobs, self._shares_ridge(moments, problem))
-        _warn_of_end(problem, solution, moments)
-        self._solution = self._bounded_by_weight(solution, problem)
+    def _solve_by_left_out(self, moments: Moments, problem: Problem) -> Solution:
+        """Return the solution at the alpha that rows which are left out choose.
 
-    def _solve_by_cross_validation(self, moments: Moments, problem: Problem) -> Solution:
-        """Return the solution at the alpha that cross-validation chooses.
-
-        Generalised cross-validation takes all rows to have the mean leverage, in proportion to
-        their weights. With few rows for each column that is far from true, and with different
-        weights even sooner. Then rows are left out one by one instead: all rows, while they are
-        kept, or a sample of them.
+        These are all rows, while they are kept, or a sample of them. Classes have one alpha.
         """
-        few = _ROWS_PER_COLUMN if moments.weights_differ else 1
-        if moments.n > few * self.n_columns:
-            return solve_by_gcv(moments, problem.n_jobs)
-        shared = self._shares_ridge(moments, problem)
-        return solve_by_loo(moments, self._sampled(problem), problem.n_jobs, shared)
-
-    def _shares_ridge(self, moments: Moments, problem: Problem) -> bool:
-        """Return whether all classes have one ridge, as too few rows are in each to choose by."""
-        return problem.classifies and moments.n <= self.n_columns
+        rows: Iterable[Left] = () if moments.rows is not None else self._sampled(problem)
+        sample = self.statistics.sample if self.statistics is not None else None
+        if moments.rows is None and (sample is None or not sample.weight.any()):
+            raise InvalidValueError(
+                f"{problem.owner}: alpha='auto' needs rows to leave out, and none of those that the "
+                "model has kept is left after forget",
+                "a number for alpha, or call fit again",
+            )
+        return solve_by_left_out(moments, rows, problem.n_jobs, problem.classifies)
 
     def minimise(
         self,
@@ -368,29 +354,28 @@ class Sums(Following, GaussianAnswers):
         problem: Problem,
         advance: Callable[[int], object] = ignore,
     ) -> None:
-        """Minimise the risk of another loss.
+        """Minimise the risk of another loss, with alpha chosen by rows that are left out."""
+        blocks, moments = self._passes(X, problem.cache_bytes, problem, advance), self._moments(problem)
+        how = problem.max_iter, problem.tol, problem.owner, self._bound(problem)
+        n_outputs = targets.shape[1]
 
-        An alpha that is chosen for the squared loss, whose curvature is 1, is multiplied by the
-        curvature of the loss, if that is smaller.
-        """
-        moments, squared = self._moments(problem), self.solution(problem)
-        factor = min(loss.curvature, 1.0) if isinstance(problem.alpha, str) else 1.0
+        def rough(ridge: float) -> tuple[np.ndarray, np.ndarray]:
+            ridges = np.full(n_outputs, ridge)
+            return minimise_roughly(blocks, targets, weight, loss, ridges, moments)
+
         with self._dependent_columns(problem):
-            least = minimise(
-                self._passes(X, problem.cache_bytes, problem, advance),
-                targets,
-                weight,
-                loss,
-                squared.ridge * factor,
-                moments,
-                problem.max_iter,
-                problem.tol,
-                problem.owner,
-                self._bound(problem),
-                squared.coef,
-            )
-        grid = None if squared.grid is None else squared.grid * factor
-        self._solution, self._network = least._replace(grid=grid, scores=squared.scores), None
+            if isinstance(problem.alpha, str):
+                start = best_constant(blocks, targets, weight, loss, moments)
+                chosen = choose_ridge(self, X, targets, weight, loss, problem, start, rough)
+                ridge, begin = chosen.ridge, chosen.coef
+            else:
+                chosen, ridge = None, problem.alpha * self.n_neurons
+                begin = self.solution(problem).coef
+            ridges = np.full(n_outputs, ridge)
+            least = minimise(blocks, targets, weight, loss, ridges, moments, *how, begin)
+        if chosen is not None:
+            least = least._replace(grid=chosen.grid, scores=chosen.scores)
+        self._solution, self._network = least, None
 
 
 def _warn_of_end(problem: Problem, solution: Solution, moments: Moments) -> None:
