@@ -17,6 +17,7 @@ from sklearn.linear_model import (
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
+import naive
 from cases import inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
 from trickless.neurons import (
@@ -105,9 +106,11 @@ def test_weights_of_rows_count_as_in_ridge():
 
 
 def test_alpha_is_chosen_as_by_ridge_cv():
-    ours = KitchenSinksRegressor(GAUSSIAN, alpha="loo", **SAME).fit(X, Y)
-    ridge = RidgeCV(alphas=N * ours.cv_alphas_).fit(Z, Y)
-    assert ours.alpha_ == pytest.approx(ridge.alpha_ / N)
+    ours = KitchenSinksRegressor(GAUSSIAN, **SAME).fit(X, Y)
+    ridge = RidgeCV(alphas=N * ours.cv_alphas_, store_cv_results=True).fit(Z, Y)
+    squares = ridge.cv_results_.reshape(N, -1)
+    np.testing.assert_allclose(ours.cv_values_[0], squares.mean(axis=0), rtol=1e-3)
+    assert ours.alpha_ == ours.cv_alphas_[naive.chosen(squares, np.ones(N))]
 
 
 @pytest.mark.parametrize(

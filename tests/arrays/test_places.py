@@ -93,7 +93,6 @@ def test_every_family_works_on_a_device(learner, family):
     "options",
     [
         {"alpha": 1e-4},
-        {"alpha": "loo"},
         {"alpha": "auto"},
         {"search": {"neurons__length_scale": [0.5, 2.0]}},
         {"weight_bound": 3.0, "alpha": 1e-3},

@@ -209,7 +209,6 @@ def test_a_loaded_model_warm_starts_like_the_original(learner, again):
 
 OPTIONS = {
     "KitchenSinks": [
-        {"alpha": "loo"},
         {"solver": "iterative"},
         {"search": {"neurons__length_scale": [1.0, 2.0]}, "neurons": Gaussian()},
         {"weight_bound": 5.0, "fit_intercept": False},

@@ -61,7 +61,7 @@ def test_a_factor_of_all_weights_changes_nothing(model, factor):
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("alpha", ["auto", "loo", 1e-4])
+@pytest.mark.parametrize("alpha", ["auto", 1e-4])
 def test_a_factor_of_all_weights_changes_no_choice_and_no_error_bar(alpha):
     X, y = make_friedman1(400, noise=1, random_state=0)
     X = scale(X)
@@ -76,19 +76,6 @@ def test_a_factor_of_all_weights_changes_no_choice_and_no_error_bar(alpha):
             weighted.predict(X, return_std=True), plain.predict(X, return_std=True), strict=True
         ):
             np.testing.assert_allclose(a, b, rtol=1e-5)
-
-
-@pytest.mark.parametrize("rows", [200, 4000])  # fewer rows than columns, and more than a sample has
-def test_alpha_is_as_good_as_by_leaving_out_every_row(rows):
-    """Under weights spread over two decades, the error on other rows is at most 2 % larger."""
-    X, y = make_friedman1(rows + 2000, noise=1, random_state=0)
-    X, weight = scale(X), 10 ** np.random.default_rng(1).uniform(-2, 0, rows)
-    errors = {}
-    for alpha in ("auto", "loo"):
-        model = KitchenSinksRegressor(n_neurons=300, alpha=alpha, random_state=0)
-        model.fit(X[:rows], y[:rows], weight)
-        errors[alpha] = ((model.predict(X[rows:]) - y[rows:]) ** 2).mean()
-    assert errors["auto"] <= 1.02 * errors["loo"]
 
 
 @pytest.mark.parametrize("name", IMBALANCED)

@@ -22,7 +22,7 @@ FAMILIES = [Gaussian(), Matern(0.1), Matern(1.5), Laplace1(), Landmarks(), "stum
 
 MODELS = [
     *(KitchenSinksRegressor(family, 60) for family in FAMILIES),
-    KitchenSinksRegressor(Matern(0.5), 60, alpha="loo"),
+    KitchenSinksRegressor(Matern(0.5), 60, alpha="auto"),
     KitchenSinksRegressor(Matern(0.5), 60, alpha=1e-4, solver="iterative"),
     *(
         DoublyStochasticRegressor(family, 30 if family == "trees" else 80, loss=loss)

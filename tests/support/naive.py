@@ -18,13 +18,23 @@ def ridge(Z, Y, weight, ridge):
     return solution[:-1], solution[-1]
 
 
-def gcv(Z, Y, ridge_):
-    """Generalised cross-validation from the hat matrix itself."""
-    n = len(Z)
-    Zc = Z - Z.mean(0)
-    hat = Zc @ np.linalg.solve(Zc.T @ Zc + n * ridge_ * np.eye(Z.shape[1]), Zc.T) + 1 / n
-    residual = Y - hat @ Y
-    return (residual**2).sum() / n / (1 - np.trace(hat) / n) ** 2
+def left_out_errors(Z, y, weight, ridge_):
+    """Errors of ridge regression without each row; the penalty stays relative to all rows."""
+    share, errors = weight / weight.sum(), np.empty(len(y))
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        grown = ridge_ / share[rest].sum()
+        coef, intercept = ridge(Z[rest], y[rest, None], share[rest], grown)
+        errors[i] = y[i] - Z[i] @ coef[:, 0] - intercept[0]
+    return errors
+
+
+def chosen(losses, weight):
+    """Number of the last ridge within half a standard error of the least mean: (n_rows, n_grid)."""
+    share = weight / weight.sum()
+    above = losses - losses[:, [np.argmin(share @ losses)]]
+    error = np.sqrt(((share[:, None] * above) ** 2).sum(axis=0))
+    return np.flatnonzero(share @ above <= 0.5 * error).max()
 
 
 def doubly_stochastic(batches, blocks, psi, slope, gammas, alpha):

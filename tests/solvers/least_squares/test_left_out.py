@@ -5,7 +5,8 @@ import pytest
 
 import naive
 from trickless.solvers.least_squares.left_out import leave_out
-from trickless.solvers.least_squares.ridge import Left, solve_by_loo
+from trickless.solvers.least_squares.paths import Left
+from trickless.solvers.least_squares.ridge import solve_by_left_out
 from trickless.solvers.least_squares.statistics import Statistics
 
 
@@ -35,7 +36,7 @@ def test_rows_left_out_are_those_of_fits_without_them(n):
     Z, Y, weight = problem(n)
     share = weight / weight.sum()
     rows = Left(Z, Y, np.ones(n), share)
-    solution = solve_by_loo(moments_of(Z, Y, weight), [rows])
+    solution = solve_by_left_out(moments_of(Z, Y, weight), [rows])
     found = leave_out(moments_of(Z, Y, weight), solution, [rows])
     assert (moments_of(Z, Y, weight).rows is None) == (n > 12)
     np.testing.assert_allclose(found.targets, Y, rtol=1e-12)
@@ -44,7 +45,8 @@ def test_rows_left_out_are_those_of_fits_without_them(n):
         expected = [without(i, Z, Y, weight, ridge)[output] for i in range(n)]
         np.testing.assert_allclose(found.decisions[:, output], expected, rtol=1e-8)
         score = share @ (Y[:, output] - expected) ** 2
-        assert solution.scores[output].min() == pytest.approx(score, rel=1e-8)
+        which = list(solution.grid).index(ridge)
+        assert solution.scores[output][which] == pytest.approx(score, rel=1e-8)
         errors = Y[:, output] - found.decisions[:, output]
         noise = share @ (found.left[:, output] * errors**2)
         assert found.noise_variance()[output] == pytest.approx(noise)
@@ -57,13 +59,14 @@ def test_outputs_may_share_the_ridge_with_the_least_sum_of_errors(n):
     Y = np.where(np.arange(n)[:, None] % 4 == np.arange(4), 1.0, -1.0)
     Z[:, 0] += 5 * Y[:, 0]  # the first output is easy
     rows = Left(Z, Y, weight, weight / n)
-    apart = solve_by_loo(moments_of(Z, Y, weight), [rows])
-    found = solve_by_loo(moments_of(Z, Y, weight), [rows], shared=True)
+    apart = solve_by_left_out(moments_of(Z, Y, weight), [rows])
+    found = solve_by_left_out(moments_of(Z, Y, weight), [rows], shared=True)
     assert len(set(apart.ridge)) > 1 == len(set(found.ridge))
     np.testing.assert_allclose(found.scores, apart.scores)
     ridge = found.ridge[0]
     errors = [Y[i] - without(i, Z, Y, weight, ridge) for i in range(n)]
-    assert found.scores.sum(axis=0).min() == pytest.approx(np.square(errors).sum() / n)
+    which = list(found.grid).index(ridge)
+    assert found.scores.sum(axis=0)[which] == pytest.approx(np.square(errors).sum() / n)
     coef, intercept = naive.ridge(Z, Y, weight, ridge)
     np.testing.assert_allclose(Z @ found.coef + found.intercept, Z @ coef + intercept)
 
@@ -78,9 +81,9 @@ def test_copies_are_left_out_one_by_one(n):
     each = Left(Z[repeat], Y[repeat], np.ones(len(repeat)), weight[repeat] / total)
     counted = Left(Z, Y, copies, weight / total)
     if moments.rows is None:
-        a, b = (solve_by_loo(moments, [rows]).scores for rows in (each, counted))
+        a, b = (solve_by_left_out(moments, [rows]).scores for rows in (each, counted))
         np.testing.assert_allclose(a, b, rtol=1e-10)
-        solution = solve_by_loo(moments, [each])
+        solution = solve_by_left_out(moments, [each])
         moments = moments_of(Z[repeat], Y[repeat], weight[repeat])
         a, b = (leave_out(moments, solution, [rows]) for rows in (each, counted))
         np.testing.assert_allclose(a.decisions, b.decisions[repeat], rtol=1e-10)
@@ -97,7 +100,7 @@ def test_noise_is_found_under_any_weights(fit_intercept):
         Y = Z @ np.ones((12, 1)) + 2 * rng.standard_normal((60, 1))
         moments = moments_of(Z, Y, weight, fit_intercept)
         rows = Left(Z, Y, np.ones(60), weight / weight.sum())
-        solution = solve_by_loo(moments, [rows])._replace(ridge=np.array([1e-9]))
+        solution = solve_by_left_out(moments, [rows])._replace(ridge=np.array([1e-9]))
         moments = moments_of(Z, Y, weight, fit_intercept)
         root = np.sqrt(weight)[:, None]
         design = np.hstack([Z, np.ones((60, 1))]) if fit_intercept else Z
@@ -112,7 +115,7 @@ def test_noise_is_found_under_any_weights(fit_intercept):
 def test_a_row_that_alone_tells_its_value_has_the_mean():
     Z, Y, weight = np.eye(2), np.array([[1.0], [3.0]]), np.ones(2)
     moments = moments_of(Z[:1], Y[:1], weight[:1])
-    solution = solve_by_loo(moments, [Left(Z[:1], Y[:1], np.ones(1), np.ones(1))])
+    solution = solve_by_left_out(moments, [Left(Z[:1], Y[:1], np.ones(1), np.ones(1))])
     moments = moments_of(Z[:1], Y[:1], weight[:1])
     found = leave_out(moments, solution, [])
     np.testing.assert_allclose(found.decisions, [[1.0]])

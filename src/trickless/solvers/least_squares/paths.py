@@ -99,13 +99,13 @@ class Path:
         else:
             (matrix, _), right = products_of_rows(moments, n_jobs), rows.Y
         eigenvalues, vectors = self.place.eigh(matrix)
+        self.grid = _grid(moments, eigenvalues)
         if rows is not None and moments.n_constants:  # without the direction of the constant
             assert moments.share is not None
             which = np.abs(np.sqrt(moments.share) @ vectors).argmax()
             eigenvalues, vectors = np.delete(eigenvalues, which), np.delete(vectors, which, axis=1)
         self.eigenvalues, self.vectors = np.maximum(eigenvalues, 0), vectors
         self.rotated = self.place.times(right.T, vectors).T
-        self.grid = _grid(moments, eigenvalues)
         self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
 
     def at(self, ridge: np.ndarray) -> Solution:

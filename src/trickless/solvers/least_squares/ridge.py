@@ -127,7 +127,7 @@ def wants_less(solution: Solution, moments: Moments) -> np.ndarray:
         return np.zeros(len(scores), dtype=bool)
     falls = scores[:, 0] < _FALLS * scores[:, GRID_PER_DECADE]
     little = (_ACCURATE * variance < scores[:, 0]) & (scores[:, 0] < _PROMISING * variance)
-    return (solution.ridge == grid[0]) & falls & little
+    return (scores.argmin(axis=1) == 0) & falls & little
 
 
 def warn_of_end(owner: str, what: str, remedy: str) -> None:
