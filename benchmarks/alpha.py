@@ -1,8 +1,8 @@
 """How well Kitchen Sinks chooses alpha: the error at its choice beside that at the best alpha.
 
 Targets are sin(1.5 x₀) + x₁ plus noise, or classes whose log odds are 1.5 x₀ + sin(2 x₁) plus a
-constant. For numbers, the error is that of the function on 10,000 new rows; where there is no noise,
-its root; for classes, it is the log loss. The best alpha is the one of least error on the grid from
+constant. For numbers, the error is that of the function on 10,000 new rows; without noise, its
+root; for classes, it is the log loss. The best alpha is the one of least error on the grid from
 which alpha is chosen, for the same neurons, or on a grid of half decades for classes. It knows the
 new rows, so that no choice can have a ratio below 1.
 

@@ -229,7 +229,7 @@ def moves(monkeypatch):
 @pytest.mark.parametrize("learner", WORKING, ids=name_of)
 def test_only_thin_matrices_leave_the_device(learner, monkeypatch):
     n_rows, n_features = 2000, 6
-    monkeypatch.setattr("trickless.solvers.least_squares.row_sample._ROWS", 256)
+    monkeypatch.setattr("trickless.solvers.least_squares.row_sample.ROWS", 256)
     X, y = problem(learner, n_rows, n_features)
     neurons = Gaussian(length_scale=2.0)  # which looks at no rows
     model = make(learner, neurons=neurons, alpha=1e-3, n_neurons=512)

@@ -119,7 +119,7 @@ def test_weights_of_several_blocks_are_moved_together():
 @pytest.mark.parametrize("learner", [KitchenSinksRegressor(), KitchenSinksClassifier()])
 def test_a_panel_of_kitchen_sinks_does_not_wait(learner, monkeypatch):
     monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES_ON_DEVICE", 0)  # 256 rows
-    monkeypatch.setattr("trickless.solvers.least_squares.row_sample._ROWS", 100)
+    monkeypatch.setattr("trickless.solvers.least_squares.row_sample.ROWS", 100)
     few, many = {"rows": 512}, {"rows": 2560}
     more = difference(learner, few, many, n_neurons=60, alpha=1e-3)
     assert more["waits"] == more["to_host"] == 0

@@ -2,9 +2,9 @@
 
 This is automatic relevance determination (Neal, Bayesian learning for neural networks, 1996). Each
 feature has its own length scale, and a feature that does not matter ends with a large one. The
-length scales minimise the squared error of ridge regression on Gaussian neurons at rows that are left
-out one by one, by gradient descent. Any family may use the result in its own way. Gaussian neurons are
-used whatever the family, because activations with kinks have no gradient.
+length scales minimise the squared error of ridge regression on Gaussian neurons at rows that are
+left out one by one, by gradient descent. Any family may use the result in its own way. Gaussian
+neurons are used whatever the family, because activations with kinks have no gradient.
 """
 
 from __future__ import annotations
@@ -150,8 +150,8 @@ class _Fit:
 def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | None:
     r"""Compute the gradient of the log score in the logarithms of 1 / length scale.
 
-    Z are the centred activations of rows whose weights s sum to 1, and Ω = diag(s). Their covariance
-    is Σ = ZᵀΩZ. With the ridge ρ and M = (Σ + ρ)⁻¹, the coefficients are B = MZᵀΩY. R = Y − ZB are
+    Z are the centred activations of rows whose weights s sum to 1, and Ω = diag(s). Their
+    covariance is Σ = ZᵀΩZ. With the ridge ρ and M = (Σ + ρ)⁻¹, the coefficients are B = MZᵀΩY. R = Y − ZB are
     the residuals of outputs of variance 1, and h the leverages:
 
     .. math:: S = \sum_{io} s_i e_{io}^2, \quad e_{io} = \frac{r_{io}}{1 - h_i}, \quad

@@ -10,7 +10,7 @@ from trickless.solvers.least_squares.row_sample import RowSample
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    monkeypatch.setattr(trickless.solvers.least_squares.row_sample, "_ROWS", 40)
+    monkeypatch.setattr(trickless.solvers.least_squares.row_sample, "ROWS", 40)
 
 
 def problem(n=500, dtype="float32"):

@@ -6,10 +6,10 @@ problem is preconditioned by the covariance of m of the rows, as in [1]_. That c
 ridge is inverted through the m × m matrix of inner products of these rows.
 
 A ridge that is not given is first chosen for some of the columns, by rows that are left out. That
-bounds the ridges for all columns. For several of these, least squares is solved approximately in the
-same passes, and generalised cross-validation chooses among them. It needs only the degrees of
-freedom, which random signs as additional targets estimate [2]_. The best ridge is then solved to the
-given tolerance.
+bounds the ridges for all columns. For several of these, least squares is solved approximately in
+the same passes, and generalised cross-validation chooses among them. It needs only the degrees of
+freedom, which random signs as additional targets estimate [2]_. The best ridge is then solved to
+the given tolerance.
 
 References
 ----------

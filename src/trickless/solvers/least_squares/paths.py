@@ -1,7 +1,7 @@
 """Solutions of ridge regression along a path of ridges, from one decomposition of the moments.
 
-The eigenvalues and eigenvectors of the centred Gram matrix give the solution at every ridge, and what
-each of these solutions would be at a row that had been left out.
+The eigenvalues and eigenvectors of the centred Gram matrix give the solution at every ridge, and
+what each of these solutions would be at a row that had been left out.
 """
 
 from __future__ import annotations

@@ -20,4 +20,3 @@ class Problem(NamedTuple):
     tol: float
     n_jobs: int | None
     cache_bytes: int
-

@@ -117,17 +117,21 @@ def squared_errors(
 def wants_less(solution: Solution, moments: Moments) -> np.ndarray:
     """Return whether ridges below rounding errors would predict each output better.
 
-    That may be so for targets with little noise. The score must still fall by a fifth in the last
-    decade. Its root must be above a thousandth of the standard deviation, and below a tenth.
+    That may be so for targets with little noise. The least score must be in the last decade, since
+    rounding may lift those after it, and lower by a fifth than a decade before. Its root must be
+    above a thousandth of the standard deviation, and below a tenth.
     """
     grid, scores, variance = solution.grid, solution.scores, moments.y_variance
     assert grid is not None and scores is not None
     lowest = max(LOWEST * moments.mean_square, moments.least_ridge)
     if len(grid) <= GRID_PER_DECADE or grid[0] > 2 * lowest:
         return np.zeros(len(scores), dtype=bool)
-    falls = scores[:, 0] < _FALLS * scores[:, GRID_PER_DECADE]
-    little = (_ACCURATE * variance < scores[:, 0]) & (scores[:, 0] < _PROMISING * variance)
-    return (scores.argmin(axis=1) == 0) & falls & little
+    best, outputs = scores.argmin(axis=1), np.arange(len(scores))
+    before = np.minimum(best + GRID_PER_DECADE, len(grid) - 1)
+    falls = scores[outputs, best] < _FALLS * scores[outputs, before]
+    score = scores[outputs, best]
+    little = (_ACCURATE * variance < score) & (score < _PROMISING * variance)
+    return (best < GRID_PER_DECADE) & falls & little
 
 
 def warn_of_end(owner: str, what: str, remedy: str) -> None:

@@ -339,8 +339,8 @@ class Sums(Following, GaussianAnswers):
         sample = self.statistics.sample if self.statistics is not None else None
         if moments.rows is None and (sample is None or not sample.weight.any()):
             raise InvalidValueError(
-                f"{problem.owner}: alpha='auto' needs rows to leave out, and none of those that the "
-                "model has kept is left after forget",
+                f"{problem.owner}: alpha='auto' needs rows to leave out, and none of those "
+                "that the model has kept is left after forget",
                 "a number for alpha, or call fit again",
             )
         return solve_by_left_out(moments, rows, problem.n_jobs, problem.classifies)
@@ -355,7 +355,10 @@ class Sums(Following, GaussianAnswers):
         advance: Callable[[int], object] = ignore,
     ) -> None:
         """Minimise the risk of another loss, with alpha chosen by rows that are left out."""
-        blocks, moments = self._passes(X, problem.cache_bytes, problem, advance), self._moments(problem)
+        blocks, moments = (
+            self._passes(X, problem.cache_bytes, problem, advance),
+            self._moments(problem),
+        )
         how = problem.max_iter, problem.tol, problem.owner, self._bound(problem)
         n_outputs = targets.shape[1]
 

@@ -1,7 +1,7 @@
 r"""Other losses than the squared: alpha by what the loss is at rows that are left out.
 
 Near decision values f, the risk is a weighted mean of squares. The working response of a row is
-z = f − l′(f) / h, and its weight is the curvature h of the loss, which is the mean over outputs. One
+z = f − l′(f) / h, and its weight is the curvature h of the loss, a mean over outputs. One
 decomposition gives the solutions of this problem at all alphas, and what they are at a row that is
 left out. There the loss itself counts, never the square: alpha is where its mean is least. The
 risk is minimised at that alpha, and both are repeated at the minimiser until alpha stays, which is
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.places import place_of, to_host
+from trickless.arrays.places import place_of
 from trickless.arrays.threads import linear_algebra
 from trickless.solvers.least_squares.paths import Left, Losses, Path
 from trickless.solvers.least_squares.row_sample import ROWS, keys_of
@@ -77,7 +77,7 @@ class LeftRows(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A ridge, the grid that it is from with the mean losses there, and coefficients near those of it."""
+    """A ridge, its grid with the mean losses there, and coefficients near those at the ridge."""
 
     ridge: float
     grid: np.ndarray
@@ -97,8 +97,8 @@ def choose_ridge(
 ) -> Chosen:
     """Return the ridge that left-out rows choose.
 
-    ``constant`` are the best decision values without neurons. ``minimised`` returns the coefficients
-    of least risk at a ridge, and their decision values at all rows.
+    ``constant`` are the best decision values without neurons. ``minimised`` returns coefficients of
+    least risk at a ridge, and their decision values at all rows.
     """
     count = np.ones(len(targets)) if weight is None else weight
     f, n_outputs = np.tile(constant, (len(targets), 1)), targets.shape[1]
@@ -122,17 +122,15 @@ def choose_ridge(
             left = sums._each(X[some, ...], response[some], ones, share[some], problem)
             losses = rows.losses(loss, path, left)
             found = path.best(np.tile(losses.mean / n_outputs, (n_outputs, 1)), losses)
-        assert found.grid is not None and found.scores is not None
         scale = statistics.weight / count.sum()  # the risk is a half of the squares times this
         before, ridge = ridge, float(found.ridge[0]) * scale
         if max(ridge, before) <= _STAYS * min(ridge, before):
             break
+    assert found.grid is not None and found.scores is not None
     return Chosen(ridge, found.grid * scale, found.scores, coef)
 
 
-def _statistics(
-    sums: Any, X: Any, response: np.ndarray, weight: np.ndarray, problem: Any
-) -> Any:
+def _statistics(sums: Any, X: Any, response: np.ndarray, weight: np.ndarray, problem: Any) -> Any:
     """Sum over the rows for a working response."""
     statistics = type(sums)(
         sums.stream, sums.n_neurons, np.average(response, axis=0, weights=weight)
