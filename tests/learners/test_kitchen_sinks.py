@@ -469,17 +469,21 @@ def test_little_noise_is_told_from_rounding(alpha, weighted):
     c = U.T @ (root[:, 0] * (y - np.average(y, weights=weight)))
     kept = ridge / (s + ridge)
     if weighted:  # residual times leave-one-out error
-        noise = ((U @ (kept * c)) ** 2 / (U**2 @ kept)).sum()
+        left = U**2 @ kept
+        noise = ((U @ (kept * c)) ** 2 / left).sum()
+        # Squared errors of rows without themselves, less what is the function's; rows count once.
+        squares = (U @ (kept * c) / root[:, 0] / left) ** 2 / (1 + (1 - left) / (weight * left))
+        of_new = noise * squares.mean() / (weight @ squares / n)
         n = n**2 / (weight @ weight)
     else:
-        noise = n * ((kept * c) ** 2).sum() / (n - 100 + kept.sum())
+        of_new = noise = n * ((kept * c) ** 2).sum() / (n - 100 + kept.sum())
     assert model.noise_variance_ == pytest.approx(noise, rel=1e-4)
     z = activations(model, X[:7] + 0.3) - mean
     along = z @ V.T
     outside = (z**2).sum(axis=1) - (along**2).sum(axis=1)
     spread = ((along**2 / (s + ridge)).sum(axis=1) + outside / ridge + 1) / n
     std = model.predict(X[:7] + 0.3, return_std=True)[1]
-    np.testing.assert_allclose(std, np.sqrt(noise * (1 + spread)), rtol=1e-4)
+    np.testing.assert_allclose(std, np.sqrt(of_new + noise * spread), rtol=1e-4)
 
 
 def test_noise_that_is_lost_in_rounding_is_refused():

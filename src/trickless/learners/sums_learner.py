@@ -52,8 +52,8 @@ class SumsLearner(ExpertWeights, SolvedLearner):
     alpha : float, "auto" or "evidence", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by exact leave-one-out
         errors of up to 2,048 kept rows, which are left out of the sums of *all* rows. It takes no
-        other pass over the rows. Outputs of a regressor have an alpha each, and classes share one. With a
-        loss other than the squared, the loss of the left-out decision values counts, at rows of
+        other pass over the rows. Outputs of a regressor have an alpha each, and classes share one.
+        With a loss other than the squared, the loss of the left-out decision values counts, at rows of
         which each class has an equal part. Among alphas whose error is higher by less than half a
         standard error, the largest is chosen. "evidence" is for the squared loss. It maximises the
         likelihood of the targets, with the coefficients integrated out and the best variance of the
@@ -84,8 +84,8 @@ class SumsLearner(ExpertWeights, SolvedLearner):
         Values of the neurons' parameters to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by
         leave-one-out errors, with 256 neurons on at most 4,096 rows of the first batch. The half
-        with the better scores is compared again with 512 neurons on 16,384 rows. This continues up to
-        2,048 neurons on 32,768 rows, as long as it is cheap compared with the fit.
+        with the better scores is compared again with 512 neurons on 16,384 rows. This continues up
+        to 2,048 neurons on 32,768 rows, as long as it is cheap compared with the fit.
     half_life : float, timedelta, list, "auto" or None, default=None
         How long a row counts for half: after so many later rows, its weight is halved, and halved
         again after as many more. Rows are learned in their order, as the newest of a stream. With

@@ -151,8 +151,8 @@ def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | No
     r"""Compute the gradient of the log score in the logarithms of 1 / length scale.
 
     Z are the centred activations of rows whose weights s sum to 1, and Ω = diag(s). Their
-    covariance is Σ = ZᵀΩZ. With the ridge ρ and M = (Σ + ρ)⁻¹, the coefficients are B = MZᵀΩY. R = Y − ZB are
-    the residuals of outputs of variance 1, and h the leverages:
+    covariance is Σ = ZᵀΩZ. With the ridge ρ and M = (Σ + ρ)⁻¹, the coefficients are B = MZᵀΩY.
+    R = Y − ZB are the residuals of outputs of variance 1, and h the leverages:
 
     .. math:: S = \sum_{io} s_i e_{io}^2, \quad e_{io} = \frac{r_{io}}{1 - h_i}, \quad
         h_i = s_i (1 + z_i^T M z_i)

@@ -119,7 +119,8 @@ def choose_ridge(
                 rows = LeftRows(np.arange(len(targets)), targets, count)
             some, share = rows.numbers, count * curvature / statistics.weight
             ones = np.ones(len(some))
-            left = sums._each(X[some, ...], response[some], ones, share[some], problem)
+            X_some = place_of(X).take(X, some)
+            left = sums._each(X_some, response[some], ones, share[some], problem)
             losses = rows.losses(loss, path, left)
             found = path.best(np.tile(losses.mean / n_outputs, (n_outputs, 1)), losses)
         scale = statistics.weight / count.sum()  # the risk is a half of the squares times this
