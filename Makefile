@@ -20,6 +20,7 @@
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
 # make bench-dask    two Dask workers against one, and the bytes between them
+# make bench-alpha    the error at the alpha of Kitchen Sinks beside that at the best alpha
 # make bench-auto         neurons="auto" beside each of the families it chooses from
 # make bench-boosted      trees as neurons beside boosted trees, on raw tables
 # make bench-candidates   trees between drawn blindly and chosen: the best of 1 to 100 draws
@@ -266,6 +267,9 @@ bench-gpu-aims: $(VENV)/.torch
 
 count-gpu: $(VENV)/.torch
 	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/gpu/count.py
+
+bench-alpha: $(VENV)/.plot
+	$(BIN)/python benchmarks/alpha.py
 
 bench-auto: $(VENV)/.plot
 	$(BIN)/python benchmarks/auto.py

@@ -7,7 +7,7 @@ activations (``cache_bytes`` has room for them).
 
 Selection: 36,000 rows of MNIST and 4,000 columns, medians of ``REPEATS`` fits made in turn: with
 alpha given, with ``alpha="auto"`` and with a search among five length scales; the last two are
-ratios to the first. ``alpha="loo"``, which takes the rows a second time, is there for comparison.
+ratios to the first.
 
 Run as ``make bench-solvers``; writes ``benchmarks/results/solvers.json`` in about 15 minutes. With
 ``--solvers`` it leaves what is stored of the selection alone.
@@ -39,7 +39,6 @@ SELECTIONS: dict[str, dict[str, Any]] = {
     "given": {"alpha": 3e-6},
     "auto": {"alpha": "auto"},
     "search": {"alpha": 3e-6, "search": SCALES},
-    "loo": {"alpha": "loo"},
 }
 
 

@@ -169,11 +169,40 @@ def selection_table():
     rows = [
         ['`alpha="auto"`', more["auto"]],
         [f"`search` among {result['candidates']} length scales", more["search"]],
-        ['`alpha="loo"`', more["loo"]],
     ]
     text = f"On {result['rows']:,} rows of MNIST, with {result['columns']:,} columns."
+    text = f"{text} {where(result)}."
     head = ["choice", "time of the fit, beside a given alpha"]
     return "\n".join([*grid(head, rows), "", text])
+
+
+def mean_and_worst(ratios):
+    return [f"{sum(ratios) / len(ratios):.2f}", f"{max(ratios):.2f}"]
+
+
+def alpha_numbers_table():
+    result = results("alpha")
+    rows, all_ratios = [], []
+    for one in result["numbers"]:
+        setting = [f"{one['n']:,}", f"{one['columns']:,}", one["X"], one["noise"]]
+        row = [*setting, "yes" if one["streams"] else "no", *mean_and_worst(one["ratios"])]
+        rows.append(row)
+        all_ratios += one["ratios"]
+    rows.append(["all", "", "", "", "", *mean_and_worst(all_ratios)])
+    head = ["rows", "columns", "X", "noise", "stream", "mean ratio", "worst ratio"]
+    return "\n".join([*grid(head, rows), "", f"{where({'circumstances': result})}."])
+
+
+def alpha_classes_table():
+    result = results("alpha")
+    rows = []
+    for one in result["classes"]:
+        setting = [f"{one['n']:,}", f"{one['columns']:,}", f"{one['rate']}"]
+        ratios = mean_and_worst(one["ratios"])
+        rows.append([*setting, *ratios, f"{max(one['to_constant']):.2f}"])
+    head = ["rows", "columns", "rate of the rarer class", "mean ratio", "worst ratio"]
+    table = grid([*head, "worst ratio to a constant"], rows)
+    return "\n".join([*table, "", f"{where({'circumstances': result})}."])
 
 
 def kitchen_sinks_stream_table():
@@ -226,4 +255,6 @@ TABLES = {
     "kitchen-sinks-stream": kitchen_sinks_stream_table,
     "solvers": solvers_table,
     "selection": selection_table,
+    "alpha-numbers": alpha_numbers_table,
+    "alpha-classes": alpha_classes_table,
 }

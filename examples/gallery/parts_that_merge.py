@@ -76,7 +76,8 @@ print(f"largest difference of the coefficients: {difference:.0e} of the largest 
 print(f"alpha: {merged.alpha_:.3g} merged, {at_once.alpha_:.3g} at once")
 
 # %%
-# The machines also chose ``alpha`` together: the sums hold all that cross-validation needs.
+# The machines also chose ``alpha`` together. A random sample of the rows is kept beside the sums,
+# and its rows are left out of the sums of all rows one by one.
 #
 # Why it works
 # ------------

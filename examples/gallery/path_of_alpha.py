@@ -14,7 +14,7 @@ new data have their minima at the same place.
 # The data are Friedman's first function with noise, a classic test. Five of its ten features
 # matter. ``alpha="auto"`` is the default, and the fitted model keeps what it compared. There are
 # 500 rows and 1,000 columns, a cosine and a sine for each neuron. With so few rows, "auto" leaves
-# out each row. With more rows than columns it uses generalised cross-validation, which is faster.
+# out each of them. With more rows than columns, it leaves out a random sample of up to 2,048 rows.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -115,7 +115,7 @@ def test_an_interrupted_first_fit_leaves_whole_steps_or_nothing(
     monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
     X, y = problem(learner, 300)
     fitted = small(learner).fit(X, y)
-    copies, steps = models(fitted, after_each_step), set()
+    copies, steps = models(fitted, after_each_step) or {progress(fitted): fitted}, set()
     for n in range(1, 1000):
         model = small(learner)
         untouched = dict(vars(model))

@@ -147,8 +147,8 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
         The others need ``fit``, and about a hundred passes over the activations, or up to a
         thousand for "hinge". Activations are kept if they fit into ``cache_bytes``, and otherwise
         evaluated in every pass. These losses minimise the mean loss plus :math:`(\alpha K / 2)
-        \sum_j |\beta_j|^2`. ``alpha="auto"`` is then chosen for the squared loss, and multiplied by
-        the curvature of the loss if that is below 1. They do not go with ``solver="iterative"``.
+        \sum_j |\beta_j|^2`. ``alpha="auto"`` is then chosen by the loss itself of decision values
+        that do not know their row. They do not go with ``solver="iterative"``.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply ``sample_weight``. In a dictionary
         {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the

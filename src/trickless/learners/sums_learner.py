@@ -53,7 +53,7 @@ class SumsLearner(ExpertWeights, SolvedLearner):
         Regularisation strength, relative to the mean loss. "auto" chooses it by exact leave-one-out
         errors of up to 2,048 kept rows, which are left out of the sums of *all* rows. It takes no
         other pass over the rows. Outputs of a regressor have an alpha each, and classes share one.
-        With a loss other than the squared, the loss of the left-out decision values counts, at rows of
+        With a loss other than the squared, the loss of left-out decision values counts, at rows of
         which each class has an equal part. Among alphas whose error is higher by less than half a
         standard error, the largest is chosen. "evidence" is for the squared loss. It maximises the
         likelihood of the targets, with the coefficients integrated out and the best variance of the
@@ -90,7 +90,7 @@ class SumsLearner(ExpertWeights, SolvedLearner):
         How long a row counts for half: after so many later rows, its weight is halved, and halved
         again after as many more. Rows are learned in their order, as the newest of a stream. With
         ``timestamps``, the half-life is in their unit, which is seconds for datetimes, or a
-        timedelta. alpha, error bars and intervals use the effective number of rows
+        timedelta. Error bars and intervals use the effective number of rows
         (Σ w)² / Σ w², about 2.9 half-lives of a long stream. None forgets nothing.
 
         If batches of up to 16 rows are learned and predictions are asked for in between, the last
@@ -151,8 +151,8 @@ class SumsLearner(ExpertWeights, SolvedLearner):
     intercept_ : array of shape (n_outputs,)
         The constant b of each output.
     cv_values_ : array of shape (n_outputs, n_alphas)
-        Cross-validated mean squared error at each of ``cv_alphas_``, if alpha was chosen from the
-        data, whatever the loss is. It is infinite for values of alpha that were not tried.
+        Mean loss of left-out rows at each of ``cv_alphas_``, if alpha was chosen from the data. It
+        is infinite for values of alpha that were not tried.
     cv_alphas_ : array of shape (n_alphas,)
         The values of alpha that were compared.
     n_iter_ : int
@@ -235,8 +235,8 @@ class SumsLearner(ExpertWeights, SolvedLearner):
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows. Only their ratios matter. For a given alpha, a row of weight 2
             counts like two equal rows. For the choice of alpha it does not, since two equal rows
-            are two observations. ``alpha="auto"`` and error bars use (Σ w)² / Σ w² as the number
-            of rows. ``alpha="loo"`` leaves out a row with all its weight.
+            are two observations. ``alpha="auto"`` leaves out a row with all its weight. Error bars
+            use (Σ w)² / Σ w² as the number of rows.
         """
         check_parameters(self, self._rules)
         self._check_error_bars()

@@ -82,8 +82,8 @@ class Left(NamedTuple):
 class Path:
     """Solutions at all ridges of a grid, from one eigendecomposition.
 
-    It is that of the covariance or, while the moments have few rows R, of their products R Rᵀ. With
-    the targets Y of these rows, the solutions are Rᵀ (R Rᵀ + ρ)⁻¹ Y.
+    The covariance is decomposed or, while the moments have few rows R, the products R Rᵀ. With the
+    targets Y of these rows, the solutions are Rᵀ (R Rᵀ + ρ)⁻¹ Y.
 
     Attributes
     ----------
