@@ -234,8 +234,9 @@ def test_merging_beside_predictions_leaves_whole_states():
 
 
 def test_a_snapshot_stays_as_it_is():
-    parts, X = batches(KernelGradientRegressor())
-    model = learn(KernelGradientRegressor(), *parts[0])
+    learner = KernelGradientRegressor(y_range=(-5, 5))
+    parts, X = batches(learner)
+    model = learn(learner, *parts[0])
     before, expected = snapshot(model), answer(model, X)
     learn(model, *parts[1])
     np.testing.assert_array_equal(answer(before, X), expected)
