@@ -623,7 +623,7 @@ def test_mutations_are_refused_without_memory_or_code():
     counts = mutated_files.run(400, seed=1)
     assert counts["damaged, refused"] > 190
     assert counts["hostile, refused"] > 120
-    assert counts["hostile, read"] > 20  # a right checksum around other values of parameters
+    assert counts["hostile, read"] > 5  # a right checksum around other values of parameters
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ CASES |= {
     "frame_trees": lambda: of_frame(DoublyStochasticRegressor("trees", 12, random_state=0)),
     "frame_tabular": lambda: of_frame(KitchenSinksRegressor("tabular", 20, **_EXACT)),
     "intervals_of_others": lambda: split(KitchenSinksRegressor(n_neurons=20, **_EXACT), False),
-    "sets_of_others": lambda: split(KitchenSinksClassifier(n_neurons=20, random_state=0), True),
+    "sets_of_others": lambda: split(KitchenSinksClassifier(n_neurons=20, **_EXACT), True),
     "two": lambda: classes(
         KitchenSinksClassifier("gaussian", 20, **_EXACT), 2, "label", "probabilities", "set"
     ),
