@@ -58,7 +58,7 @@ def name_of(thing: Any) -> str:
 
 
 #: The callbacks of an estimator, and what they receive while it learns, are no part of a model.
-_CALLBACKS = "_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_watch"
+_CALLBACKS = "_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_callback_watch"
 
 
 class Recorder:

@@ -27,7 +27,7 @@ except ImportError:  # before scikit-learn 1.9
 #: A phase has at most this many subtasks.
 _STEPS = 100
 #: The name of the attribute that holds what a running fit tells its callbacks.
-_WATCH = "_watch"
+_WATCH = "_callback_watch"
 
 
 class Watch:

@@ -47,7 +47,7 @@ def training_copy(
             for name, value in list(vars(learner).items())
             if resumes or not _is_fitted(name)
         }
-        if (watch := vars(copy).get("_watch")) is not None:
+        if (watch := vars(copy).get("_callback_watch")) is not None:
             watch.is_ready = is_model
         try:
             yield copy
