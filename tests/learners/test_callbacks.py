@@ -55,7 +55,7 @@ def test_scores_of_a_fit_are_monitored_and_the_model_stays_the_same(learner):
     assert sorted(begun) == sorted(name for what, name in tasks.told if what == "end")
     assert tasks.told[0][0] == "setup"
     assert tasks.told[-1][0] == "teardown"
-    assert not hasattr(model, "_watch")
+    assert not hasattr(model, "_callback_watch")
     assert not hasattr(model, "_callback_fit_ctx")
 
 
@@ -102,7 +102,7 @@ def test_a_fit_that_fails_ends_its_callbacks():
     with pytest.raises(ValueError, match="n_neurons=0"):
         model.fit(inputs(20, 2), np.arange(20.0))
     assert tasks.told[-1] == ("teardown", "fit")
-    assert not hasattr(model, "_watch")
+    assert not hasattr(model, "_callback_watch")
     with pytest.raises(TypeError, match="callbacks must be instances"):
         model.set_callbacks("bar")
 
