@@ -92,7 +92,7 @@ def test_length_scales_go_down_the_gradient_of_the_score(weighted, sparse, n):
     rows = scipy.sparse.csr_array(X) if sparse else X
     given = weight if weighted else None
     comparison = Comparison(rows, Y, given, 0, Purpose.RELEVANCE, 0, n, 20, 1)
-    share = weight / weight.sum()
+    share, n_effective = weight / weight.sum(), weight.sum() ** 2 / (weight @ weight)
     Yc = (Y - share @ Y)[:, :2]
     Yc /= np.sqrt(share @ Yc**2)
 
@@ -102,9 +102,9 @@ def test_length_scales_go_down_the_gradient_of_the_score(weighted, sparse, n):
         Z = Z - share @ Z
         covariance = Z.T @ (share[:, None] * Z)
         inverse = np.linalg.inv(covariance + ridge * np.eye(40))
-        residual = Yc - Z @ inverse @ Z.T @ (share[:, None] * Yc)
-        leverage = share * (1 + np.einsum("ij,jk,ik->i", Z, inverse, Z))
-        return np.log((share @ (residual / (1 - leverage)[:, None]) ** 2).sum())
+        error = share @ (Yc - Z @ inverse @ Z.T @ (share[:, None] * Yc)) ** 2
+        left = 1 - (1 + np.trace(inverse @ covariance)) / n_effective
+        return np.log(error.sum() / left**2) if left > 0 else np.inf
 
     at, h = -np.log([1.0, 8.0, 0.2]), 3e-4
     family = family.with_length_scale(np.exp(-at))

@@ -2,9 +2,9 @@
 
 This is automatic relevance determination (Neal, Bayesian learning for neural networks, 1996). Each
 feature has its own length scale, and a feature that does not matter ends with a large one. The
-length scales minimise the squared error of ridge regression on Gaussian neurons at rows that are
-left out one by one, by gradient descent. Any family may use the result in its own way. Gaussian
-neurons are used whatever the family, because activations with kinks have no gradient.
+length scales minimise the generalised cross-validation score of ridge regression on Gaussian
+neurons, by gradient descent. Any family may use the result in its own way. Gaussian neurons are
+used whatever the family, because activations with kinks have no gradient.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from trickless.arrays.places import HOST
 from trickless.arrays.threads import linear_algebra
-from trickless.functions.activations import activations, evaluate, together
+from trickless.functions.activations import evaluate, together
 from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
 from trickless.selection.scores import Comparison
-from trickless.solvers.least_squares.paths import Path
-from trickless.solvers.least_squares.ridge import at_rounding_of_single, squared_errors
+from trickless.solvers.least_squares.paths import CANCELLATION, Path
+from trickless.solvers.least_squares.ridge import at_rounding_of_single
 
 #: Steps; and the most rows, and the neurons, of each step.
 STEPS, SIZE = 20, (8192, 160)
@@ -44,8 +44,6 @@ FIRST, LEAST = 1 / 30, 1e-3
 _OUTPUTS = 64
 #: Rounding may give a constant column a standard deviation of this times its value.
 _ROUNDING = 1e-7
-#: The least value of 1 − h for a leverage h.
-_LEAST_LEFT = 1e-9
 
 
 def find_relevance(
@@ -115,75 +113,94 @@ def _at_least(share: float, at: np.ndarray, spread: np.ndarray) -> np.ndarray:
 class _Fit:
     """Ridge regression on the neurons of a comparison, for targets that vary, of variance 1.
 
-    All outputs share the ridge with the least error at rows that are left out.
-
-    Attributes
-    ----------
-    z, Z, Y, share : arrays
-        Activations, centred ones, centred targets of variance 1, and weights that sum to 1.
-    coef : array of shape (n_columns, n_outputs)
-    inverse : array of shape (n_columns, n_columns)
-        (Σ + ρ)⁻¹ for the covariance Σ of the activations and the ridge ρ.
+    All outputs share the ridge number ``best`` of the path, which has the least ``score``.
     """
 
     def __init__(self, family: Gaussian, comparison: Comparison) -> None:
-        self.weights = weights = comparison.draw(family)
-        moments, rows = comparison.moments(family, weights)
+        self.weights = comparison.draw(family)
+        self.moments = moments = comparison.moments(family, self.weights)[0]
         self.varies = varies = moments.y_variance > 0
-        deviation = np.sqrt(moments.y_variance[varies])
-        share = np.ones(len(comparison.targets)) if comparison.weight is None else comparison.weight
-        self.share = share / share.sum()
+        self.deviation = np.sqrt(moments.y_variance[varies])
         with linear_algebra(comparison.n_jobs, moments.n_products):
             _ = moments.covariance
-            moments.rows = None  # the inverse below is of columns
-            path = Path(at_rounding_of_single(moments))
-            squares = squared_errors(path, rows)[0][varies] / deviation[:, None] ** 2
-            shrunk = path.shrunk[:, np.argmin(squares.sum(axis=0)), None]
-            self.coef = path.vectors @ (shrunk * path.rotated[:, varies] / deviation)
-            self.inverse = (path.vectors * shrunk.T) @ path.vectors.T
-        n, X = len(moments.z_mean) // 2, comparison.X
-        z = activations(family, together(weights), X, n, comparison.n_jobs, place=HOST)
-        self.z, self.Z = z, z - moments.z_mean
-        self.Y = (comparison.targets - moments.y_mean)[:, varies] / deviation
+            moments.rows = None  # the gradient is by columns
+            self.path = path = Path(at_rounding_of_single(moments))
+            self.left = _freedom_left(path) / moments.n
+            scores = (_scores(path, self.left)[varies] / self.deviation[:, None] ** 2).sum(axis=0)
+            self.best = best = int(np.argmin(scores))
+            self.score, shrunk = scores[best], path.shrunk[:, best, None]
+            self.coef = path.vectors @ (shrunk * path.rotated[:, varies] / self.deviation)
+
+
+def _freedom_left(path: Path) -> np.ndarray:
+    """Rows minus degrees of freedom at each ridge, as a sum of positive terms if they are few."""
+    kept = (path.grid * path.shrunk).sum(axis=0)
+    return path.moments.n - path.moments.n_constants - len(path.eigenvalues) + kept
+
+
+def _scores(path: Path, left: np.ndarray) -> np.ndarray:
+    """Generalised cross-validation at each ridge of a path, shape (n_outputs, n_grid).
+
+    Its gradient takes the mean of all leverages. That of errors without each row is of a few rows,
+    so noisy that steps along it do not find the features.
+    """
+    variance = path.moments.y_variance[:, None]
+    squares = 2 * path.shrunk - path.eigenvalues[:, None] * path.shrunk**2
+    residual = np.maximum(variance - (path.rotated**2).T @ squares, CANCELLATION * variance)
+    left = np.broadcast_to(left, residual.shape)
+    return np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
 
 
 def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | None:
     r"""Compute the gradient of the log score in the logarithms of 1 / length scale.
 
-    Z are the centred activations of rows whose weights s sum to 1, and Ω = diag(s). Their
-    covariance is Σ = ZᵀΩZ. With the ridge ρ and M = (Σ + ρ)⁻¹, the coefficients are B = MZᵀΩY.
-    R = Y − ZB are the residuals of outputs of variance 1, and h the leverages:
+    Z are the centred activations of rows whose weights ω sum to 1. Their covariance is Σ = ZᵀΩZ.
+    The ridge is ρ, and the coefficients are B = (Σ + ρ)⁻¹ZᵀΩY. R are the residuals of outputs of
+    variance 1:
 
-    .. math:: S = \sum_{io} s_i e_{io}^2, \quad e_{io} = \frac{r_{io}}{1 - h_i}, \quad
-        h_i = s_i (1 + z_i^T M z_i)
+    .. math:: S = \frac{V}{(1 - df / n)^2}, \quad V = \operatorname{tr} R^T Ω R, \quad
+        df = 1 + \operatorname{tr} Σ (Σ + ρ)^{-1}
 
-        \frac{\partial S}{\partial Z} = -(G - ΩZU) B^T - ΩRU^T + 2KΩZM - 2ΩZM(Z^T KΩZ)M
-
-    with :math:`G_{io} = 2 s_i e_{io} / (1 - h_i)`, :math:`K = diag(\sum_o G_{io} e_{io})` and
-    U = MZᵀG. Centring subtracts s times the sum of each column.
+        \frac{\partial \log S}{\partial Z} = Ω \Big(\frac{4 ρ}{n - df} Z (Σ + ρ)^{-2} -
+        \frac{2}{V} \big((R - Z U) B^T + R U^T\big)\Big), \qquad U = ρ (Σ + ρ)^{-1} B
 
     All outputs share one ridge, which is the best for the score and is held constant. If all
     targets are constant, there is no gradient (None).
     """
-    fit = _Fit(family, comparison)
+    X, fit = comparison.X, _Fit(family, comparison)
     if not fit.varies.any():
         return None
-    Z, s, M, B = fit.Z, fit.share[:, None], fit.inverse, fit.coef
-    with linear_algebra(comparison.n_jobs, Z.size * len(M)):
-        R, ZM = fit.Y - Z @ B, Z @ M
-        left = np.maximum(1 - s * (1 + (ZM * Z).sum(axis=1, keepdims=True)), _LEAST_LEFT)
-        e = R / left
-        G = 2 * s * e / left
-        U, of_leverage = ZM.T @ G, s * (G * e).sum(axis=1, keepdims=True)
-        by_z = s * (Z @ U) @ B.T - G @ B.T - s * R @ U.T
-        by_z += 2 * of_leverage * ZM - 2 * s * (ZM @ (Z.T @ (of_leverage * ZM)))
-        by_z -= s * by_z.sum(axis=0)
-        by_z /= (s * e**2).sum()
-        cos, sin = np.split(fit.z, 2, axis=1)
-        by_cos, by_sin = np.split(by_z, 2, axis=1)
-        by_feature = comparison.X.T @ (by_sin * cos - by_cos * sin)
-    slopes: np.ndarray = np.einsum("jk,kj->j", by_feature, fit.weights[0])
-    return slopes
+    moments, path, best, B = fit.moments, fit.path, fit.best, fit.coef
+    varies, deviation = fit.varies, fit.deviation
+    with linear_algebra(comparison.n_jobs, moments.n_products):
+        ridge, shrunk = path.grid[best], path.shrunk[:, best, None]
+        U = path.vectors @ (ridge * shrunk**2 * path.rotated[:, varies] / deviation)
+        square = (path.vectors * shrunk.T**2) @ path.vectors.T  # (Σ + ρ)⁻²
+    left = fit.left[best]
+    to_targets = -2 / (left**2 * fit.score) * np.concatenate([B, U], axis=1).T
+    to_freedom = 4 * ridge / (moments.n * left) * square
+    share = np.ones(X.shape[0]) if comparison.weight is None else comparison.weight
+    share = (share / share.sum()).astype(X.dtype)
+    Y = ((comparison.targets - moments.y_mean)[:, varies] / deviation).astype(X.dtype)
+    (frequencies,) = fit.weights
+    z_mean, B, U, to_targets, to_freedom = (
+        array.astype(X.dtype) for array in (moments.z_mean, B, U, to_targets, to_freedom)
+    )
+
+    slopes: dict[int, np.ndarray] = {}
+
+    def of_rows(rows: slice, where: slice, z: np.ndarray) -> None:
+        centred = z - z_mean
+        R = Y[rows] - centred @ B
+        by_z = np.concatenate([R - centred @ U, R], axis=1) @ to_targets + centred @ to_freedom
+        cos, sin = np.split(z, 2, axis=1)
+        by_cos, by_sin = np.split(by_z * share[rows, None], 2, axis=1)
+        by_t = by_sin * cos - by_cos * sin
+        by_feature = X[rows].T @ by_t
+        slopes[rows.start] = np.einsum("jk,kj->j", by_feature, frequencies, dtype=np.float64)
+
+    evaluate(family, together(fit.weights), X, len(z_mean), of_rows, comparison.n_jobs, place=HOST)
+    return np.sum([slopes[start] for start in sorted(slopes)], axis=0)
 
 
 def sensitivities(family: Gaussian, comparison: Comparison, spread: np.ndarray) -> np.ndarray:
