@@ -135,7 +135,7 @@ def test_alpha_is_chosen_by_cross_validation(monkeypatch):
         tried = np.isfinite(scores)
         ridges = model.cv_alphas_[tried] * N_NEURONS
         np.testing.assert_allclose(ridges, np.geomspace(ridges[0], 10 * ridges[0], 3))
-        assert 0.1 < ridges[0] / (few.alpha_[output] * 15) < 10  # for a tenth of the neurons
+        assert 0.03 < ridges[0] / (few.alpha_[output] * 15) < 32  # by other rows
         for ridge, score in zip(ridges, scores[tried], strict=True):
             exact = brute_force_scores(Y, np.hstack(blocks), ridge)[output]
             # At most 300 degrees of freedom of 900, to 5 standard errors of 50 signs.

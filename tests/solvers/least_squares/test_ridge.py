@@ -220,7 +220,7 @@ def test_means_are_those_of_repeated_rows_but_their_number_is_not():
     a, b = statistics(Z, Y, weight).moments(), statistics(Z[repeat], Y[repeat]).moments()
     assert a.n == pytest.approx(weight.sum() ** 2 / (weight @ weight))
     assert b.n == len(repeat)
-    b.n, b.n_rows = a.n, a.n_rows
+    b.n, b.n_rows, b.n_once, b.log_noise = a.n, a.n_rows, a.n_once, a.log_noise
     assert_same(a, b)
 
 
