@@ -79,7 +79,7 @@ class Gaussian(Isotropic):
     there are too few rows, or if a comparison would take long compared to the fit.
 
     "relevance" is automatic relevance determination [3]_. It makes twenty steps of gradient descent
-    on the logarithm of the exact leave-one-out error of ridge regression. Each step uses 160 new
+    on the logarithm of the generalised cross-validation score. Each step uses 160 new
     Gaussian neurons, whatever the family, and at most 8,192 rows. If one length scale for all
     features is as good in the end, it is used. The family then chooses among six multiples of the
     length scales, from 1/4 to 8, as with "auto".
