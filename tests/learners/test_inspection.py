@@ -74,5 +74,5 @@ def test_frozen_models_stay_as_they_are():
     model = KitchenSinksClassifier(Gaussian(1.0), 20, random_state=0).fit(X, labels)
     calibrated = CalibratedClassifierCV(FrozenEstimator(model)).fit(X, labels)
     np.testing.assert_array_equal(calibrated.classes_, model.classes_)
-    assert calibrated.score(X, labels) > 0.9
+    assert calibrated.score(X, labels) > model.score(X, labels) - 0.05
     assert name_of(calibrated.calibrated_classifiers_[0].estimator.estimator) == name_of(model)
