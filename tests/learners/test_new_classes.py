@@ -126,7 +126,7 @@ def test_rows_of_before_a_new_class_can_be_forgotten(n, half_life):
     ]
     times = np.arange(n)
     models = [
-        KitchenSinksClassifier(Gaussian(1.0), 40, random_state=0, half_life=half_life)
+        KitchenSinksClassifier(Gaussian(1.0), 40, alpha=1e-3, random_state=0, half_life=half_life)
         for _ in range(2)
     ]
     kept = times >= 50
@@ -369,7 +369,7 @@ def test_online_learners_are_saved_in_the_middle_with_their_classes(name, tmp_pa
     X, y = rows()
     model = streamed((ONLINE | COUPLED)[name], "grow", X[:300], y[:300])
     if name == "noisy":
-        model.set_params(estimate=shots)
+        model.set_params(kernel=shots)
     trickless.save(model, tmp_path / "model")
     again = trickless.load(tmp_path / "model", [shots])
     for each in (model, again):

@@ -120,7 +120,7 @@ class KernelGradient(SupportLearner):
     estimate_bound: float | None
     kernel_bound_: float
 
-    _parts = (*SupportLearner._parts, "kernel_bound_")
+    _parts = ("kernel_bound_", *SupportLearner._parts)  # the function last
     _fixed = ("kernel", "kernel_params", *OnlineLearner._fixed)
     _rules = OnlineLearner._rules | {
         "kernel": anything(
