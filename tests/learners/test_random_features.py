@@ -139,6 +139,7 @@ def test_columns_have_names_of_family_neuron_and_part():
     np.testing.assert_allclose(cosine**2 + sine**2, 1 / 300)
 
 
+@pytest.mark.filterwarnings("ignore:.*has small activations")  # of the family that is best
 def test_supervised_families_take_y():
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((600, 10))
