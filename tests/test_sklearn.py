@@ -63,10 +63,9 @@ WEIGHTS = {
 def expected_to_fail(estimator):
     """The checks that contradict the mathematics, with the reason."""
     name = name_of(estimator)
-    rounded = name in ("DoublyStochasticClassifier", "ShrinkingGradientClassifier")
     subset = "check_methods_subset_invariance"
-    reason = "its bound of 1e-7 is below the rounding of single precision"
-    return ({subset: reason} if rounded else {}) | {
+    reason = "its bound of 1e-7 is below the rounding of activations in single precision"
+    return ({subset: reason} if isinstance(estimator, Learner) else {}) | {
         f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS[name]
         for kind in ("dense", "sparse")
         if name in WEIGHTS

@@ -8,6 +8,8 @@ from sklearn.base import clone
 
 from cases import inputs
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, ShrinkingGradientRegressor
+from trickless.arrays.places import HOST
+from trickless.functions.activations import activations, together
 from trickless.functions.stream import Purpose
 from trickless.neurons import Gaussian, Tabular
 from trickless.selection.scores import Comparison
@@ -54,15 +56,15 @@ def test_families_are_compared_at_a_given_alpha():
     """At the ridge next to it of four to a decade, and not each at its best."""
     family = Gaussian(1.0).fit(X, np.random.default_rng(0))
     of = X, y[:, None], None, 0, Purpose.SEARCH, 0, 300, 50, 1
-    moments = Comparison(*of).moments(family, Comparison(*of).draw(family))
-    covariance, cross = moments.covariance, moments.cross[:, 0]
+    weights = Comparison(*of).draw(family)
+    Z = activations(family, together(weights), X, 50, 1, place=HOST)
+    Z, centred = Z - Z.mean(axis=0), y - y.mean()
     for alpha in (1e-4, 1e-2, 1.0):
         scores = []
         for ridge in 50 * alpha * 10.0 ** np.linspace(-1 / 8, 1 / 8, 5):
-            inverse = np.linalg.inv(covariance + ridge * np.eye(100))
-            coef, left = inverse @ cross, 1 - (1 + np.trace(inverse @ covariance)) / 300
-            residual = moments.y_variance[0] - 2 * coef @ cross + coef @ covariance @ coef
-            scores.append(residual / left**2 / moments.y_variance[0])
+            hat = Z @ np.linalg.solve(Z.T @ Z + 300 * ridge * np.eye(100), Z.T) + 1 / 300
+            left_out = (centred - hat @ centred) / (1 - np.diag(hat))
+            scores.append(np.mean(left_out**2) / y.var())
         (found,) = Comparison(*of, alpha).scores([family])
         assert min(scores) * (1 - 1e-6) <= found <= max(scores) * (1 + 1e-6)
         assert Comparison(*of).scores([family])[0] <= found

@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 
 import trickless
-from cases import inputs
+from cases import digest, inputs
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
 )
-from trickless.files.format import digest
 from trickless.neurons import Trees
 from trickless.neurons.crosses import Crosses
 
