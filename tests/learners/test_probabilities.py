@@ -42,7 +42,7 @@ def halves(name):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", SETS)
 def test_the_squared_loss_has_the_log_loss_of_log_loss(name):
-    """At most 1.1 times, on rows that neither knows; by all solvers, and by streams."""
+    """At most 1.1 times, on rows that neither knows; 1.2 if a third chose the length scale."""
     X, y, X_test, y_test = halves(name)
     goal = KitchenSinksClassifier(n_neurons=300, loss="log_loss", random_state=0).fit(X, y)
     goal = log_loss(y_test, goal.predict_proba(X_test))
@@ -59,7 +59,30 @@ def test_the_squared_loss_has_the_log_loss_of_log_loss(name):
         np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
         assert p.min() > 0
         np.testing.assert_array_equal(each.classes_[p.argmax(axis=1)], each.predict(X_test))
-        assert log_loss(y_test, p) <= 2 * goal + 0.02, solver
+        assert log_loss(y_test, p) <= (1.2 if solver == "stream" else 1.1) * goal, solver
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("loss", "name"),
+    [*(("log_loss", name) for name in ("rare", "moons", "cancer")), ("squared_hinge", "cancer")],
+)
+def test_alpha_is_near_the_best_where_classes_separate_and_where_not(loss, name):
+    """At most 3 standard errors above the best of all decades on other rows. Near 0 it is 6."""
+    X, y, X_test, y_test = halves(name)
+    model = KitchenSinksClassifier(n_neurons=150, loss=loss, random_state=0)
+    models = [clone(model).set_params(alpha=alpha) for alpha in ("auto", *10.0 ** np.arange(-6, 0))]
+    losses = []
+    for each in models:
+        each.fit(X, y)
+        if loss == "log_loss":
+            p = each.predict_proba(X_test)
+            losses.append(-np.log(p[np.arange(len(p)), np.searchsorted(each.classes_, y_test)]))
+        else:
+            signs = np.where(y_test == each.classes_[1], 1, -1)
+            losses.append(np.maximum(0, 1 - signs * each.decision_function(X_test)) ** 2)
+    more = losses[0] - min(losses[1:], key=np.mean)
+    assert more.mean() <= 3 * more.std() / len(more) ** 0.5
 
 
 @pytest.mark.parametrize("name", ["four classes", "rare", "moons", "noise"])

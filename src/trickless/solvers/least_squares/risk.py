@@ -184,14 +184,20 @@ def minimise_roughly(
     loss: Loss,
     ridge: np.ndarray,
     moments: Moments,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return coefficients of nearly the least risk, and their decision values at all rows."""
-    risk = Risk(blocks, targets, weight, ridge, moments)
-    solution, _ = _minimise_freely(risk, loss, _ROUGH_ITER, _ROUGH_TOL)
+    near: Solution | None = None,
+) -> tuple[Solution, np.ndarray]:
+    """Return a solution of nearly the least risk, and its decision values at all rows.
+
+    It starts at the solution ``near``, if there is one.
+    """
+    risk, start = Risk(blocks, targets, weight, ridge, moments), None
+    if near is not None:
+        start = np.vstack([near.coef, near.intercept + moments.z_mean @ near.coef])
+    solution, _ = _minimise_freely(risk, loss, _ROUGH_ITER, _ROUGH_TOL, start)
     f = np.empty(targets.shape)
     for rows, Z in blocks():
         f[rows] = to_host(Z @ matching(Z, solution.coef))
-    return solution.coef, f + solution.intercept
+    return solution, f + solution.intercept
 
 
 def _minimise(
@@ -291,10 +297,12 @@ def _smoothed(loss: Loss, widths: tuple[float, ...]) -> list[Loss]:
     return [loss] if loss.smooth else [loss.smoothed(width) for width in widths]
 
 
-def _minimise_freely(risk: Risk, loss: Loss, max_iter: int, tol: float) -> tuple[Solution, str]:
+def _minimise_freely(
+    risk: Risk, loss: Loss, max_iter: int, tol: float, start: np.ndarray | None = None
+) -> tuple[Solution, str]:
     """Return the solution without a bound, and a description of trouble, if any."""
-    n_columns, n_outputs = risk.shape
-    start, n_iter, trouble = np.zeros((n_columns + 1, n_outputs)), 0, ""
+    (n_columns, n_outputs), n_iter, trouble = risk.shape, 0, ""
+    start = np.zeros((n_columns + 1, n_outputs)) if start is None else start
     for smooth in _smoothed(loss, _WIDTHS):
         start, n, trouble = _descend(risk, smooth, start, max_iter, tol)
         n_iter += n

@@ -47,7 +47,7 @@ from trickless.solvers.least_squares.risk import (
 )
 from trickless.solvers.least_squares.row_sample import Arrival, RowSample, keys_of
 from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
-from trickless.solvers.least_squares.working import choose_ridge
+from trickless.solvers.least_squares.working import RidgeSearch, choose_ridge
 from trickless.solvers.losses import Loss
 from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.progress import ignore
@@ -362,14 +362,15 @@ class Sums(Following, GaussianAnswers):
         how = problem.max_iter, problem.tol, problem.owner, self._bound(problem)
         n_outputs = targets.shape[1]
 
-        def rough(ridge: float) -> tuple[np.ndarray, np.ndarray]:
+        def rough(ridge: float, near: Solution | None) -> tuple[Solution, np.ndarray]:
             ridges = np.full(n_outputs, ridge)
-            return minimise_roughly(blocks, targets, weight, loss, ridges, moments)
+            return minimise_roughly(blocks, targets, weight, loss, ridges, moments, near)
 
         with self._dependent_columns(problem):
             if isinstance(problem.alpha, str):
                 start = best_constant(blocks, targets, weight, loss, moments)
-                chosen = choose_ridge(self, X, targets, weight, loss, problem, start, rough)
+                search = RidgeSearch(self, X, targets, weight, loss, problem, rough)
+                chosen = choose_ridge(search, start)
                 ridge, begin = chosen.ridge, chosen.coef
             else:
                 chosen, ridge = None, problem.alpha * self.n_neurons

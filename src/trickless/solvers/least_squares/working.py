@@ -2,17 +2,19 @@ r"""Other losses than the squared: alpha by what the loss is at rows that are le
 
 Near decision values f, the risk is a weighted mean of squares. The working response of a row is
 z = f − l′(f) / h, and its weight is the curvature h of the loss, a mean over outputs. One
-decomposition gives the solutions of this problem at all alphas, and what they are at a row that is
-left out. There the loss itself counts, never the square: alpha is where its mean is least. The
-risk is minimised at that alpha, and both are repeated at the minimiser until alpha stays, which is
-Gu's performance iteration [1]_ with exact leave-one-out values in place of the generalised score.
+decomposition gives the solutions of this problem, and what they are at a row that is left out: a
+Newton step from f, exact for squares [1]_. There the loss itself counts, never the square: alpha is
+where its mean is least.
 
-The first f is the best constant, so alpha comes down from values at which little is learned.
+The first f is the best constant, whose path of alphas tells where to begin. From there the search
+goes by decades, then by half decades, as long as the mean loss falls. At each alpha f is of least
+risk at that same alpha. Far from it the squares mislead: where classes separate, a path promises
+ever less loss for ever smaller alphas.
 
 References
 ----------
-.. [1] C. Gu, "Cross-validating non-Gaussian data", Journal of Computational and Graphical
-   Statistics 1(2), 1992.
+.. [1] K. Rahnama Rad and A. Maleki, "A scalable estimate of the out-of-sample prediction error via
+   approximate leave-one-out cross-validation", Journal of the Royal Statistical Society B 82, 2020.
 """
 
 from __future__ import annotations
@@ -24,13 +26,13 @@ import numpy as np
 
 from trickless.arrays.places import place_of
 from trickless.arrays.threads import linear_algebra
-from trickless.solvers.least_squares.paths import Left, Losses, Path
+from trickless.solvers.least_squares.paths import Left, Losses, Path, Solution
 from trickless.solvers.least_squares.row_sample import ROWS, keys_of
 from trickless.solvers.least_squares.statistics import least_ridge
 from trickless.solvers.losses import Loss
 
-#: The most times that alpha is chosen, and the factor by which it may still change.
-_ROUNDS, _STAYS = 6, 2.0
+#: Factors by which the search goes from alpha to alpha, in turn, and the most alphas it looks at.
+_STEPS, _MOST = (10.0, 10**0.5), 16
 #: The least curvature of a row, as a share of the mean.
 _LEAST = 1e-9
 #: The largest decision value that is compared.
@@ -64,20 +66,18 @@ class LeftRows(NamedTuple):
         numbers = np.flatnonzero(chosen)
         return cls(numbers, targets[numbers], weight[numbers] * shares[classes[numbers]])
 
-    def losses(self, loss: Loss, path: Path, rows: Iterable[Left]) -> Losses:
-        """Return the losses of decision values without the row."""
-        losses, done = Losses(shared=True), 0
+    def losses(self, loss: Loss, path: Path, rows: Iterable[Left]) -> np.ndarray:
+        """Compute losses of decision values without the row, shape (n_rows, n_grid)."""
+        losses, done = [], 0
         for _, f, _ in path.left_out(rows):
-            some = slice(done, done + len(f))
-            y, done = self.targets[some], some.stop
+            y, done = self.targets[done : done + len(f)], done + len(f)
             f = np.clip(f, -_FARTHEST, _FARTHEST)  # infinite where only the row tells its value
-            each = np.stack([loss.value(at, y) for at in np.moveaxis(f, 2, 0)], axis=1)
-            losses.add(self.weight[some], each[:, None])
-        return losses
+            losses.append(np.stack([loss.value(at, y) for at in np.moveaxis(f, 2, 0)], axis=1))
+        return np.concatenate(losses)
 
 
 class Chosen(NamedTuple):
-    """A ridge, its grid with the mean losses there, and coefficients near those at the ridge."""
+    """A ridge, the ridges looked at with the mean losses there, and coefficients near the best."""
 
     ridge: float
     grid: np.ndarray
@@ -85,50 +85,105 @@ class Chosen(NamedTuple):
     coef: np.ndarray
 
 
-def choose_ridge(
-    sums: Any,
-    X: Any,
-    targets: np.ndarray,
-    weight: np.ndarray | None,
-    loss: Loss,
-    problem: Any,
-    constant: np.ndarray,
-    minimised: Callable[[float], tuple[np.ndarray, np.ndarray]],
-) -> Chosen:
-    """Return the ridge that left-out rows choose.
+class RidgeSearch:
+    """Losses of left-out rows at the ridges that were looked at, each from its own least risk.
 
-    ``constant`` are the best decision values without neurons. ``minimised`` returns coefficients of
-    least risk at a ridge, and their decision values at all rows.
+    ``minimised`` returns coefficients of least risk at a ridge, near those given, and their
+    decision values at all rows.
     """
-    count = np.ones(len(targets)) if weight is None else weight
-    f, n_outputs = np.tile(constant, (len(targets), 1)), targets.shape[1]
-    ridge, coef = 0.0, np.zeros((sums.n_columns, n_outputs))
-    rows = LeftRows.of(X, targets, count, sums.stream.seed)
-    for round_ in range(_ROUNDS):
-        if round_:
-            coef, f = minimised(ridge)
-        slope, curvature = loss.newton(f, targets)
+
+    def __init__(
+        self,
+        sums: Any,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        loss: Loss,
+        problem: Any,
+        minimised: Callable[[float, Any], tuple[Solution, np.ndarray]],
+    ) -> None:
+        self._sums, self._X, self._targets, self._loss = sums, X, targets, loss
+        self._count = np.ones(len(targets)) if weight is None else weight
+        self._problem, self._minimised = problem, minimised
+        self._rows = LeftRows.of(X, targets, self._count, sums.stream.seed)
+        self._seen: dict[float, tuple[Solution, np.ndarray]] = {}
+        self._limits = 0.0, np.inf
+        self._near: Solution | None = None
+
+    def begin(self, constant: np.ndarray) -> float:
+        """Return the ridge that is best where the loss is squares near the best constant."""
+        path, scale, losses = self._squares(np.tile(constant, (len(self._targets), 1)))
+        n_outputs = self._targets.shape[1]
+        summed = self._summed(losses)
+        found = path.best(np.tile(summed.mean / n_outputs, (n_outputs, 1)), summed)
+        assert found.grid is not None
+        self._limits = found.grid[0] * scale, found.grid[-1] * scale
+        return float(found.ridge[0]) * scale
+
+    def loss(self, ridge: float) -> float:
+        """Compute the mean loss of left-out rows at a ridge; infinite where none is looked at."""
+        lowest, highest = self._limits
+        near = [each for each in self._seen if abs(np.log(each / ridge)) < 1e-6]
+        if not near:
+            if len(self._seen) == _MOST or not lowest * 0.999 <= ridge <= highest * 1.001:
+                return np.inf
+            self._near, f = self._minimised(ridge, self._near)
+            self._seen[ridge] = self._near, self._squares(f, ridge)[2][:, 0]
+            near = [ridge]
+        return float(self._rows.weight @ self._seen[near[0]][1])
+
+    def climb(self, ridge: float, step: float) -> float:
+        """Go from a ridge by factors of ``step`` as long as the loss falls."""
+        for factor in (1 / step, step):
+            while self.loss(ridge * factor) < self.loss(ridge):
+                ridge *= factor
+        return ridge
+
+    def chosen(self) -> Chosen:
+        """Return the largest ridge whose loss is the least, up to half its standard error."""
+        grid = np.array(sorted(self._seen))
+        losses = self._summed(np.stack([self._seen[ridge][1] for ridge in grid], axis=1))
+        mean, n_outputs = losses.mean, self._targets.shape[1]
+        ridge = grid[losses.choose(0, np.isfinite(mean))[0]]
+        scores = np.tile(mean / n_outputs, (n_outputs, 1))
+        return Chosen(float(ridge), grid, scores, self._seen[ridge][0].coef)
+
+    def _summed(self, each: np.ndarray) -> Losses:
+        losses = Losses(shared=True)
+        losses.add(self._rows.weight, each[:, None])
+        return losses
+
+    def _squares(self, f: np.ndarray, ridge: float | None = None) -> tuple[Path, float, np.ndarray]:
+        """Return the path near f, by what it divides ridges, and losses of left-out rows along it.
+
+        With a ridge, the path has that one only.
+        """
+        problem, targets = self._problem, self._targets
+        slope, curvature = self._loss.newton(f, targets)
         curvature = curvature.mean(axis=1)
         curvature = np.maximum(curvature, _LEAST * curvature.mean())
         response = f + slope / curvature[:, None]
-        statistics = _statistics(sums, X, response, count * curvature, problem)
+        weight = self._count * curvature
+        statistics = _statistics(self._sums, self._X, response, weight, problem)
         moments = statistics.moments(problem.fit_intercept)
+        scale = statistics.weight / self._count.sum()  # the risk is half of the squares times this
         with linear_algebra(problem.n_jobs, moments.n_products):
-            path = Path(moments, problem.n_jobs)
+            at = None if ridge is None else np.array([ridge / scale])
+            path = Path(moments, problem.n_jobs, at)
             if moments.rows is not None:
-                rows = LeftRows(np.arange(len(targets)), targets, count)
-            some, share = rows.numbers, count * curvature / statistics.weight
-            ones = np.ones(len(some))
-            X_some = place_of(X).take(X, some)
-            left = sums._each(X_some, response[some], ones, share[some], problem)
-            losses = rows.losses(loss, path, left)
-            found = path.best(np.tile(losses.mean / n_outputs, (n_outputs, 1)), losses)
-        scale = statistics.weight / count.sum()  # the risk is a half of the squares times this
-        before, ridge = ridge, float(found.ridge[0]) * scale
-        if max(ridge, before) <= _STAYS * min(ridge, before):
-            break
-    assert found.grid is not None and found.scores is not None
-    return Chosen(ridge, found.grid * scale, found.scores, coef)
+                self._rows = LeftRows(np.arange(len(targets)), targets, self._count)
+            some, share = self._rows.numbers, weight / statistics.weight
+            ones, X = np.ones(len(some)), place_of(self._X).take(self._X, some)
+            left = self._sums._each(X, response[some], ones, share[some], problem)
+            return path, scale, self._rows.losses(self._loss, path, left)
+
+
+def choose_ridge(search: RidgeSearch, constant: np.ndarray) -> Chosen:
+    """Return the ridge that left-out rows choose, from the best decision values without neurons."""
+    ridge = search.begin(constant)
+    for step in _STEPS:
+        ridge = search.climb(ridge, step)
+    return search.chosen()
 
 
 def _statistics(sums: Any, X: Any, response: np.ndarray, weight: np.ndarray, problem: Any) -> Any:
