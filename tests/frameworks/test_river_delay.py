@@ -8,7 +8,7 @@ import pytest
 from river import datasets, evaluate, metrics
 
 from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.river.questions import _MOST
+from trickless.river.learner import MOST_ASKED
 from trickless.solvers.experts.shares import fixed_share
 
 
@@ -62,12 +62,12 @@ def test_a_question_about_a_class_that_came_later_is_answered():
 
 def test_questions_without_an_answer_take_bounded_memory():
     model = KitchenSinksRegressor(seed=0)
-    for i in range(_MOST + 500):
+    for i in range(MOST_ASKED + 500):
         model.predict_one({"a": i})
-    assert len(model._questions._asked) == _MOST
-    for i in range(_MOST + 500):
+    assert len(model._questions) == MOST_ASKED
+    for i in range(MOST_ASKED + 500):
         model.learn_one({"a": i}, 1.0)
-    assert not model._questions._asked
+    assert not model._questions
 
 
 def test_rows_with_a_delay_move_the_weights_less():

@@ -127,9 +127,9 @@ def test_more_categories_than_columns_share_some(recwarn):
     with pytest.warns(UserWarning, match="Further categories share"):
         for i in range(MOST + 100):
             model.learn_one({"name": f"n{i}", "a": i % 2}, i % 2)
-    width = len(model._stream.rows.columns.places)
+    width = len(model._rows.columns.places)
     model.learn_one({"name": "another"}, 0)
-    assert len(model._stream.rows.columns.places) == width < MOST + 100
+    assert len(model._rows.columns.places) == width < MOST + 100
 
 
 @pytest.mark.parametrize("estimator", [KitchenSinksClassifier, KitchenSinksRegressor])

@@ -59,7 +59,7 @@ def test_durations_are_numbers_in_seconds(duration):
     model = KitchenSinksRegressor(seed=0)
     for value in (1.0, 2.0):
         model.learn_one({"t": value}, value)
-    raw, unseen = model._stream.rows.columns.read({"t": duration})
+    raw, unseen = model._rows.columns.read({"t": duration})
     assert not unseen
     assert raw[0] == 60.0
 

@@ -26,6 +26,8 @@ _PLAIN = {float, int, bool}
 _PERIODS = {"day": 86_400.0, "week": 604_800.0, "year": 365.2425 * 86_400.0}
 
 Key = tuple[Hashable, ...]
+#: Columns and their values.
+Cells = tuple[tuple[Key, float], ...]
 
 
 class Columns:
@@ -38,8 +40,6 @@ class Columns:
     ----------
     places : dict
         Column of each key.
-    variables : list of int
-        The variable of each column. Values of one category belong to one variable.
     is_number : array of bool of shape (n_columns,)
         False for the values of categories, which are 0 or 1.
     """
@@ -47,81 +47,79 @@ class Columns:
     def __init__(self, owner: str) -> None:
         self.owner = owner
         self.places: dict[Key, int] = {}
-        self.variables: list[int] = []
         self.is_number = np.zeros(0, bool)
-        self._of_name: dict[Key, int] = {}
         self.blank = np.zeros(0)
         self._get: Any = None
         self._plain_places = np.zeros(0, int)
-        self._full = False
 
-    def read(self, x: Mapping[Hashable, Any]) -> tuple[np.ndarray, list[Key]]:
+    def read(self, x: Mapping[Hashable, Any], more: Cells = ()) -> tuple[np.ndarray, list[Key]]:
         """Return the values of all columns in a row, and the keys that have no column yet.
 
         A number that the row lacks is NaN, but 0 in a counter, and a category that it lacks is 0 in
-        all columns.
+        all columns. ``more`` are cells besides those of the row.
         """
         raw = np.zeros(len(self.blank)) if isinstance(x, Counter) else self.blank.copy()
-        # The usual case: the same numbers as ever. Other types may have values for every name.
-        if type(x) is dict and len(x) == len(self._plain_places) > 1:
-            try:
-                values = self._get(x)
-                if _PLAIN.issuperset(map(type, values)):
-                    raw[self._plain_places] = values
-                    return raw, []
-            except (KeyError, OverflowError):
-                pass
-        if not hasattr(x, "items"):
-            raise InvalidTypeError(
-                f"{self.owner}: the row is {shown(x)}, of type {type(x).__name__}",
-                "pass a dictionary of features by their names",
-            )
-        unseen = []
-        for name, value in x.items():
-            for key, number in parts(self.owner, name, value):
-                place = self.places.get(key)
-                if place is None and self._full:
-                    if len(key) != 2:
-                        continue
-                    place = self.places[_bucket(key)]
-                if place is None:
-                    unseen.append(key)
-                else:
-                    raw[place] = number
+        unseen: list[Key] = []
+        if not self._read_plain(x, raw):
+            if not hasattr(x, "items"):
+                raise InvalidTypeError(
+                    f"{self.owner}: the row is {shown(x)}, of type {type(x).__name__}",
+                    "pass a dictionary of features by their names",
+                )
+            for name, value in x.items():
+                self._put(parts(self.owner, name, value), raw, unseen)
+        self._put(more, raw, unseen)
         return raw, unseen
+
+    def _read_plain(self, x: Any, raw: np.ndarray) -> bool:
+        """Read the usual row, which has the same numbers as ever, and return whether it is one."""
+        # Other types may have values for every name.
+        if type(x) is not dict or len(x) != len(self._plain_places) or len(x) < 2:
+            return False
+        try:
+            values = self._get(x)
+            if not _PLAIN.issuperset(map(type, values)):
+                return False
+            raw[self._plain_places] = values
+        except (KeyError, OverflowError):
+            return False
+        return True
+
+    def _put(self, cells: Any, raw: np.ndarray, unseen: list[Key]) -> None:
+        for key, number in cells:
+            place = self.places.get(key)
+            if place is None and self._is_full:
+                if len(key) != 2:
+                    continue
+                place = self.places[_bucket(key)]
+            if place is None:
+                unseen.append(key)
+            else:
+                raw[place] = number
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self.places) > MOST
 
     def grow(self, unseen: list[Key]) -> None:
         """Add columns. Their order does not depend on the order within a row."""
-        if len(self.places) + len(unseen) > MOST and not self._full:
+        if len(self.places) + len(unseen) > MOST and not self._is_full:
             warn(
                 f"{self.owner}: the rows have had more than {MOST} different numbers and "
                 f"categories. Further categories share {BUCKETS} columns, and further numbers are "
                 "left out. Remedy: river.feature_extraction or river.feature_selection before this "
                 "learner."
             )
-        for key in sorted(unseen, key=repr):
-            if len(self.places) == MOST:
-                self._fill()
-            if self._full:
-                break
-            self._add(key)
+        keys = sorted(unseen, key=repr)
+        room = MOST - len(self.places)
+        if len(keys) > room:
+            keys = keys[:room] + [_key_of_bucket(bucket) for bucket in range(BUCKETS)]
+        self.places |= {key: len(self.places) + i for i, key in enumerate(keys)}
+        self.is_number = np.append(self.is_number, [len(key) != 2 for key in keys])
         plain = [key for key in self.places if len(key) == 1]
         self._plain_places = np.array([self.places[key] for key in plain], int)
         self._get = itemgetter(*(key[0] for key in plain)) if plain else None
         self.blank = np.where(self.is_number, np.nan, 0.0)
-
-    def _add(self, key: Key) -> None:
-        number = len(key) != 2
-        variable = key if number else (key[0], None)
-        self.places[key] = len(self.places)
-        self.variables.append(self._of_name.setdefault(variable, len(self._of_name)))
-        self.is_number = np.append(self.is_number, number)
-
-    def _fill(self) -> None:
-        """Add the last columns, which all further categories share."""
-        for bucket in range(BUCKETS):
-            self._add(_key_of_bucket(bucket))
-        self._full = True
 
 
 def parts(owner: str, name: Hashable, value: Any) -> Iterator[tuple[Key, float]]:
@@ -179,13 +177,9 @@ def _as_float(value: Any) -> float:
 
 def _seconds(value: Any) -> float:
     """Return the local time of a date as seconds since 1970."""
-    if isinstance(value, np.datetime64):
-        return float(value.astype("datetime64[ms]").astype(int) / 1e3)
-    clock = value if isinstance(value, datetime.datetime) else None
-    of_day = 0.0
-    if clock is not None:
-        of_day = clock.hour * 3600 + clock.minute * 60 + clock.second + clock.microsecond / 1e6
-    return (value.toordinal() - 719_163) * 86_400.0 + of_day
+    if isinstance(value, datetime.datetime):
+        value = value.replace(tzinfo=None)
+    return float(np.datetime64(value, "us").astype(int) / 1e6)
 
 
 def _bucket(key: Key) -> Key:

@@ -1,15 +1,17 @@
-"""What the learners of this folder share: parameters, and the weights of their experts."""
+"""What the learners of this folder share: a stream, delayed answers, and weights of experts."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.river.questions import Question, Questions
-from trickless.river.stream import Seen, Stream
+from trickless.functions.stream import as_seed
+from trickless.river.columns import Cells, Key
+from trickless.river.machines import Machines
+from trickless.river.rows import KEPT, Rows
 from trickless.rules import Rule, check_parameters, count, is_real
 from trickless.solvers.experts.shares import fixed_share
 
@@ -17,10 +19,33 @@ from trickless.solvers.experts.shares import fixed_share
 HALF_LIVES = (50.0, 500.0, 5000.0)
 #: The rule for the number of neurons.
 N_NEURONS = count("n_neurons=96 is the default")
+#: The most rows that wait for their answers.
+MOST_ASKED = 1024
+#: The name of the last target among the features.
+LAST = b"last target"
+
+
+class Question(NamedTuple):
+    """A row that was asked for.
+
+    ``at`` is how many rows were learned before, ``last`` the last answer that was known, as columns
+    of the row, and ``opinions`` are the predictions of all experts. ``raw`` and ``activations`` are
+    what the row was then, and ``unseen`` columns that it would add.
+    """
+
+    at: int
+    last: Cells
+    opinions: np.ndarray
+    raw: np.ndarray
+    activations: np.ndarray
+    unseen: list[Key]
 
 
 class Learner:
     """Machines of several half-lives and simple experts, averaged by how well they predict.
+
+    Experts are judged by what they predicted without the answers that came in between, and learn
+    from the last answer that was known. Rows are recognised by their features.
 
     Parameters
     ----------
@@ -42,7 +67,11 @@ class Learner:
             lambda v: bool(v) and all(is_real(h) and h > 0 for h in v),
         ),
     }
-    _stream: Stream
+    #: Sizes of the steps of machines that learn each row at once, and number of outputs at first.
+    _steps: tuple[float, ...] = ()
+    _n_outputs = 0
+    #: Experts that know only earlier answers.
+    _simple: Any
 
     def __init__(
         self,
@@ -54,27 +83,83 @@ class Learner:
         self.half_lives = half_lives
         self.seed = seed
         check_parameters(self, self._rules)
-        self._questions = Questions()
+        self._rows = Rows(type(self).__name__, n_neurons, as_seed(seed))
+        self._machines = Machines(half_lives, n_neurons, self._steps)
+        self._machines.grow(self._rows.penalties(), self._n_outputs)
+        self._first: list[Any] = []
+        self._last: Cells = ()
+        self._questions: dict[Key, Question] = {}
         self._prior = self._weights = self._begin()
 
     @abstractmethod
     def _begin(self) -> np.ndarray:
-        """Begin with no rows, and return the weights of all experts at first."""
+        """Begin with simple experts that know nothing, and return the weights of all experts."""
 
     @abstractmethod
     def _check_answer(self, y: Any) -> None:
         """Raise an error for an answer that cannot be learned."""
 
     @abstractmethod
-    def _opinions(self, seen: Seen) -> np.ndarray:
-        """Return the predictions of all experts for a row, shape (n_experts, ...)."""
+    def _opinions(self, outputs: np.ndarray) -> np.ndarray:
+        """Return the predictions of all experts, given those of the machines: (n_experts, ...)."""
 
     @abstractmethod
+    def _judge(self, y: Any, opinions: np.ndarray, n_rows: float) -> tuple[Any, Cells]:
+        """Weight the experts by an answer, which counts as ``n_rows`` rows.
+
+        Returns the answer that is learned, and how it is an input of the next row.
+        """
+
+    @abstractmethod
+    def _as_targets(self, answers: list[Any]) -> np.ndarray:
+        """Return the targets of the machines for an answer, or for all answers so far."""
+
     def learn_one(self, x: dict[Hashable, Any], y: Any) -> None:
-        """Learn a row."""
+        """Learn a row.
+
+        Parameters
+        ----------
+        x : dict
+            Features by their names.
+        y : hashable, or float for a regressor
+            Label or target. A label that is new becomes a further class.
+
+        Raises
+        ------
+        TypeError
+            If the label is not hashable, or a feature is neither a number nor hashable. The model
+            is then unchanged, as after the next error.
+        ValueError
+            If the label is missing, such as None or NaN, or the target is not a number of at most
+            1e100 in size.
+        """
+        self._check_answer(y)
+        rows, key = self._rows, _key(x)
+        asked = (self._questions.pop(key, None) if key else None) or self._question(x)
+        # After a delay of d rows, the experts were asked d + 1 times for an answer, and errors of
+        # neighbours are alike. P. Joulani, A. György and C. Szepesvári, "Online learning under
+        # delayed feedback", ICML 2013, give each of these rows weights of its own.
+        delay = rows.n_rows - asked.at
+        answer, last = self._judge(y, asked.opinions, 1 / (1 + delay))
+        raw, z = asked.raw, asked.activations
+        if delay or asked.unseen:
+            raw = rows.read(x, asked.last)
+            self._machines.grow(rows.penalties(), self._n_outputs)
+            z = rows.activate(raw)
+        everything = rows.learn(raw)
+        if rows.n_rows <= KEPT:
+            self._first.append(answer)
+        if everything is None:
+            self._machines.learn(z, self._as_targets([answer])[0])
+        else:
+            self._machines.start_over(everything, self._as_targets(self._first))
+        if rows.n_rows == KEPT:
+            self._first = []
+        self._simple.learn(answer)
+        self._last = last
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Learn the rows of a data frame one after the other.
+        """Learn the rows of a data frame one after the other, or none if there is an error.
 
         Parameters
         ----------
@@ -82,38 +167,43 @@ class Learner:
             Features. NaN is a missing value.
         y : pandas.Series
             Labels or targets.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in ``learn_one``, or if there are more or fewer answers than rows. No row is then
-            learned.
         """
-        for x, answer in self._stream.rows.records(X, y, self._check_answer):
+        rows = list(zip(X.to_dict("records"), y, strict=True))
+        for x, answer in rows:
+            self._rows.columns.read(x)
+            self._check_answer(answer)
+        for x, answer in rows:
             self.learn_one(x, answer)
 
-    def _question(self, x: dict[Hashable, Any]) -> Question:
-        seen, _ = self._stream.see(x)
-        return Question(self._stream.rows.n_rows, self._stream.last, self._opinions(seen))
+    def _question(self, x: Mapping[Hashable, Any]) -> Question:
+        raw, unseen = self._rows.columns.read(x, self._last)
+        z = self._rows.activate(raw)
+        opinions = self._opinions(self._machines.outputs(z))
+        return Question(self._rows.n_rows, self._last, opinions, raw, z, unseen)
 
-    def _asked(self, x: dict[Hashable, Any]) -> np.ndarray:
-        """Return the average prediction for a row, and keep the question."""
-        question = self._question(x)
-        self._questions.ask(x, question)
-        return self._weights @ question.opinions
+    def _average(self, x: Mapping[Hashable, Any]) -> np.ndarray:
+        """Return the average prediction for a row, and keep the question until its answer comes.
 
-    def _answered(self, x: dict[Hashable, Any]) -> tuple[Question, float]:
-        """Return what was asked about a row, and what part of a row its answer counts as.
-
-        After a delay of d rows, this is 1 / (1 + d), since the experts were asked so many times
-        without an answer, and the errors of neighbours are alike. P. Joulani, A. György and C.
-        Szepesvári, "Online learning under delayed feedback", ICML 2013, give each of these rows
-        weights of its own.
+        The oldest one is discarded if there are too many.
         """
-        now = self._question(x)
-        asked = self._questions.answer(x) or now
-        return asked, 1 / (1 + now.at - asked.at)
+        question, key = self._question(x), _key(x)
+        if key:
+            self._questions.pop(key, None)
+            self._questions[key] = question
+            if len(self._questions) > MOST_ASKED:
+                del self._questions[next(iter(self._questions))]
+        return self._weights @ question.opinions
 
     def _weigh(self, factors: np.ndarray, n_rows: float) -> None:
         """Update the weights by the factors that an answer gives to the experts."""
         self._weights = fixed_share(self._weights, factors, self._prior, n_rows)
+
+
+def _key(x: Mapping[Hashable, Any]) -> Key | None:
+    """Return the features that are not NaN, or None if they are not hashable."""
+    try:
+        key = tuple([item for item in x.items() if item[1] == item[1]])
+        hash(key)
+    except (TypeError, ValueError, ArithmeticError, AttributeError):
+        return None  # of pandas.NA, masked values, Decimal, or a row that is no dictionary
+    return key

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from trickless.arrays.threads import linear_algebra
-from trickless.river.cosines import one_thread
+from trickless.river.rows import one_thread
 from trickless.solvers.experts.recursion import faded_sums
 
 #: Ridges, relative to the variance of the noise over that of the function.

@@ -9,7 +9,7 @@ from river import base
 
 from trickless.functions.stream import as_seed
 from trickless.river.learner import N_NEURONS
-from trickless.river.stream import Rows
+from trickless.river.rows import Rows
 from trickless.rules import check_value
 
 
@@ -46,8 +46,7 @@ class RandomFeatures(base.MiniBatchTransformer):
         self.seed = seed
         check_value(type(self).__name__, "n_neurons", n_neurons, N_NEURONS)
         self._rows = Rows(type(self).__name__, n_neurons, as_seed(seed))
-        kinds = ("cos", "sin")
-        self._names = tuple(f"{kind} {i}" for kind in kinds for i in range(n_neurons))
+        self._names = [f"{kind} {i}" for kind in ("cos", "sin") for i in range(n_neurons)]
 
     def learn_one(self, x: dict[Hashable, Any]) -> None:
         """Update columns and their scale by a row.
@@ -57,26 +56,17 @@ class RandomFeatures(base.MiniBatchTransformer):
         x : dict
             Features by their names.
         """
-        raw, unseen = self._rows.read(x, {})
-        if unseen:
-            self._rows.grow(unseen)
-            raw, _ = self._rows.read(x, {})
-        self._rows.learn(raw)
+        self._rows.learn(self._rows.read(x))
 
     def transform_one(self, x: dict[Hashable, Any]) -> dict[Hashable, Any]:
-        """Return the random features of a row.
+        """Return the random features of a row, "cos 0" to "sin 99" for 100 neurons.
 
         Parameters
         ----------
         x : dict
             Features by their names.
-
-        Returns
-        -------
-        dict
-            Random features, "cos 0" to "sin 99" for 100 neurons.
         """
-        raw, _ = self._rows.read(x, {})
+        raw, _ = self._rows.columns.read(x)
         cosines = self._rows.activate(raw)[1 : len(self._names) + 1]
         return dict(zip(self._names, cosines.tolist(), strict=True))
 
@@ -92,19 +82,14 @@ class RandomFeatures(base.MiniBatchTransformer):
             self.learn_one(x)
 
     def transform_many(self, X: Any) -> Any:
-        """Return the random features of the rows of a data frame.
+        """Return the random features of the rows of a data frame, in a column each.
 
         Parameters
         ----------
         X : pandas.DataFrame
             Features.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A column for each random feature.
         """
         import pandas as pd
 
         rows = [self.transform_one(x) for x in X.to_dict("records")]
-        return pd.DataFrame(rows, index=X.index, columns=list(self._names))
+        return pd.DataFrame(rows, index=X.index, columns=self._names)

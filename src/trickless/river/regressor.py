@@ -11,10 +11,9 @@ from river import base
 
 from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
-from trickless.functions.stream import as_seed
-from trickless.river.learner import Learner
+from trickless.river.columns import Cells
+from trickless.river.learner import LAST, Learner
 from trickless.river.simple import LARGEST_TARGET, AbsoluteErrors, LastAndMean
-from trickless.river.stream import Seen, Stream, last_number
 from trickless.rules import is_real, shown
 from trickless.solvers.experts.reach import Reach
 from trickless.solvers.moments import FAR, Moments
@@ -56,44 +55,15 @@ class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
     MAE: 17.995143
     """
 
+    _n_outputs = 2  # the target, and the one before
+
     def _begin(self) -> np.ndarray:
-        owner, seed = type(self).__name__, as_seed(self.seed)
-        self._stream = Stream(owner, self.n_neurons, self.half_lives, seed, 2)
         self._simple, self._origin = LastAndMean(), 0.0
-        n_experts = 2 * self._stream.machines.n_experts + LastAndMean.n_experts
+        n_experts = 2 * self._machines.n_experts + LastAndMean.n_experts
         self._errors, self._reach = AbsoluteErrors(n_experts), Reach()
         prior = np.full(n_experts, (1 - _LAST) / (n_experts - 1))
         prior[-LastAndMean.n_experts] = _LAST
         return prior
-
-    def learn_one(self, x: dict[Hashable, Any], y: float) -> None:
-        """Learn a row.
-
-        Parameters
-        ----------
-        x : dict
-            Features by their names.
-        y : float
-            Target.
-
-        Raises
-        ------
-        TypeError
-            If a feature is neither a number nor hashable. The model is then unchanged, as after
-            the next error.
-        ValueError
-            If the target is not a number of at most 1e100 in size.
-        """
-        self._check_answer(y)
-        asked, n_rows = self._answered(x)
-        predicted = float(self._weights @ asked.opinions)
-        residual = float(y) - predicted
-        near = self._reach(residual)
-        y = float(y) if near == residual else predicted + near
-        self._weigh(self._errors.learn(y - asked.opinions), n_rows)
-        last = self._simple.last if self._simple.weight else y
-        self._stream.learn(x, asked.last, (y, last), last_number(y), self._as_targets)
-        self._simple.learn(y)
 
     def predict_one(self, x: dict[Hashable, Any]) -> float:
         """Predict the target of a row, which is 0 before the first.
@@ -102,13 +72,8 @@ class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
         ----------
         x : dict
             Features by their names.
-
-        Returns
-        -------
-        float
-            Prediction.
         """
-        return float(self._asked(x))
+        return float(self._average(x))
 
     def predict_many(self, X: Any) -> Any:
         """Predict the targets of the rows of a data frame.
@@ -117,11 +82,6 @@ class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
         ----------
         X : pandas.DataFrame
             Features.
-
-        Returns
-        -------
-        pandas.Series
-            Predictions.
         """
         import pandas as pd
 
@@ -136,16 +96,27 @@ class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
                 "known",
             )
 
-    def _opinions(self, seen: Seen) -> np.ndarray:
+    def _opinions(self, outputs: np.ndarray) -> np.ndarray:
         """Return the predictions of all experts for a row, shape (n_experts,)."""
-        ours, lasts = seen.outputs.T
+        ours, lasts = outputs.T
         simple = self._simple.predictions()
         changes = simple[0] + ours - lasts
         return np.concatenate([ours + self._origin, changes, simple])
 
-    def _as_targets(self, answers: list[tuple[float, float]]) -> np.ndarray:
-        targets = np.array(answers)
-        if len(targets) > 1:  # the machines start over
+    def _judge(self, y: float, opinions: np.ndarray, n_rows: float) -> tuple[float, Cells]:
+        predicted = float(self._weights @ opinions)
+        residual = float(y) - predicted
+        near = self._reach(residual)
+        y = float(y) if near == residual else predicted + near
+        self._weigh(self._errors.learn(y - opinions), n_rows)
+        return y, (((LAST,), y),)
+
+    def _as_targets(self, answers: list[float]) -> np.ndarray:
+        """Return targets and the ones before them, of which the first has none."""
+        several, before = len(answers) > 1, self._simple.last
+        first = answers[0] if several or not self._simple.weight else before
+        targets = np.array([*zip(answers, [first, *answers], strict=False)])
+        if several:  # the machines start over
             moments = Moments.none(2).after(targets)
             reach = FAR * moments.scale
             targets = np.clip(targets, moments.mean - reach, moments.mean + reach)
