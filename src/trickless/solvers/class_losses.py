@@ -59,6 +59,11 @@ class SmoothHinge(Loss):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -y * np.clip((1 - y * f) / self.width, 0, 1)
 
+    def newton(self, f: np.ndarray, y: np.ndarray, unit: Unit = 1.0) -> Pair:
+        short = 1 - y * f
+        bent = (short > 0) & (short < self.width)
+        return -self.derivative(f, y), np.where(bent, self.curvature, 0.0)
+
     def typical_curvature(self, at_constant: np.ndarray) -> np.ndarray:
         return np.ones_like(at_constant)  # over distances of 1, whatever the width is
 

@@ -362,9 +362,9 @@ class Sums(Following, GaussianAnswers):
         how = problem.max_iter, problem.tol, problem.owner, self._bound(problem)
         n_outputs = targets.shape[1]
 
-        def rough(ridge: float, near: Solution | None) -> tuple[Solution, np.ndarray]:
+        def rough(smooth: Loss, ridge: float, near: Solution | None) -> tuple[Solution, np.ndarray]:
             ridges = np.full(n_outputs, ridge)
-            return minimise_roughly(blocks, targets, weight, loss, ridges, moments, near)
+            return minimise_roughly(blocks, targets, weight, smooth, ridges, moments, near)
 
         with self._dependent_columns(problem):
             if isinstance(problem.alpha, str):

@@ -31,6 +31,8 @@ from trickless.solvers.least_squares.row_sample import ROWS, keys_of
 from trickless.solvers.least_squares.statistics import least_ridge
 from trickless.solvers.losses import Loss
 
+#: The width of the parabola that takes the place of a corner of a loss, in left-out values.
+_WIDTH = 0.5
 #: Factors by which the search goes from alpha to alpha, in turn, and the most alphas it looks at.
 _STEPS, _MOST = (10.0, 10**0.5), 16
 #: The least curvature of a row, as a share of the mean.
@@ -88,8 +90,9 @@ class Chosen(NamedTuple):
 class RidgeSearch:
     """Losses of left-out rows at the ridges that were looked at, each from its own least risk.
 
-    ``minimised`` returns coefficients of least risk at a ridge, near those given, and their
-    decision values at all rows.
+    ``minimised`` returns a solution of least risk of a loss at a ridge, which it seeks near another
+    solution, and its decision values at all rows. A loss with a corner has no curvature there, so
+    left-out values are those of a smooth loss beside it. What counts is the loss itself.
     """
 
     def __init__(
@@ -100,10 +103,11 @@ class RidgeSearch:
         weight: np.ndarray | None,
         loss: Loss,
         problem: Any,
-        minimised: Callable[[float, Any], tuple[Solution, np.ndarray]],
+        minimised: Callable[[Loss, float, Solution | None], tuple[Solution, np.ndarray]],
     ) -> None:
         self._sums, self._X, self._targets, self._loss = sums, X, targets, loss
         self._count = np.ones(len(targets)) if weight is None else weight
+        self._smooth = loss if loss.smooth else loss.smoothed(_WIDTH)
         self._problem, self._minimised = problem, minimised
         self._rows = LeftRows.of(X, targets, self._count, sums.stream.seed)
         self._seen: dict[float, tuple[Solution, np.ndarray]] = {}
@@ -112,7 +116,7 @@ class RidgeSearch:
 
     def begin(self, constant: np.ndarray) -> float:
         """Return the ridge that is best where the loss is squares near the best constant."""
-        path, scale, losses = self._squares(np.tile(constant, (len(self._targets), 1)))
+        path, scale, losses = self._squares(self._loss, np.tile(constant, (len(self._targets), 1)))
         n_outputs = self._targets.shape[1]
         summed = self._summed(losses)
         found = path.best(np.tile(summed.mean / n_outputs, (n_outputs, 1)), summed)
@@ -127,8 +131,8 @@ class RidgeSearch:
         if not near:
             if len(self._seen) == _MOST or not lowest * 0.999 <= ridge <= highest * 1.001:
                 return np.inf
-            self._near, f = self._minimised(ridge, self._near)
-            self._seen[ridge] = self._near, self._squares(f, ridge)[2][:, 0]
+            self._near, f = self._minimised(self._smooth, ridge, self._near)
+            self._seen[ridge] = self._near, self._squares(self._smooth, f, ridge)[2][:, 0]
             near = [ridge]
         return float(self._rows.weight @ self._seen[near[0]][1])
 
@@ -153,13 +157,15 @@ class RidgeSearch:
         losses.add(self._rows.weight, each[:, None])
         return losses
 
-    def _squares(self, f: np.ndarray, ridge: float | None = None) -> tuple[Path, float, np.ndarray]:
+    def _squares(
+        self, loss: Loss, f: np.ndarray, ridge: float | None = None
+    ) -> tuple[Path, float, np.ndarray]:
         """Return the path near f, by what it divides ridges, and losses of left-out rows along it.
 
         With a ridge, the path has that one only.
         """
         problem, targets = self._problem, self._targets
-        slope, curvature = self._loss.newton(f, targets)
+        slope, curvature = loss.newton(f, targets)
         curvature = curvature.mean(axis=1)
         curvature = np.maximum(curvature, _LEAST * curvature.mean())
         response = f + slope / curvature[:, None]
