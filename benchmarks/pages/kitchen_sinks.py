@@ -197,10 +197,13 @@ def alpha_classes_table():
     result = results("alpha")
     rows = []
     for one in result["classes"]:
-        setting = [f"{one['n']:,}", f"{one['columns']:,}", f"{one['rate']}"]
+        if "table" in one:
+            setting = [one["table"], "600", ""]
+        else:
+            setting = [f"{one['n']:,} rows", f"{one['columns']:,}", f"{one['rate']}"]
         ratios = mean_and_worst(one["ratios"])
         rows.append([*setting, *ratios, f"{max(one['to_constant']):.2f}"])
-    head = ["rows", "columns", "rate of the rarer class", "mean ratio", "worst ratio"]
+    head = ["data", "columns", "rate of the rarer class", "mean ratio", "worst ratio"]
     table = grid([*head, "worst ratio to a constant"], rows)
     return "\n".join([*table, "", f"{where({'circumstances': result})}."])
 

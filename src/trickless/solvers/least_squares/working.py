@@ -7,7 +7,7 @@ Newton step from f, exact for squares [1]_. There the loss itself counts, never 
 where its mean is least.
 
 The first f is the best constant, whose path of alphas tells where to begin. From there the search
-goes by decades, then by half decades, as long as the mean loss falls. At each alpha f is of least
+takes decades, then half decades, as long as the mean loss falls. At each alpha f is of least
 risk at that same alpha. Far from it the squares mislead: where classes separate, a path promises
 ever less loss for ever smaller alphas.
 
@@ -91,8 +91,8 @@ class RidgeSearch:
     """Losses of left-out rows at the ridges that were looked at, each from its own least risk.
 
     ``minimised`` returns a solution of least risk of a loss at a ridge, which it seeks near another
-    solution, and its decision values at all rows. A loss with a corner has no curvature there, so
-    left-out values are those of a smooth loss beside it. What counts is the loss itself.
+    solution, and its decision values at all rows. A loss with a corner has no curvature there, so a
+    smooth loss beside it gives the left-out values. What counts is the loss itself.
     """
 
     def __init__(
