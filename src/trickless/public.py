@@ -6,10 +6,10 @@ from trickless.functions.expansion import Expansion
 from trickless.functions.kernel import KernelDisplay, estimate_kernel
 from trickless.functions.network import Network
 from trickless.functions.stream import NeuronStream
-from trickless.inference.drift import Drift, DriftDetector
-from trickless.inference.independence import hsic_test
-from trickless.inference.result import KernelTestResult
-from trickless.inference.two_samples import mmd_test
+from trickless.inference.dependence import KernelTestResult
+from trickless.inference.drift import DriftDetector
+from trickless.inference.hypotheses import hsic_test, mmd_test
+from trickless.inference.scan import Drift
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,

@@ -27,7 +27,9 @@ def upper_tail(weights: np.ndarray, variance: float, value: float) -> float:
     """
     if variance <= 0:
         return 1.0
-    w = _that_matter(weights / weights.max())
+    w = np.sort(weights)[::-1] / weights.max()
+    rest = np.cumsum(w[::-1] ** 2)[::-1]
+    w = w[rest > _LEFT_OUT * rest[0]]
     deviation, z = np.sqrt(2 * (w**2).sum()), min(value / np.sqrt(variance), _FAR)
     q = w.sum() + z * deviation
     if q <= 0:
@@ -47,10 +49,3 @@ def upper_tail(weights: np.ndarray, variance: float, value: float) -> float:
     r = np.sign(zeta) * np.sqrt(2 * exponent)
     v = zeta * np.sqrt(2 * ((w / left) ** 2).sum())
     return float(ndtr(-(r + np.log(v / r) / r)))
-
-
-def _that_matter(weights: np.ndarray) -> np.ndarray:
-    """Keep the largest weights, which have all the variance except a millionth."""
-    largest_first = np.sort(weights)[::-1]
-    rest = np.cumsum(largest_first[::-1] ** 2)[::-1]
-    return largest_first[rest > _LEFT_OUT * rest[0]]

@@ -1,4 +1,4 @@
-"""Products of centred features, and unbiased estimates from their sums."""
+"""Products of centred features: unbiased estimates, and the directions that matter in them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from trickless.arrays.threads import linear_algebra, map_blocks, row_blocks, wor
 
 #: Columns of a product that a thread computes at a time.
 _COLUMNS = 256
+#: The most columns that are kept unchanged, unless there is time for more.
+FEW = 128
+#: The least number of principal directions to keep.
+_LEAST = 16
+#: The share by which a sketch may increase the sum of the squares of the covariance matrix.
+_RAISED = 0.02
 
 
 def add_product(total: np.ndarray, left: np.ndarray, right: np.ndarray, n_jobs: Any) -> None:
@@ -26,11 +32,6 @@ def add_product(total: np.ndarray, left: np.ndarray, right: np.ndarray, n_jobs: 
 def row_squares(Z: np.ndarray) -> np.ndarray:
     """Compute the squared norm of each row."""
     return np.einsum("ij,ij->i", Z, Z)
-
-
-def squared_norm(matrix: np.ndarray) -> float:
-    """Compute the squared Frobenius norm."""
-    return float(np.vdot(matrix, matrix))
 
 
 def unbiased(square: Any, a: np.ndarray, b: np.ndarray, ab: Any) -> Any:
@@ -54,17 +55,42 @@ def unbiased(square: Any, a: np.ndarray, b: np.ndarray, ab: Any) -> Any:
     return whole / (n * (n - 3))
 
 
-def eigenvalues(matrix: np.ndarray) -> np.ndarray:
+def eigenvalues(covariance: np.ndarray) -> np.ndarray:
     """Compute the eigenvalues of a covariance matrix, none below 0."""
     with linear_algebra(1):  # so that the last digits do not depend on threads
-        return np.maximum(scipy.linalg.eigvalsh(matrix, check_finite=False), 0)
+        return np.maximum(scipy.linalg.eigvalsh(covariance, check_finite=False), 0)
 
 
-def principal(matrix: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the n largest eigenvalues of a covariance matrix, and eigenvectors as columns."""
-    size = len(matrix)
+def directions(covariance: np.ndarray, few: int, rng: np.random.Generator) -> np.ndarray | None:
+    """Find directions W (n_columns, n_fewer) so that Z W keeps nearly the inner products of Z.
+
+    None if Z has few columns. The ``covariance`` of Z may be multiplied by any number.
+    """
+    n_columns = len(covariance)
+    if n_columns <= few:
+        return None
+    largest = (n_columns - few // 2, n_columns - 1)
     with linear_algebra(1):
         values, vectors = scipy.linalg.eigh(
-            matrix, subset_by_index=(size - n, size - 1), driver="evr", check_finite=False
+            covariance, subset_by_index=largest, driver="evr", check_finite=False
         )
-    return np.maximum(values[::-1], 0), vectors[:, ::-1]
+    values = np.maximum(values[::-1], 0)
+    square = float(np.vdot(covariance, covariance))
+    return sketched(values, vectors[:, ::-1], float(np.trace(covariance)), square, rng)
+
+
+def sketched(
+    values: np.ndarray, vectors: np.ndarray, total: float, square: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Keep k principal directions, and draw k random combinations of all others.
+
+    Inner products keep their expectation, and no direction is lost. The number k is the first of
+    16, 32, 64, ... for which the random combinations add little noise. ``values`` are the largest
+    eigenvalues in descending order, ``total`` is the sum of all, and ``square`` of their squares.
+    """
+    left, k = total - np.cumsum(values), min(_LEAST, len(values))
+    while left[k - 1] ** 2 / k > _RAISED * square and k < len(values):
+        k = min(2 * k, len(values))
+    kept = vectors[:, :k]
+    G = rng.standard_normal(kept.shape) / np.sqrt(k)
+    return np.hstack([kept, G - kept @ (kept.T @ G)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy, deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -11,45 +11,31 @@ from sklearn.base import BaseEstimator, clone
 from trickless.arrays.stated import Stated, check_array, check_count, check_is
 from trickless.arrays.states import in_one_state, training_lock
 from trickless.errors import InvalidValueError, MissingAttributeError
-from trickless.functions.stream import as_seed
-from trickless.inference.samples import check_neurons
-from trickless.inference.scan import LEAST, Alarm
-from trickless.inference.stream_rows import Features, as_table, table_or_arrays
-from trickless.inference.watch import Watch
-from trickless.inference.whitening import WhitenedFeatures
+from trickless.functions.stream import Purpose, as_seed, generator
+from trickless.inference.features import WhitenedFeatures, check_neurons
+from trickless.inference.rows import (
+    Features,
+    as_rows,
+    check_alike,
+    in_words,
+    of_stream,
+    select,
+    stack,
+)
+from trickless.inference.scan import LEAST, Drift, Scan
+from trickless.intake.rows import Rows
 from trickless.learners.fixed import check_unchanged
 from trickless.learners.random_features import RandomFeatures
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.layouts import Layout
-from trickless.rules import DTYPE, N_JOBS, check_parameters, count, integer, plain
+from trickless.rules import N_JOBS, check_parameters, count, integer, plain, without_warnings
 from trickless.tables.frames import picked
 
 _OWNER = "DriftDetector"
-
-
-class Drift(NamedTuple):
-    """A change that a :class:`~trickless.DriftDetector` detected.
-
-    Attributes
-    ----------
-    row : int
-        Number of the row at which the change was detected. The first row of the stream is 0.
-    change_row : int
-        Estimate of the first row after the change. It is at most ``window_size`` − 1 rows before
-        ``row``.
-    window_size : int
-        Number of rows of the window that differs from the reference.
-    statistic : float
-        Squared distance between the mean whitened features of the window and of the reference.
-    pvalue : float
-        P-value of the permutations of this window alone.
-    """
-
-    row: int
-    change_row: int
-    window_size: int
-    statistic: float
-    pvalue: float
+#: Windows of the reference, of which a quarter or more is for the choice of the features.
+_WINDOWS = 4
+#: The most rows that are tested together, since an alarm may discard their features.
+_TOGETHER = 4096
 
 
 class DriftDetector(Stated, BaseEstimator):
@@ -86,8 +72,6 @@ class DriftDetector(Stated, BaseEstimator):
     n_jobs : int or None, default=None
         Number of threads for large batches. None uses as many threads as NumPy's linear algebra,
         often all cores. -1 uses all cores. The alarms do not depend on it.
-    dtype : {"float32", "float64"}, default="float64"
-        Precision of the activations.
 
     Attributes
     ----------
@@ -128,16 +112,14 @@ class DriftDetector(Stated, BaseEstimator):
     alarm within T rows is at most the sum of the levels, which is at most T / (2 ``run_length``).
 
     The family and :math:`\Sigma` are learned from a quarter of the reference, with which no window
-    is compared. The probabilities above are over the reference and the stream. If a given reference
-    is short, some references have more false alarms and others fewer. Tests of overlapping windows
-    tend to raise an alarm together, so that with few columns the average run length is a few times
-    longer than its bound. The bound assumes independent rows. If neighbouring rows are dependent,
-    there are more alarms.
+    is compared. The probabilities above are over the reference and the stream, and assume
+    independent rows. Tests of overlapping windows tend to raise an alarm together, so that with few
+    columns the average run length is a few times longer than its bound.
 
     After an alarm, the window starts with the next row. If the reference came from ``fit``, there
     is another alarm for as long as the rows differ from it. ``reset`` discards it.
 
-    The first ``window_size`` rows are kept as they come. If they are data frames, or dictionaries
+    The first 4 ``window_size`` rows are kept as they come. If they are data frames, or dictionaries
     with text, ``pickle`` can store the detector at that time, but :func:`~trickless.save` cannot.
     Afterwards, memory holds the reference and the largest window, with at most 128 columns. A row
     takes time in proportion to its activations, and some thousand multiplications for each column.
@@ -165,7 +147,7 @@ class DriftDetector(Stated, BaseEstimator):
     ...     if detector.update(row).drift_detected:
     ...         break
     >>> detector.drift_.row, detector.drift_.change_row
-    (3076, 2996)
+    (3084, 2998)
     """
 
     #: What a detector has before its first row, and after ``reset``.
@@ -173,9 +155,13 @@ class DriftDetector(Stated, BaseEstimator):
     n_detections = 0
     n_seen_ = 0
     drift_: Drift | None = None
-    _watch: Watch | None = None
-    _columns: Features | None = None
     _fixed: dict[str, Any] | None = None
+    _seed = 0
+    _columns: Features | None = None
+    #: The tables of the first rows of a stream, until there are enough for a reference.
+    _first: tuple[Any, ...] = ()
+    _scan: Scan | None = None
+    _is_given = False
     _witness: tuple[WhitenedFeatures, np.ndarray] | None = None
 
     _rules = {
@@ -185,7 +171,6 @@ class DriftDetector(Stated, BaseEstimator):
             1, "run_length=10_000 has a false alarm in 10,000 rows or fewer", 10**9
         ),
         "n_jobs": N_JOBS,
-        "dtype": DTYPE,
     }
 
     def __init__(
@@ -197,7 +182,6 @@ class DriftDetector(Stated, BaseEstimator):
         run_length: int = 10_000,
         random_state: Any = None,
         n_jobs: int | None = None,
-        dtype: Any = "float64",
     ) -> None:
         self.neurons = neurons
         self.n_neurons = n_neurons
@@ -205,15 +189,20 @@ class DriftDetector(Stated, BaseEstimator):
         self.run_length = run_length
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.dtype = dtype
 
     def check_state(self) -> None:
-        check_is("drift_detected", self.drift_detected, bool)
         check_count("n_seen_", self.n_seen_, 0)
         check_count("n_detections", self.n_detections, 0, self.n_seen_)
-        check_is("drift_", self.drift_, Drift | None)
-        check_is("_watch", self._watch, Watch | None)
-        check_is("_fixed", self._fixed, dict | None)
+        for name, kind in (
+            ("drift_detected", bool),
+            ("drift_", Drift | None),
+            ("_fixed", dict | None),
+            ("_seed", int),
+            ("_first", tuple),
+            ("_scan", Scan | None),
+            ("_is_given", bool),
+        ):
+            check_is(name, getattr(self, name), kind)
         for name, holds_text in (self._columns or {}).items():
             check_is(f"column {name}", holds_text, bool | None)
         if self._witness is not None:
@@ -229,8 +218,8 @@ class DriftDetector(Stated, BaseEstimator):
         X : array, CSR matrix or data frame of shape (n_rows, n_features)
             The reference, in any order, with at least 4/3 ``window_size`` rows. A quarter of them,
             and all rows beyond, are for the choice of the features. At most 4 ``window_size`` rows
-            are compared with windows. Arrays of images or series have the
-            shape that the neurons read, with more dimensions.
+            are compared with windows. Arrays of images or series have the shape that the neurons
+            read, with more dimensions.
         y : object, optional
             Ignored. It is here for scikit-learn's interface. To detect changes of targets given the
             rows, pass the targets as another column.
@@ -241,10 +230,19 @@ class DriftDetector(Stated, BaseEstimator):
         """
         with training_lock(self):
             new: DriftDetector = clone(self)
-            watch = new._begin()
-            X = table_or_arrays(_OWNER, X, new._layout)
-            watch.give(X)
-            new._columns = as_table(_OWNER, X, None, new._layout)[1]
+            new._begin()
+            X = as_rows(_OWNER, "X", X, new._layout)
+            X, new._columns = of_stream(_OWNER, X, None, new._layout)
+            new._check_first(X)
+            n_rows, n_needed = X.shape[0], -(-_WINDOWS * self.window_size // (_WINDOWS - 1))
+            if n_rows < n_needed:
+                raise InvalidValueError(
+                    f"{_OWNER}: the reference has {n_rows:,} rows, but "
+                    f"window_size={self.window_size!r} needs {n_needed:,}",
+                    "pass more rows, or choose a smaller window_size",
+                )
+            new._learn(X)
+            new._is_given = True
             self.__dict__ = new.__dict__
         return self
 
@@ -266,14 +264,11 @@ class DriftDetector(Stated, BaseEstimator):
         """
         with training_lock(self):
             new = copy(self)
-            new.drift_detected, watch = False, new._copied_watch()
-            rows, new._columns = as_table(_OWNER, X, new._columns, new._layout)
-            used, n_rows = 0, rows.shape[0]
-            while not used or used < n_rows:  # an empty table raises an error
-                seen, alarms, features = watch.see(picked(rows, slice(used, None)), new.n_seen_)
-                used, new.n_seen_ = used + seen, new.n_seen_ + seen
-                for alarm in alarms:
-                    new._sound(alarm, features)
+            new._begin()
+            rows, new._columns = of_stream(_OWNER, X, new._columns, new._layout)
+            new.drift_detected, used = False, 0
+            while not used or used < rows.shape[0]:  # an empty table raises an error
+                used += new._see(picked(rows, slice(used, used + _TOGETHER)))
             self.__dict__ = new.__dict__
         return self
 
@@ -301,9 +296,8 @@ class DriftDetector(Stated, BaseEstimator):
                 "call it once drift_ is not None",
             )
         features, difference = self._witness
-        values: np.ndarray = (
-            features(as_table(_OWNER, X, self._columns, self._layout)[0]) @ difference
-        )
+        rows, _ = of_stream(_OWNER, X, self._columns, self._layout)
+        values: np.ndarray = features(rows) @ difference
         return values
 
     def reset(self) -> DriftDetector:
@@ -317,32 +311,28 @@ class DriftDetector(Stated, BaseEstimator):
             self.__dict__ = clone(self).__dict__
         return self
 
-    def clone(
-        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
-    ) -> DriftDetector:
+    def clone(self) -> DriftDetector:
         """Copy the detector without what it has seen, as River asks for.
-
-        Parameters
-        ----------
-        new_params : dict, optional
-            Parameters that differ in the copy.
-        include_attributes : bool, default=False
-            Whether the copy keeps what the detector has seen.
 
         Returns
         -------
         DriftDetector
             The copy.
         """
-        other: DriftDetector = deepcopy(self) if include_attributes else clone(self)
-        return other.set_params(**(new_params or {}))
+        other: DriftDetector = clone(self)
+        return other
 
     @property
     def _layout(self) -> Layout:
         return make_neurons(self.neurons).layout
 
-    def _begin(self) -> Watch:
+    def _begin(self) -> None:
         """Check the parameters, and fix those that later rows depend on."""
+        if self._fixed is not None:
+            for name, then in self._fixed.items():
+                now = getattr(self, name)
+                check_unchanged(_OWNER, name, now, then, "call reset to start over")
+            return
         check_parameters(self, self._rules)
         if self.run_length < self.window_size:
             raise InvalidValueError(
@@ -351,28 +341,60 @@ class DriftDetector(Stated, BaseEstimator):
                 "a longer run_length, such as 10_000, or a smaller window_size",
             )
         check_neurons(_OWNER, "neurons", self.neurons)
-        names = "neurons", "n_neurons", "window_size", "run_length", "dtype"
+        names = "neurons", "n_neurons", "window_size", "run_length"
         self._fixed = {name: deepcopy(plain(getattr(self, name))) for name in names}
-        seed = as_seed(self.random_state)
-        options = {"random_state": seed, "n_jobs": self.n_jobs, "dtype": self.dtype}
-        options |= {"sparse_output": False, "scale": "unit"}
-        family = RandomFeatures(deepcopy(self.neurons), self.n_neurons, **options)
-        self._watch = Watch(_OWNER, family, int(self.window_size), int(self.run_length), seed)
-        return self._watch
+        self._seed = as_seed(self.random_state)
 
-    def _copied_watch(self) -> Watch:
-        """Begin unless that was done, and return what may change while earlier states stay."""
-        if self._watch is None:
-            return self._begin()
-        for name, then in (self._fixed or {}).items():
-            check_unchanged(_OWNER, name, getattr(self, name), then, "call reset to start over")
-        self._watch = copy(self._watch)
-        return self._watch
+    def _see(self, X: Any) -> int:
+        """See rows, at least up to the reference or an alarm. Return how many were used."""
+        if self._scan is None:
+            self._check_first(X)
+            missing = _WINDOWS * self.window_size - sum(part.shape[0] for part in self._first)
+            used = min(missing, X.shape[0])
+            self._first = (*self._first, picked(X, slice(used)))
+            self.n_seen_ += used
+            if used == missing:
+                self._learn(stack(list(self._first)))
+            return used
+        self._scan = scan = copy(self._scan)  # earlier states stay
+        Z, used = scan.features(X), 0
+        while used < len(Z):
+            seen, change = scan.see(Z[used:], self.n_seen_)
+            used, self.n_seen_ = used + seen, self.n_seen_ + seen
+            if change is None:
+                break
+            self.drift_, self.drift_detected = change[0], True
+            self.n_detections += 1
+            self._witness = scan.features, change[1]
+            if not self._is_given:
+                self._scan = None
+                break
+        return used
 
-    def _sound(self, alarm: Alarm, features: WhitenedFeatures | None) -> None:
-        """Take note of a change."""
-        assert features is not None
-        change = alarm.row + 1 - alarm.n_changed
-        self.drift_ = Drift(alarm.row, change, alarm.size, alarm.statistic, alarm.pvalue)
-        self.drift_detected, self.n_detections = True, self.n_detections + 1
-        self._witness = features, alarm.difference
+    def _check_first(self, X: Any) -> None:
+        """Check rows at once that the family is fitted to later."""
+        if self._first:
+            check_alike(_OWNER, X, self._first[0], "the first batch")
+        family = self._family()
+        rows = Rows(_OWNER, "float64", family._kind_of_rows(), False)
+        with in_words(_OWNER), without_warnings():
+            rows.first(family, X, None, None)
+
+    def _learn(self, X: Any) -> None:
+        """Fit the family to some rows of a table, and take others as the reference."""
+        n_rows = X.shape[0]
+        order = generator(self._seed, Purpose.SHUFFLE).permutation(n_rows)
+        n_compared = min(n_rows - n_rows // _WINDOWS, _WINDOWS * self.window_size)
+        fitted, compared = select(X, order[n_compared:]), select(X, order[:n_compared])
+        features = WhitenedFeatures(_OWNER, self._family(), fitted, self._seed)
+        sizes = int(self.window_size), int(self.run_length)
+        self._scan, self._first = Scan(features, features(compared), *sizes, self._seed), ()
+
+    def _family(self) -> RandomFeatures:
+        how: dict[str, Any] = {
+            "random_state": self._seed,
+            "n_jobs": self.n_jobs,
+            "dtype": "float64",
+        }
+        how |= {"sparse_output": False, "scale": "unit"}
+        return RandomFeatures(deepcopy(self.neurons), self.n_neurons, **how)

@@ -1,21 +1,11 @@
 r"""Windows of the latest rows of a stream, each compared with a reference by permutations.
 
-A window of n rows and the reference of m rows are pooled. The statistic is the squared norm of the
-sum of the centred features of the window. For given n and m, it grows with the squared maximum mean
-discrepancy. Under the hypothesis of no change, all n + m rows are exchangeable, and the p-value of
-the permutations is exact [1]_. Windows of several sizes are tested at several times, as in the scan
-B-statistic [2]_. By the union bound, the probability of any false alarm within T rows is at most
-the sum of the levels of the tests up to then. The bound does not need independent tests, so all of
-them may use the same reference. The levels sum to :math:`T / 2R` for a ``run_length`` of R, hence
-the average run length is at least
+The levels of the tests up to row T sum to :math:`T / 2R` for a ``run_length`` of R. By the union
+bound, which allows all tests to use the same reference, the average run length is at least
 
 .. math:: \sum_{t \ge 0} P(\text{no alarm up to row } t) \ge \int_0^{2R} (1 - t / 2R) \, dt = R.
 
-References
-----------
-.. [1] J. Hemerik and J. Goeman, "Exact testing with random permutations", TEST 27, 2018.
-.. [2] S. Li, Y. Xie, H. Dai and L. Song, "Scan B-statistic for kernel change-point detection",
-   Sequential Analysis 38, 2019.
+:class:`~trickless.DriftDetector` has the rest of the argument, and the papers.
 """
 
 from __future__ import annotations
@@ -27,7 +17,8 @@ import numpy as np
 from trickless.arrays.stated import Stated, check_array, check_count, check_is
 from trickless.functions.stream import Purpose, check_seed, generator
 from trickless.inference.covariances import row_squares
-from trickless.inference.result import number_at_least
+from trickless.inference.dependence import number_at_least
+from trickless.inference.features import WhitenedFeatures
 
 #: The least rows of a window, and the share of a window after which it is tested again.
 LEAST, _SHARE = 10, 0.25
@@ -51,18 +42,29 @@ class Schedule(NamedTuple):
         return int(np.ceil((1 + _EXCEEDING) / (self.level * n_groups)))
 
 
-class Alarm(NamedTuple):
-    """A window that differs from the reference, and the latest rows that differ most from it.
+class Drift(NamedTuple):
+    """A change that a :class:`~trickless.DriftDetector` detected.
 
-    ``row`` is the number of its last row in the stream.
+    Attributes
+    ----------
+    row : int
+        Number of the row at which the change was detected. The first row of the stream is 0.
+    change_row : int
+        Estimate of the first row after the change. It is at most ``window_size`` − 1 rows before
+        ``row``.
+    window_size : int
+        Number of rows of the window that differs from the reference.
+    statistic : float
+        Squared distance between the mean whitened features of the window and of the reference.
+    pvalue : float
+        P-value of the permutations of this window alone.
     """
 
     row: int
-    size: int
+    change_row: int
+    window_size: int
     statistic: float
     pvalue: float
-    n_changed: int
-    difference: np.ndarray
 
 
 def schedules(window_size: int, run_length: int) -> list[Schedule]:
@@ -82,18 +84,19 @@ def schedules(window_size: int, run_length: int) -> list[Schedule]:
 class Scan(Stated):
     """Tests of the latest rows against a reference.
 
-    Attributes
-    ----------
-    reference : array of shape (m, n_columns)
-        Features of the reference, which never change.
-    recent : array of shape (n, n_columns)
-        Features of the latest rows, as many as the largest window or fewer.
-    n_seen : int
-        Number of rows since the beginning or the last alarm.
+    ``reference`` has the features of the reference, and ``recent`` of the latest rows, as many as
+    the largest window or fewer. ``n_seen`` counts the rows since the last alarm.
     """
 
-    def __init__(self, reference: np.ndarray, window_size: int, run_length: int, seed: int) -> None:
-        self.reference = reference
+    def __init__(
+        self,
+        features: WhitenedFeatures,
+        reference: np.ndarray,
+        window_size: int,
+        run_length: int,
+        seed: int,
+    ) -> None:
+        self.features, self.reference = features, reference
         self.window_size, self.run_length, self.seed = window_size, run_length, seed
         self.recent = np.empty((0, reference.shape[1]))
         self.n_seen = 0
@@ -103,32 +106,32 @@ class Scan(Stated):
         check_count("run_length", self.run_length, self.window_size)
         check_count("n_seen", self.n_seen, len(self.recent))
         check_seed("seed", self.seed)
-        check_is("reference", self.reference, np.ndarray)
-        n_columns = self.reference.shape[-1]
+        check_is("features", self.features, WhitenedFeatures)
+        n_columns = self.features.whitener.shape[1]
         check_array("reference", self.reference, "f8", (None, n_columns))
         check_array("recent", self.recent, "f8", (None, n_columns))
 
-    def see(self, Z: np.ndarray, first: int) -> tuple[int, Alarm | None]:
+    def see(self, Z: np.ndarray, first: int) -> tuple[int, tuple[Drift, np.ndarray] | None]:
         """Test the windows that end in new rows, up to the first alarm.
 
         ``first`` is the number of the first row in the stream, from which the permutations are
-        drawn. Returns how many rows were seen, and the alarm.
+        drawn. Returns how many rows were seen, and the change with the change of mean features.
         """
         plan = schedules(self.window_size, self.run_length)
         rows, before = np.concatenate([self.recent, Z]), len(self.recent)
         for k in range(1, len(Z) + 1):
+            end, row = before + k, first + k - 1
             for which, schedule in enumerate(plan):
                 if self.n_seen + k < schedule.size or (self.n_seen + k) % schedule.every:
                     continue
-                end = before + k
-                index = (first + k - 1) * len(plan) + which
-                found = self._test(rows[end - schedule.size : end], schedule, index)
+                window = rows[end - schedule.size : end]
+                found = self._test(window, schedule, row * len(plan) + which)
                 if found is not None:
-                    seen = rows[max(0, end - self.window_size) : end]
+                    latest = rows[max(0, end - self.window_size) : end]
+                    n_changed, difference = self._changed(latest, schedule.size)
                     self.recent, self.n_seen = self.recent[:0], 0
-                    return k, Alarm(
-                        first + k - 1, schedule.size, *found, *self._changed(seen, schedule.size)
-                    )
+                    drift = Drift(row, row + 1 - n_changed, schedule.size, *found)
+                    return k, (drift, difference)
         self.recent = rows[max(0, len(rows) - self.window_size) :].copy()
         self.n_seen += len(Z)
         return len(Z), None

@@ -1,0 +1,274 @@
+"""Tests of equal distributions and of independence, by features of drawn neurons in linear time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.threads import linear_algebra
+from trickless.docstrings import completed_by
+from trickless.errors import InvalidValueError
+from trickless.functions.stream import Purpose, as_seed, generator
+from trickless.inference.dependence import KernelTestResult, Sample, dependence_test
+from trickless.inference.features import Reader, check_neurons, check_options
+from trickless.inference.rows import check_n_rows
+from trickless.neurons import Neurons
+
+#: What the tests share.
+_SHARED = """
+Parameters
+----------
+n_neurons : int, default=500
+    Number of neurons to draw of each family. More neurons estimate the kernel more closely, and
+    take more time.
+n_permutations : int, default=999
+    Number of permutations. If k of them reach the statistic, the p-value is (1 + k) / (1 +
+    ``n_permutations``). Not used if ``method="asymptotic"``.
+random_state : int, Generator, RandomState or None, default=None
+    Seed of the neurons and the permutations. Pass an int for reproducible results.
+n_jobs : int or None, default=None
+    Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+    -1 uses all cores. The result does not depend on it.
+
+Returns
+-------
+KernelTestResult
+    The result, with ``statistic``, ``standard_error`` and ``pvalue``.
+
+Raises
+------
+TypeError, ValueError
+    If a family does not accept the rows, or X and Y do not fit together.
+"""
+
+
+@completed_by(_SHARED)
+def mmd_test(
+    X: Any,
+    Y: Any,
+    neurons: Neurons | str = "gaussian",
+    n_neurons: int = 500,
+    *,
+    method: str = "permutation",
+    n_permutations: int = 999,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> KernelTestResult:
+    r"""Test whether two samples have the same distribution, by means of random features.
+
+    A small p-value says that the distributions differ. With the default neurons, the test can find
+    any difference, not only of means or variances, and you do not need to know a kernel. It works
+    with every family: on data frames ("tabular", "trees"), on images
+    (:class:`~trickless.neurons.Patches`), and with your own neurons.
+
+    The statistic is an unbiased estimate of the squared maximum mean discrepancy [1]_
+
+    .. math:: \mathrm{MMD}^2 = \| E \, z(x) - E \, z(y) \|^2
+
+    of random features z [2]_, whose inner products estimate the kernel of the family. It is the
+    U-statistic of the estimated kernel, and takes time linear in the number of rows. The family is
+    fitted once, to the rows of both samples in random order.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or data frame of shape (m, n_features)
+        First sample, with at least 2 rows.
+    Y : array, CSR matrix or data frame of shape (n, n_features)
+        Second sample, with at least 2 rows and the same columns.
+    neurons : Neurons or str, default="gaussian"
+        Family of neurons, or the name of one; see :mod:`trickless.neurons`. ``length_scale="auto"``
+        is the median distance between rows. Families that need targets ("auto",
+        ``length_scale="relevance"``) raise an error.
+    method : {"permutation", "asymptotic"}, default="permutation"
+        How to compute the p-value. "permutation" assigns the rows to two samples at random, many
+        times. Its level is exact for any data, number of rows and family. "asymptotic" is faster.
+        It uses the limit of the statistic for equal distributions [1]_, which is a weighted sum of
+        chi-squares
+
+        .. math:: \Big(\frac1m + \frac1n\Big) \sum_l \lambda_l (\chi^2_l - 1),
+
+        with the eigenvalues :math:`\lambda_l` of the covariance matrix of the features [3]_. They
+        are scaled so that the variance is exactly the variance over all permutations.
+
+    See Also
+    --------
+    hsic_test : Test whether two parts of the rows are independent.
+    RandomFeatures : Random features for other learners.
+
+    Notes
+    -----
+    For one draw of neurons, the statistic has the variance
+
+    .. math:: \frac{4 \delta^\top \Sigma_X \delta}m + \frac{4 \delta^\top \Sigma_Y \delta}n
+        + \frac{2 \|\Sigma_X\|_F^2}{m (m - 1)} + \frac{2 \|\Sigma_Y\|_F^2}{n (n - 1)}
+        + \frac{4 \langle \Sigma_X, \Sigma_Y \rangle}{m n}
+
+    with the difference :math:`\delta` of the means and the covariance matrices :math:`\Sigma`. The
+    standard error is its root. The first two terms are estimated from the rows. This estimate
+    counts the other terms twice, so they are subtracted once, as for equal distributions.
+
+    Memory holds all features, if they take at most 256 MiB. Otherwise, it holds a panel of rows at
+    a time, and permutations use as many directions of the features as fit into 256 MiB, or 128, as
+    in :func:`~trickless.hsic_test`. The level stays exact.
+
+    References
+    ----------
+    .. [1] A. Gretton, K. M. Borgwardt, M. J. Rasch, B. Schölkopf and A. Smola, "A kernel two-sample
+       test", JMLR 13, 2012; Lemma 6 and Theorem 12.
+    .. [2] J. Zhao and D. Meng, "FastMMD: ensemble of circular discrepancy for efficient two-sample
+       test", Neural Computation 27(6), 2015.
+    .. [3] A. Gretton, K. Fukumizu, Z. Harchaoui and B. K. Sriperumbudur, "A fast, consistent kernel
+       two-sample test", NIPS 2009.
+
+    Examples
+    --------
+    Two samples with the same mean and variance:
+
+    >>> import numpy as np
+    >>> from trickless import mmd_test
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.standard_normal((500, 1)), rng.laplace(0, 0.5**0.5, (400, 1))
+    >>> result = mmd_test(X, Y, random_state=0)
+    >>> result  # doctest: +ELLIPSIS
+    <mmd_test: statistic 0.01... ± 0.005..., pvalue 0.001 (999 permutations); 500 and 400 rows, ...
+    >>> bool(mmd_test(X[:250], X[250:], random_state=0).pvalue > 0.05)
+    True
+    """
+    owner = "mmd_test"
+    check_options(
+        owner, n_neurons=n_neurons, method=method, n_permutations=n_permutations, n_jobs=n_jobs
+    )
+    family, seed = check_neurons(owner, "neurons", neurons), as_seed(random_state)
+    with linear_algebra(n_jobs), np.errstate(over="ignore", invalid="ignore"):
+        reader = Reader(owner, "neurons", family, n_neurons, seed, n_jobs)
+        x, m = reader.pooled(X, Y)
+        label = (np.arange(x.n_rows) < m).astype(float)[:, None]
+        y = Sample(label.__getitem__, x.n_rows, 1)
+        return dependence_test(owner, x, y, n_neurons, method, n_permutations, seed, n_jobs, m)
+
+
+@completed_by(_SHARED)
+def hsic_test(
+    X: Any,
+    Y: Any,
+    neurons_x: Neurons | str = "gaussian",
+    neurons_y: Neurons | str = "gaussian",
+    n_neurons: int = 500,
+    *,
+    method: str = "permutation",
+    n_permutations: int = 999,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> KernelTestResult:
+    r"""Test whether X and Y are independent, by covariances of random features.
+
+    A small p-value says that X and Y depend on each other. With the default neurons, the test can
+    find any kind of dependence, including dependence without correlation, and you do not need to
+    know a kernel. Each of the two families may be for data frames ("tabular", "trees"), for images
+    (:class:`~trickless.neurons.Patches`), or your own.
+
+    The statistic is an unbiased estimate of the Hilbert-Schmidt independence criterion [1]_
+
+    .. math:: \mathrm{HSIC} = \big\| \mathrm{Cov}(z(x), z(y)) \big\|_F^2
+
+    of random features z [2]_, whose inner products estimate the kernels of the two families. It is
+    the U-statistic of the estimated kernels [3]_ and takes time linear in the number of rows.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or data frame of shape (n_rows, n_features_x)
+        First part of the rows. There must be at least 4 rows.
+    Y : array, CSR matrix or data frame of shape (n_rows, n_features_y)
+        Second part of the rows. Row i of Y belongs to row i of X.
+    neurons_x : Neurons or str, default="gaussian"
+        Family of neurons for X, as in :func:`~trickless.mmd_test`.
+    neurons_y : Neurons or str, default="gaussian"
+        Family of neurons for Y.
+    method : {"permutation", "asymptotic"}, default="permutation"
+        How to compute the p-value. "permutation" pairs the rows of X and Y at random, many times.
+        Its level is exact for any data, number of rows and families. "asymptotic" is faster. It
+        uses the limit of the statistic for independent X and Y [2]_, which is a weighted sum of
+        chi-squares
+
+        .. math:: \frac1n \sum_{k, l} \lambda_k \mu_l (\chi^2_{kl} - 1),
+
+        with the eigenvalues :math:`\lambda_k, \mu_l` of the covariance matrices of the features.
+        They are scaled so that the variance is exactly the variance over all permutations.
+
+    See Also
+    --------
+    mmd_test : Test whether two samples have the same distribution.
+    RandomFeatures : Random features for other learners.
+
+    Notes
+    -----
+    The time of a permutation is in proportion to the rows times the pairs of columns. If a side has
+    more than 128 columns of random features, and the other side more than a few, permutations
+    therefore use fewer columns: 16 to 64 principal directions, and as many random combinations of
+    the other directions, which keep the expectation of the statistic. The level stays exact,
+    because the choice of columns does not depend on which rows are paired. The test loses power if
+    64 directions hold little of the variance, as with rough kernels of many features. The
+    ``statistic`` of the result uses all columns.
+
+    The standard error is the root of
+
+    .. math:: \frac4n \mathrm{Var}\big( z(x)^\top C z(y) \big) + \frac{2 \|\Sigma_X\|_F^2
+        \|\Sigma_Y\|_F^2}{n (n - 3)},
+
+    with the covariance matrices :math:`\Sigma` of the features and their cross-covariance C. The
+    first term is estimated from the rows. This estimate counts the second term twice, so the second
+    term, which is exactly the variance over all permutations, is subtracted once.
+
+    Memory holds a panel of rows at a time, or all features if they take at most 256 MiB. It also
+    holds matrices as large as the square of the number of columns, and 256 numbers for each row for
+    permutations. A tree has up to 16 columns, so use ``n_neurons=100`` for trees.
+
+    References
+    ----------
+    .. [1] A. Gretton, K. Fukumizu, C. H. Teo, L. Song, B. Schölkopf and A. Smola, "A kernel
+       statistical test of independence", NIPS 2007.
+    .. [2] Q. Zhang, S. Filippi, A. Gretton and D. Sejdinovic, "Large-scale kernel methods for
+       independence testing", Statistics and Computing 28, 2018.
+    .. [3] L. Song, A. Smola, A. Gretton, J. Bedo and K. Borgwardt, "Feature selection via
+       dependence maximization", JMLR 13, 2012, equation (4).
+
+    Examples
+    --------
+    Dependence without correlation, of a number and a category:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from trickless import hsic_test
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 1))
+    >>> Y = pd.DataFrame({"town": np.where(abs(X[:, 0]) + rng.random(300) > 1.2, "Paris", "Rome")})
+    >>> hsic_test(X, Y, neurons_y="tabular", random_state=0).pvalue
+    0.001
+    >>> Y = Y.sample(frac=1, random_state=0)
+    >>> bool(hsic_test(X, Y, neurons_y="tabular", random_state=0).pvalue > 0.05)
+    True
+    """
+    owner = "hsic_test"
+    check_options(
+        owner, n_neurons=n_neurons, method=method, n_permutations=n_permutations, n_jobs=n_jobs
+    )
+    given = {"neurons_x": neurons_x, "neurons_y": neurons_y}
+    families = {name: check_neurons(owner, name, family) for name, family in given.items()}
+    seed = as_seed(random_state)
+    seeds = generator(seed, Purpose.BLOCKS).integers(2**63, size=2).tolist()
+    with linear_algebra(n_jobs), np.errstate(over="ignore", invalid="ignore"):
+        of_x, of_y = (
+            Reader(owner, name, family, n_neurons, each, n_jobs)
+            for (name, family), each in zip(families.items(), seeds, strict=True)
+        )
+        X, Y = of_x.table("X", X), of_y.table("Y", Y)
+        if X.shape[0] != Y.shape[0]:
+            raise InvalidValueError(
+                f"{owner}: X has {X.shape[0]:,} rows, but Y has {Y.shape[0]:,}",
+                "pass one row of Y for each row of X, in the same order; to compare two samples, "
+                "use mmd_test",
+            )
+        check_n_rows(owner, "X", X.shape[0], 4)
+        x, y = of_x.sample("X", X), of_y.sample("Y", Y)
+        return dependence_test(owner, x, y, n_neurons, method, n_permutations, seed, n_jobs)
