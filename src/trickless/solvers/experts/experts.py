@@ -368,7 +368,7 @@ class Experts(Stated):
     def _fold(self, time: float) -> None:
         """Solve all machines with the rows so far, as of a time."""
         passed = time - self.folded
-        when, weight = self.groups[0].pending()
+        _, _, when, weight = self.groups[0].pending()
         since = np.maximum(passed - when, 0.0) / self.half_lives[:, None]
         self.mass = np.exp2(-passed / self.half_lives) * self.mass + np.exp2(-since) @ weight
         for group, length in zip(self.groups, self.lengths, strict=True):

@@ -29,7 +29,6 @@ from trickless.arrays.growing import Growing
 from trickless.arrays.stated import (
     Stated,
     check_array,
-    check_count,
     check_is,
     check_number,
     check_same,
@@ -75,6 +74,13 @@ class Recursion(Stated):
         Whether there is a constant.
     free : float
         The ridge of the constant.
+
+    Attributes
+    ----------
+    inverse : array of shape (n_machines, size, size)
+        R⁻ᵀ of each machine at the last fold.
+    coef : array of shape (n_machines, size, n_outputs)
+        Coefficients at the last fold.
     """
 
     _moved: np.ndarray
@@ -94,7 +100,6 @@ class Recursion(Stated):
         self.gram: Any = gram
         self.cross: Any = cross
         self._solve(ridges)
-        self._begin()
 
     @classmethod
     def of_no_rows(
@@ -109,51 +114,39 @@ class Recursion(Stated):
         check_is("intercept", self.intercept, bool)
         check_number("free", self.free, 0)
         check_array("rates", self.rates, "f8", (None,), 0)
-        check_array("inverse", self.inverse, "f8", (None, None, None))
-        n_rates, (n_machines, size) = len(self.rates), self.inverse.shape[:2]
-        check_same("machines of each rate", n_machines % max(1, n_rates), 0)
-        self.check(size, n_rates, n_machines // n_rates, self.coef.shape[-1])
+        check_array("coef", self.coef, "f8", (None, None, None))
+        n_machines, size, n_outputs = self.coef.shape
+        self.check(size, len(self.rates), n_machines // max(1, len(self.rates)), n_outputs)
 
     def check(self, size: int, n_rates: int, n_ridges: int, n_outputs: int) -> None:
         """Raise a ValueError if these are not machines of such sizes."""
         n_machines = n_rates * n_ridges
         check_same("number of rates", len(self.rates), n_rates)
-        if self.gram is not None or self.cross is not None:
-            check_array("gram", self.gram, "f8", (n_rates, size, size))
-            check_array("cross", self.cross, "f8", (n_rates, size, n_outputs))
-        check_array("inverse", self.inverse, "f8", (n_machines, size, size))
-        check_array("coef", self.coef, "f8", (n_machines, size, n_outputs))
-        check_array("_moved", self._moved, "f8", self.coef.shape)
         shapes = {
-            "_rows": (size,),
-            "_targets": (n_outputs,),
-            "_when": (2,),
-            "_whitened": (n_machines, size),
-            "_errors": (n_machines, n_outputs),
+            "inverse": (n_machines, size, size),
+            "coef": (n_machines, size, n_outputs),
+            "_moved": (n_machines, size, n_outputs),
         }
+        if self.gram is not None or self.cross is not None:
+            shapes |= {"gram": (n_rates, size, size), "cross": (n_rates, size, n_outputs)}
         for name, shape in shapes.items():
-            growing = getattr(self, name)
-            check_is(name, growing, Growing)
-            check_count(f"length of {name}", len(growing), 0)
-            check_same(f"length of {name}", len(growing), len(self._rows))
-            if len(growing):
-                check_array(name, growing.rows, "f8", (None, *shape))
+            check_array(name, getattr(self, name), "f8", shape)
+        pending = {"_pending": (size + n_outputs + 2,), "_white": (n_machines, size + n_outputs)}
+        for name, of_row in pending.items():
+            check_is(name, getattr(self, name), Growing)
+            check_same(f"length of {name}", len(getattr(self, name)), self.n_pending)
+            if self.n_pending:
+                check_array(name, getattr(self, name).rows, "f8", (None, *of_row))
 
     @property
     def n_pending(self) -> int:
         """Number of rows since the last fold."""
-        return len(self._rows)
-
-    @property
-    def n_machines(self) -> int:
-        """Number of rates times number of ridges."""
-        return len(self.inverse)
+        return len(self._pending)
 
     def fork(self) -> Recursion:
         """Return machines that continue from these, and leave these unchanged."""
         other = copy(self)
-        for name in ("_rows", "_targets", "_when", "_whitened", "_errors"):
-            setattr(other, name, getattr(self, name).fork())
+        other._pending, other._white = self._pending.fork(), self._white.fork()
         return other
 
     def without_sums(self) -> Recursion:
@@ -165,91 +158,80 @@ class Recursion(Stated):
     def with_outputs(self, source: np.ndarray, sign: np.ndarray) -> Recursion:
         """Return machines of other outputs, each of which is an earlier one with a sign."""
         other = self.fork()
+        size, end = self.coef.shape[1], sum(self.coef.shape[1:])
 
         def changed(targets: np.ndarray) -> np.ndarray:
             return np.ascontiguousarray(targets[..., source] * sign)
 
+        def changed_rows(rows: np.ndarray) -> np.ndarray:
+            parts = rows[..., :size], changed(rows[..., size:end]), rows[..., end:]
+            return np.concatenate(parts, axis=-1)
+
         other.coef, other._moved = changed(self.coef), changed(self._moved)
         other.cross = None if self.cross is None else changed(self.cross)
-        other._targets, other._errors = self._targets.mapped(changed), self._errors.mapped(changed)
+        other._pending = self._pending.mapped(changed_rows)
+        other._white = self._white.mapped(changed_rows)
         return other
 
-    def pending(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the times since the last fold, and the weights, of the pending rows."""
-        if not self.n_pending:
-            return np.zeros(0), np.zeros(0)
-        when, weight = self._when.rows.T
-        return when, weight
+    def pending(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the pending rows, their targets, times since the last fold, and weights."""
+        size, n_outputs = self.coef.shape[1:]
+        rows = self._pending.rows if self.n_pending else np.zeros((0, size + n_outputs + 2))
+        return rows[:, :size], rows[:, size:-2], rows[:, -2], rows[:, -1]
 
     def ahead(self, Z: np.ndarray, time: float) -> Ahead:
         """Predict rows at a time after the last fold, each by the rows so far."""
-        return self._given_pending(self._with_constant(Z), np.full(len(Z), time))[0]
+        V, along, mean = self._projected(self._with_constant(Z))
+        square = np.einsum("mij,mij->mi", V, V) - np.einsum("mij,mij->mi", along, along)
+        return Ahead(mean, 1.0 + np.maximum(square, 0) / self._fades(np.full(len(Z), time)))
 
     def learn(self, Z: np.ndarray, Y: np.ndarray, times: np.ndarray, weight: np.ndarray) -> Ahead:
         """Learn rows in their order, and return how each was predicted by those before it."""
         Z = self._with_constant(Z)
+        size = Z.shape[1]
         V, along, prior = self._projected(Z)
-        fades = np.exp2(-np.outer(self._each_machine(self.rates), times))
+        fades = self._fades(times)
         F = V @ V.transpose(0, 2, 1) - along @ along.transpose(0, 2, 1)
         if len(Z) == 1:  # without indices, which take longer than all of it
             F += (fades / weight)[:, :, None]
         else:
             F[:, np.arange(len(Z)), np.arange(len(Z))] += fades / weight
         L = np.sqrt(F) if len(Z) == 1 and (F > 0).all() else np.linalg.cholesky(F)
-        error = Y - prior
         if self.n_pending:
-            V = V - along @ self._white()
-        white = _solve_lower(L, np.concatenate([V, error], axis=2))
-        V, u = white[:, :, : V.shape[2]], white[:, :, V.shape[2] :]
-        self._moved = self._moved + V.transpose(0, 2, 1) @ u
+            V = V - along @ self._white.rows[..., :size].transpose(1, 0, 2)
+        white = _solve_lower(L, np.concatenate([V, Y - prior], axis=2))
+        u = white[:, :, size:]
+        self._moved = self._moved + white[:, :, :size].transpose(0, 2, 1) @ u
         root = np.diagonal(L, axis1=1, axis2=2)
         spread = (root**2 - fades / weight) / fades + 1.0
-        for name, new in (
-            ("_rows", Z),
-            ("_targets", Y),
-            ("_when", np.array([times, weight]).T),
-            ("_whitened", V.transpose(1, 0, 2)),
-            ("_errors", u.transpose(1, 0, 2)),
-        ):
-            getattr(self, name).append(new)
+        self._pending.append(np.column_stack([Z, Y, times, weight]))
+        self._white.append(white.transpose(1, 0, 2))
         return Ahead(Y - root[:, :, None] * u, spread)
 
     def fold(self, time: float, ridges: np.ndarray) -> None:
         """Add the pending rows to the sums, as of a time, and solve with these ridges."""
-        when, weight = self.pending()
+        Z, Y, when, weight = self.pending()
         gram, cross = np.empty_like(self.gram), np.empty_like(self.cross)
-        Z, Y = np.zeros((0, gram.shape[1])), np.zeros((0, cross.shape[2]))
-        if self.n_pending:
-            Z, Y = self._rows.rows, self._targets.rows
         for i, rate in enumerate(self.rates):
             sums = self.gram[i], self.cross[i], np.exp2(-rate * time)
             gram[i], cross[i] = faded_sums(*sums, Z, Y, np.exp2(-rate * (time - when)) * weight)
         self.gram, self.cross = gram, cross
         self._solve(ridges)
-        self._begin()
 
     def _solve(self, ridges: np.ndarray) -> None:
-        """Factorise at a ridge for each machine, (n_rates, n_ridges)."""
-        n_rates, size = self.gram.shape[:2]
-        n_ridges = ridges.shape[1]
-        inverse = np.empty((n_rates, n_ridges, size, size))
-        coef = np.empty((n_rates, n_ridges, *self.cross.shape[1:]))
-        diagonal = np.arange(size - self.intercept)
-        for i in range(n_rates):
-            for j in range(n_ridges):
-                matrix = self.gram[i].copy()
-                matrix[diagonal, diagonal] += ridges[i, j]
-                if self.intercept:
-                    matrix[-1, -1] += self.free
-                inverse[i, j] = inverse_factor(matrix)
-                coef[i, j] = inverse[i, j].T @ (inverse[i, j] @ self.cross[i])
-        self.inverse = inverse.reshape(-1, size, size)
-        self.coef = coef.reshape(-1, *self.cross.shape[1:])
-
-    def _begin(self) -> None:
-        """Begin with no pending rows."""
-        self._rows, self._targets, self._when = Growing(), Growing(), Growing()
-        self._whitened, self._errors = Growing(), Growing()
+        """Factorise at a ridge for each machine, (n_rates, n_ridges). No rows are pending then."""
+        size, n_outputs = self.cross.shape[1:]
+        self.inverse = np.empty((ridges.size, size, size))
+        self.coef = np.empty((ridges.size, size, n_outputs))
+        for machine, ridge in enumerate(ridges.flat):
+            i = machine // ridges.shape[1]
+            matrix = self.gram[i].copy()
+            diagonal = np.full(size, ridge)
+            diagonal[size - self.intercept :] = self.free
+            matrix.flat[:: size + 1] += diagonal
+            self.inverse[machine] = inverse = inverse_factor(matrix)
+            self.coef[machine] = inverse.T @ (inverse @ self.cross[i])
+        self._pending, self._white = Growing(), Growing()
         self._moved = np.zeros_like(self.coef)
 
     def current(self) -> np.ndarray:
@@ -264,13 +246,10 @@ class Recursion(Stated):
         rows[:, : Z.shape[1]] = Z
         return rows
 
-    def _each_machine(self, of_rates: np.ndarray) -> np.ndarray:
-        """Repeat a value of each rate for all of its ridges."""
-        return np.repeat(of_rates, self.n_machines // len(self.rates), axis=0)
-
-    def _white(self) -> np.ndarray:
-        """Whitened pending rows, shape (n_machines, n_pending, n_columns)."""
-        return self._whitened.rows.transpose(1, 0, 2)
+    def _fades(self, times: np.ndarray) -> np.ndarray:
+        """Return what is left after some times, (n_machines, n_times)."""
+        rates = np.repeat(self.rates, len(self.coef) // len(self.rates))
+        return np.exp2(-np.outer(rates, times))
 
     def _projected(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows times R⁻¹, their covariances with whitened pending rows, and predictions."""
@@ -282,14 +261,9 @@ class Recursion(Stated):
         mean = Z @ self.coef
         if not self.n_pending:
             return V, np.zeros((len(V), len(Z), 0)), mean
-        along = V @ self._whitened.rows.transpose(1, 2, 0)
-        return V, along, mean + along @ self._errors.rows.transpose(1, 0, 2)
-
-    def _given_pending(self, Z: np.ndarray, times: np.ndarray) -> tuple[Ahead, np.ndarray]:
-        V, along, mean = self._projected(Z)
-        square = np.einsum("mij,mij->mi", V, V) - np.einsum("mij,mij->mi", along, along)
-        fades = np.exp2(-np.outer(self._each_machine(self.rates), times))
-        return Ahead(mean, 1.0 + np.maximum(square, 0) / fades), V
+        white = self._white.rows
+        along = V @ white[..., :size].transpose(1, 2, 0)
+        return V, along, mean + along @ white[..., size:].transpose(1, 0, 2)
 
 
 def faded_sums(

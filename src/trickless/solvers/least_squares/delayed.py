@@ -19,12 +19,11 @@ from trickless.solvers.least_squares.statistics import Statistics
 
 #: The most rows for which alpha stays; before that, until there are twice as many rows.
 MOST_ROWS = 1024
-#: The most rows between factorisations at the same alpha, and the half-lives between them, in which
-#: the ridge fades to 84 % at most.
-MOST_PENDING, MOST_HALVINGS = 256, 0.25 - 1e-6  # whichever way 0.25 is summed up
-#: The most weight of rows since the factorisation, as a share of the weight then. It matters while
-#: there are few rows, and leaves the ridge for the mean loss at 71 %.
-MOST_GROWTH = 0.4 - 1e-6
+#: The most rows between factorisations at the same alpha.
+MOST_PENDING = 256
+#: The most weight of rows since the factorisation, as a share of the weight then. It leaves the
+#: ridge for the mean loss at 71 %.
+MOST_GROWTH = 0.4 - 1e-6  # whichever way 0.4 is summed up
 #: Half-lives after which earlier rows are as good as gone until the next factorisation.
 _FAR = 20.0
 
@@ -65,18 +64,15 @@ class Delayed(Stated):
         self.ridges, self.left, self.temperatures = ridges, left, temperatures
         each, self.which = np.unique(ridges, return_inverse=True)
         self.now, self.grown, self.weight = 0.0, 0.0, statistics.weight
-        products = statistics.gram if statistics.kept is None else statistics.products()
-        gram, cross = products[None], statistics.cross[None]
+        gram = statistics.gram if statistics.kept is None else statistics.products()
+        cross = statistics.cross
         if intercept:
-            size = len(products)
-            gram = np.empty((1, size + 1, size + 1))
-            gram[0, :size, :size] = products
-            gram[0, :size, size] = gram[0, size, :size] = statistics.z_sum
-            gram[0, size, size] = statistics.weight
-            cross = np.vstack([statistics.cross, statistics.y_sum])[None]
+            z_sum = statistics.z_sum[:, None]
+            gram = np.block([[gram, z_sum], [z_sum.T, np.array([[statistics.weight]])]])
+            cross = np.vstack([cross, statistics.y_sum])
         ridge = each[None] * statistics.weight
-        self.machines = Recursion(np.ones(1), ridge, gram, cross, intercept, free=0.0)
-        self.machines = self.machines.without_sums()
+        machines = Recursion(np.ones(1), ridge, gram[None], cross[None], intercept, free=0.0)
+        self.machines = machines.without_sums()
 
     def check_state(self) -> None:
         check_array("ridges", self.ridges, "f8", (None,), 0)
@@ -96,15 +92,13 @@ class Delayed(Stated):
     def n_to_learn(self, weight: np.ndarray, passed: np.ndarray) -> int:
         """Return how many of some rows can be learned before the next factorisation."""
         room = min(MOST_PENDING - self.machines.n_pending, self.left)
-        times = self.now + passed[:room]
-        full = (times >= MOST_HALVINGS) | (self._growth(weight[:room], times) >= MOST_GROWTH)
-        return int(full.argmax()) + 1 if full.any() else len(times)
+        full = self._growth(weight[:room], self.now + passed[:room]) >= MOST_GROWTH
+        return int(full.argmax()) + 1 if full.any() else len(full)
 
     @property
     def is_full(self) -> bool:
         """Whether it is time to factorise again."""
-        late = self.now >= MOST_HALVINGS or self.grown >= MOST_GROWTH
-        return late or self.machines.n_pending >= MOST_PENDING
+        return self.grown >= MOST_GROWTH or self.machines.n_pending >= MOST_PENDING
 
     def _growth(self, weight: np.ndarray, times: np.ndarray) -> np.ndarray:
         """Return ``grown`` after each of some rows."""
