@@ -238,6 +238,16 @@ def test_compact_predicts_the_same():
         (lambda m, X, y: m.set_params(half_life=[]).fit(X, y), "half_life"),
         (lambda m, X, y: m.set_params(half_life=[3, -1]).fit(X, y), "half_life"),
         (lambda m, X, y: learner(half_life=50).fit(X, y).half_lives_, "single half-life"),
+        (
+            lambda m, X, y: (
+                learner()
+                .set_params(half_life=50)
+                .fit(X, y)
+                .set_params(half_life="auto")
+                .partial_fit(X, y)
+            ),
+            "begun with a single half-life",
+        ),
     ],
 )
 def test_what_an_ensemble_does_not_have_is_an_error(use, message):

@@ -8,6 +8,7 @@ estimated again at 2, 4, 8, … rows, and the rows so far are learned again.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from trickless.functions.stream import NeuronStream
 from trickless.intake.first_batch import takes_from_data
 from trickless.intake.labels import Labels, LabelSets
 from trickless.intake.rows import Batch
-from trickless.learners.fixed import check_unchanged
 from trickless.learners.forgetting import Aged
 from trickless.learners.neuron_learner import (
     begin_stream,
@@ -43,8 +43,8 @@ from trickless.solvers.outputs import NewOutputs
 
 #: Rows from which a family is estimated.
 N_EARLY = 256
-#: Parameters that an ensemble does not go with, and the values that it needs.
-_NEEDED = {"loss": "squared_error", "weight_bound": None}
+#: Parameters that may not change after the first batch.
+_FIXED = "half_life", "alpha", "lags", "fit_intercept"
 
 
 class EarlyRows(Stated):
@@ -88,27 +88,19 @@ class EarlyRows(Stated):
 
 def check_ensemble(learner: Any) -> None:
     """Raise an error for parameters that do not go with several half-lives."""
-    owner, half_life = type(learner).__name__, learner.half_life
-    for name, value in _NEEDED.items():
-        if getattr(learner, name, value) != value:
+    needed = {
+        "loss": ("squared_error", learner.loss == "squared_error"),
+        "weight_bound": (None, learner.weight_bound is None),
+        "alpha": ("auto", learner.alpha not in (0, "evidence")),
+        "solver": ("auto", learner.solver != "iterative"),
+    }
+    for name, (value, goes) in needed.items():
+        if not goes:
             raise InvalidValueError(
-                f"{owner}: half_life={half_life!r} does not go with {name}="
-                f"{getattr(learner, name)!r}",
+                f"{type(learner).__name__}: half_life={learner.half_life!r} begins with a prior, "
+                f"and learns row after row, which {name}={getattr(learner, name)!r} does not",
                 f"{name}={value!r}, or half_life as a number",
             )
-    if learner.alpha == 0:
-        raise InvalidValueError(
-            f"{owner}: half_life={half_life!r} does not go with alpha=0, because the first rows do "
-            "not determine the coefficients without a prior",
-            "alpha='auto', or a positive alpha",
-        )
-    if learner.solver == "iterative" or learner.alpha == "evidence":
-        name = "alpha" if learner.solver != "iterative" else "solver"
-        raise InvalidValueError(
-            f"{owner}: half_life={half_life!r} learns row after row, which {name}="
-            f"{getattr(learner, name)!r} does not",
-            f"{name}='auto', or half_life as a number",
-        )
 
 
 def is_ensemble(learner: Any) -> bool:
@@ -130,7 +122,6 @@ def check_single(learner: Any, what: str) -> None:
 
 def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
     """Choose the neurons by some rows, and begin with experts that have learned nothing."""
-    check_ensemble(learner)
     owner = type(learner).__name__
     if learner.lags and _grows(learner):
         raise InvalidValueError(
@@ -163,7 +154,9 @@ def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
         bool(learner.fit_intercept),
         _answer(learner, n_outputs),
         learner.lags,
+        0.0 if learner.clock_.stamped else 1.0,
     )
+    learner.fixed_ = learner.fixed_ | {name: deepcopy(getattr(learner, name)) for name in _FIXED}
     if has_unit(rows):
         learner.sums_.unit = float(rows.weight.mean())
 
@@ -174,8 +167,7 @@ def has_unit(rows: EarlyRows) -> bool:
 
 
 def _half_lives(half_life: Any) -> np.ndarray:
-    given = half_life if are_several(half_life) else [half_life]
-    given = HALF_LIVES if isinstance(half_life, str) else map(in_units, given)
+    given = HALF_LIVES if isinstance(half_life, str) else map(in_units, half_life)
     return np.array(list(given), dtype=np.float64)
 
 
@@ -197,10 +189,7 @@ def learn_rows(learner: Any, batch: Batch, aged: Aged, one_by_one: bool = False)
     that was estimated with them.
     """
     X, targets, weight = batch
-    n, begun = len(targets), hasattr(learner, "sums_")
-    if begun:
-        _check_unchanged(learner)
-    before = learner.sums_.n_rows if begun else 0
+    n, before = len(targets), learner.sums_.n_rows if hasattr(learner, "sums_") else 0
     times = before + np.arange(1.0, n + 1) if aged.times is None else aged.times
     if len(times) != n:
         raise InvalidValueError(
@@ -262,20 +251,3 @@ def _learn(experts: Experts, learner: Any, rows: EarlyRows) -> Predicted:
         ) from error
     learner.sums_ = experts
     return predicted
-
-
-def _check_unchanged(learner: Any) -> None:
-    """Raise an error if a parameter of the experts is another than when they were begun."""
-    owner, experts = type(learner).__name__, learner.sums_
-    if not isinstance(experts, Experts):
-        raise InvalidValueError(
-            f"{owner}: half_life={learner.half_life!r}, but the model was begun with a single "
-            "half-life",
-            "set half_life back, or call fit to start over",
-        )
-    check_ensemble(learner)
-    half_lives = _half_lives(learner.half_life)
-    check_unchanged(owner, "half_life", half_lives.tolist(), experts.half_lives.tolist())
-    check_unchanged(owner, "alpha", learner.alpha, experts.alpha)
-    check_unchanged(owner, "lags", learner.lags, experts.lags)
-    check_unchanged(owner, "fit_intercept", bool(learner.fit_intercept), experts.fit_intercept)

@@ -69,9 +69,8 @@ class GaussianProcess(Regressor, SolvedLearner):
                 "return_cov=True, whose diagonal is the square of the standard deviations",
             )
         if return_std and is_ensemble(self):
-            ahead = self._ahead(self._rows_to_predict(X))
-            mean, std = (self.targets_.shaped(each) for each in ahead)
-            return mean, std
+            ahead = self.sums_.ahead(self._rows_to_predict(X))
+            return self.targets_.shaped(ahead.decisions), self.targets_.shaped(ahead.deviations)
         mean = super().predict(X)
         if not return_std and not return_cov:
             return mean

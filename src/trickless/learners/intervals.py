@@ -86,7 +86,7 @@ def intervals_by_experts(
     else:
         counts = _counts(learner, Counted(weight, weight), confidence, weighted)
         far = upper_quantiles(errors.T, confidence, counts)
-    ahead = learner._ahead(learner._rows_to_predict(X))
+    ahead = learner.sums_.ahead(learner._rows_to_predict(X))
     return learner.targets_.ends(ahead.decisions, far * ahead.deviations)
 
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
-from trickless.conformal.unseen import Counted, Scores, Unseen
+from trickless.conformal.unseen import Scores, Unseen
 from trickless.errors import MissingAttributeError
 from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
@@ -21,7 +21,7 @@ from trickless.learners.neuron_learner import NeuronLearner
 from trickless.rules import check_parameters
 from trickless.solvers.calibration import Temperatures
 from trickless.solvers.clock import Clock
-from trickless.solvers.experts.experts import Experts, Predicted
+from trickless.solvers.experts.experts import Experts
 from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.statistics import Statistics
@@ -87,10 +87,7 @@ class SolvedLearner(NeuronLearner):
 
     def _is_model(self) -> bool:
         """Return whether the learner can predict, if it was interrupted."""
-        sums = getattr(self, "sums_", None)
-        if isinstance(sums, Experts):
-            return sums.n_rows > 0
-        squared = self.loss == "squared_error"
+        sums, squared = getattr(self, "sums_", None), self.loss == "squared_error"
         return squared and sums is not None and bool(sums.has_statistics)
 
     def _solution(self) -> Solution:
@@ -109,19 +106,11 @@ class SolvedLearner(NeuronLearner):
             )
 
     def _function(self, X: Any) -> Any:
-        if is_ensemble(self):
-            return self._ahead(X).decisions
-        return self._network()(X)
+        return self.sums_.function(self._problem())(X)
 
     def _network(self) -> Network:
         network: Network = self.sums_.function(self._problem())
         return network
-
-    def _ahead(self, X: Any) -> Predicted:
-        """Predict rows by an ensemble, as rows that come after those so far."""
-        stamped = self.clock_ is not None and self.clock_.stamped
-        ahead: Predicted = self.sums_.ahead(X, 0.0 if stamped else 1.0)
-        return ahead
 
     def check_state(self) -> None:
         super().check_state()
@@ -134,9 +123,6 @@ class SolvedLearner(NeuronLearner):
 
     def _forget_rows(self, error_bars: bool) -> None:
         self.early_ = None
-        if is_ensemble(self):
-            self.sums_ = self.sums_.without_sums()
-            return
         calibrated = isinstance(self, Classifier)
         temperatures = self._temperatures() if calibrated else None
         scores = self._scores() if isinstance(self, Classifier) else None
@@ -146,18 +132,12 @@ class SolvedLearner(NeuronLearner):
         )
 
     def _unseen(self) -> Unseen | None:
-        if is_ensemble(self):
-            recent = self.sums_.recent
-            weight = self.sums_.recent_weights
-            return Unseen(recent.decisions, recent.targets, Counted(weight, weight))
         if not self._calibrates() or not self.sums_.has_unseen or self.weight_bound is not None:
             return None
         return self.sums_.unseen(self._problem())
 
     def _scores(self) -> Scores | None:
         sums = self.sums_
-        if isinstance(sums, Experts):
-            return super()._scores()
         if sums.scores is None and not isinstance(self.targets_, LabelSets):
             sums.scores = super()._scores()
         return sums.scores
@@ -168,8 +148,6 @@ class SolvedLearner(NeuronLearner):
     def _temperatures(self) -> Temperatures | None:
         if not self._calibrates():
             return None
-        if is_ensemble(self):  # decision values are logarithms of odds
-            return 1.0, 1.0
         return self.sums_.temperatures(self._problem(), isinstance(self.targets_, LabelSets))
 
     @property

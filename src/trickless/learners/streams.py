@@ -25,6 +25,7 @@ from trickless.learners.merging import check_mergeable, with_classes_of_both
 from trickless.learners.neuron_learner import note_later_rows, see_later_rows
 from trickless.learners.training import training_copy
 from trickless.rules import check_parameters
+from trickless.solvers.clock import are_several
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE
 
 
@@ -97,7 +98,7 @@ def predict_and_learn(
         if not several:
             _check_begun(learner, begun, deviations)
         aged = age(new, X, sample_weight, timestamps)
-        batch = _received(new, X, y, aged if several else aged.unaged(sample_weight), classes)
+        batch = _received(new, X, y, aged.unaged(sample_weight), classes)
         if len(batch[1]) != _num_samples(X):
             raise InvalidValueError(
                 f"{type(learner).__name__}: predict_then_learn: some rows have the weight 0, and "
@@ -252,6 +253,12 @@ def check_streamable(learner: Any) -> None:
         check_ensemble(learner)
     else:
         check_statistics(learner)
+        if are_several(learner.half_life):
+            raise InvalidValueError(
+                f"{owner}: half_life={learner.half_life!r}, but the model was begun with a single "
+                "half-life, or with none",
+                "set half_life back, or call fit to start over",
+            )
     begun = getattr(learner, "fixed_", {}).get("loss", "squared_error")
     for loss in (learner.loss, begun):
         if loss != "squared_error":

@@ -10,6 +10,7 @@ weights (D. Waxman and P. M. Djurić, "Dynamic online ensembles of basis expansi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,9 +27,11 @@ from trickless.arrays.stated import (
     check_same,
 )
 from trickless.arrays.threads import linear_algebra
+from trickless.conformal.unseen import Counted, Scores, Unseen
 from trickless.functions.activations import activations
 from trickless.functions.network import check_finite
 from trickless.functions.stream import NeuronStream
+from trickless.solvers.calibration import Temperatures
 from trickless.solvers.experts.answers import Answer, LabelAnswer, NumberAnswer
 from trickless.solvers.experts.noise import NoiseVariances
 from trickless.solvers.experts.reach import Reach
@@ -96,6 +99,8 @@ class Experts(Stated):
         What is predicted.
     lags : int
         Number of last targets that further machines take as inputs, instead of neurons.
+    step : float
+        Time between the latest row and rows that are predicted.
 
     Attributes
     ----------
@@ -111,6 +116,10 @@ class Experts(Stated):
         What weights of rows are divided by, so that they are about 1.
     """
 
+    has_unseen = True
+    #: Scores of the true classes of the last rows, if they are known.
+    scores: Scores | None = None
+
     def __init__(
         self,
         streams: list[NeuronStream],
@@ -121,6 +130,7 @@ class Experts(Stated):
         fit_intercept: bool,
         answer: NumberAnswer | LabelAnswer,
         lags: int = 0,
+        step: float = 1.0,
     ) -> None:
         self.streams = streams
         self.factors = factors
@@ -130,9 +140,10 @@ class Experts(Stated):
         self.fit_intercept = fit_intercept
         self.answer: NumberAnswer | LabelAnswer = answer
         self.lags = lags
+        self.step = step
         n_rates, n_outputs, n_targets = len(half_lives), answer.n_outputs, answer.n_targets
         self.origin = np.zeros(n_outputs)
-        self.n_rows, self.unit = 0, 1.0
+        self.n_rows = 0
         self.now = self.folded = 0.0
         self.unit = 1.0
         self.lengths = np.zeros(self.n_groups)
@@ -157,7 +168,7 @@ class Experts(Stated):
         n_rates = len(self.half_lives)
         check_array("origin", self.origin, "f8", (n_outputs,))
         check_count("n_rows", self.n_rows, 0)
-        for name in ("now", "folded"):
+        for name in ("now", "folded", "step"):
             check_number(name, getattr(self, name))
         check_count("lags", self.lags, 0, MOST_LAGS)
         check_array("lengths", self.lengths, "f8", (self.n_groups,), 0)
@@ -174,6 +185,7 @@ class Experts(Stated):
         wanted = n_machines * self.answer.n_each, self.answer.n_weights
         check_same("experts of shares", self.shares.weights.shape, wanted)
         check_list("reaches", self.reaches, Reach)
+        check_is("scores", self.scores, Scores | None)
         check_is("recent", self.recent, Recent)
         for name, array in self.recent._asdict().items():
             check_array(name, array, "f8", (len(self.recent.targets), n_outputs))
@@ -210,11 +222,12 @@ class Experts(Stated):
         """Return experts that continue from these, and leave these unchanged."""
         other = copy(self)
         other.groups = [group.fork() for group in self.groups]
+        other.scores = None
         return other
 
     def with_outputs(self, new: NewOutputs, measure: Any) -> Experts:
         """Return experts of other classes, with the weights that were learned without new ones."""
-        other, answer = copy(self), self.answer
+        other, answer = self.fork(), self.answer
         assert isinstance(answer, LabelAnswer)
         source, sign = answer.sources(new)
         other.groups = [group.with_outputs(source, sign) for group in self.groups]
@@ -228,20 +241,38 @@ class Experts(Stated):
         )
         return other
 
-    def without_sums(self) -> Experts:
+    @property
+    def has_statistics(self) -> bool:
+        """Whether any rows were learned."""
+        return self.n_rows > 0
+
+    def function(self, problem: Any) -> Callable[[Any], np.ndarray]:
+        """Return the function that predicts decision values."""
+        return lambda X: self.ahead(X).decisions
+
+    def unseen(self, problem: Any) -> Unseen:
+        """Return the last rows, as they were predicted before they were learned."""
+        weight = self.recent_weights
+        return Unseen(self.recent.decisions, self.recent.targets, Counted(weight, weight))
+
+    def temperatures(self, problem: Any, each: bool) -> Temperatures:
+        """Return temperatures of probabilities: decision values are logarithms of odds."""
+        return 1.0, 1.0
+
+    def without_statistics(self, *how: Any) -> Experts:
         """Return a copy that can predict but not learn."""
         other = copy(self)
         other.groups = [group.without_sums() for group in self.groups]
         return other
 
-    def ahead(self, X: Any, age: float) -> Predicted:
-        """Predict rows at a time after the latest row."""
+    def ahead(self, X: Any) -> Predicted:
+        """Predict rows that come after the latest row."""
         with linear_algebra(1):
-            time = self.now + age - self.folded
+            time = self.now + self.step - self.folded
             lagged = np.repeat(self._lagged(np.zeros((0, len(self.origin)))), X.shape[0], axis=0)
             each = zip(self.groups, self._activations(X, lagged), strict=True)
             mean, spread = _together([group.ahead(Z, time) for group, Z in each])
-            variance, _ = self.noise.ahead(age, self.answer.first_variances())
+            variance, _ = self.noise.ahead(self.step, self.answer.first_variances())
             variances = variance[:, None] * spread[:, :, None]
             mixed, square = self.answer.mixed(self.shares.weights[None], mean, variances)
         return Predicted(mixed + self.origin, np.sqrt(square))
