@@ -34,7 +34,7 @@ from pictures import RESULTS, WIDTH, band, redraw
 from trickless import ShrinkingGradientRegressor
 from trickless.neurons import Gaussian, Stumps
 from trickless.solvers.rounds.regret import played_losses, smallest_loss
-from trickless.theory import shrinking_gradient_constants, shrinking_gradient_guarantee
+from trickless.theory import shrinking_gradient_constants
 
 BOUNDS = (0.5, 1.0, 2.0)
 ROUNDS = (100, 316, 1_000, 3_162, 10_000)
@@ -122,7 +122,7 @@ def summary(runs):
     return {name: first[name] for name in ("family", "targets", "mode", "norm_bound", "rounds")} | {
         "regret": float(np.mean(regrets)),
         "standard_error": spread / np.sqrt(len(runs)) if len(runs) > 1 else None,
-        "bound": shrinking_gradient_guarantee(T, B) if first["mode"] == "theorem" else None,
+        "bound": shrinking_gradient_constants(T, B).regret if first["mode"] == "theorem" else None,
         "mean_draws": float(np.mean([run["mean_draws"] for run in runs])),
         "fixed_draws": shrinking_gradient_constants(T, B).n_samples,
         "largest_variance": max(run["largest_variance"] for run in runs),
@@ -133,7 +133,7 @@ def summary(runs):
 def draw(result):
     """Regret / (B √T) along T; bands are two standard errors on each side."""
     figure = Figure(figsize=(WIDTH, 3.6))
-    bound = [shrinking_gradient_guarantee(t, 1.0) / np.sqrt(t) for t in ROUNDS]
+    bound = [shrinking_gradient_constants(t, 1.0).regret / np.sqrt(t) for t in ROUNDS]
     for axes, kind in zip(figure.subplots(1, len(TARGETS)), TARGETS, strict=True):
         axes.plot(ROUNDS, bound, "k--", lw=1)
         styles = zip(FAMILIES, ("o-", "s:"), strict=True)

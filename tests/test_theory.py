@@ -12,13 +12,12 @@ from trickless.theory import (
     kitchen_sinks_bound,
     shrinking_gradient_constants,
     shrinking_gradient_draws,
-    shrinking_gradient_guarantee,
     shrinking_gradient_regret,
 )
 
 
 def test_constants_are_those_of_theorem_1():
-    eta, m, gamma = shrinking_gradient_constants(400, 1.0)
+    eta, m, gamma, _ = shrinking_gradient_constants(400, 1.0)
     assert eta == 1 / 40
     assert gamma == pytest.approx((17 * 400 / 40 + 1) ** 2 * 1600)  # 171² · 1600
     assert m == math.ceil(289 * 400 * math.log(171**2 * 1600))
@@ -28,7 +27,7 @@ def test_draws_of_a_round_are_those_computed_by_hand():
     """T = 400, B = 1: log 2γ is 18.5, so ‖α‖₁² is enough; B = 0.1: log 2γ / 0.32 of it."""
     assert shrinking_gradient_draws(0.0, 400, 1.0) == 1
     assert shrinking_gradient_draws(3.0, 400, 1.0) == 9
-    _, _, gamma = shrinking_gradient_constants(400, 0.1)
+    gamma = shrinking_gradient_constants(400, 0.1).gamma
     assert shrinking_gradient_draws(3.0, 400, 0.1) == math.ceil(9 * math.log(2 * gamma) / 0.32)
     with pytest.raises(ValueError, match=r"one_norm=-1.*Remedy"):
         shrinking_gradient_draws(-1, 400, 1.0)
@@ -37,7 +36,7 @@ def test_draws_of_a_round_are_those_computed_by_hand():
 @pytest.mark.parametrize("norm_bound", [0.15, 0.5, 1.0, 10.0])
 @pytest.mark.parametrize("horizon", [2000, 10**6])
 def test_the_fixed_draws_are_enough_for_the_largest_coefficients(horizon, norm_bound):
-    eta, m, _ = shrinking_gradient_constants(horizon, norm_bound)
+    eta, m, _, _ = shrinking_gradient_constants(horizon, norm_bound)
     largest = (16 * norm_bound + 1) * eta * horizon
     assert shrinking_gradient_draws(largest, horizon, norm_bound) <= m
 
@@ -46,12 +45,12 @@ def test_the_fixed_draws_are_enough_for_the_largest_coefficients(horizon, norm_b
 @pytest.mark.parametrize("horizon", [100, 10_000])
 def test_the_guarantee_is_the_regret_with_variance_1_and_wrong_shrinks(horizon, norm_bound):
     T, B = horizon, norm_bound
-    eta, _, gamma = shrinking_gradient_constants(T, B)
+    eta, _, gamma, guarantee = shrinking_gradient_constants(T, B)
     wrong = T / gamma * ((16 * B + 1) * eta * T / 4 + B) ** 2 / (2 * eta * (1 - eta))
     without = shrinking_gradient_regret(T, B, eta, 1.0)
-    assert shrinking_gradient_guarantee(T, B) == pytest.approx(without + wrong)
-    assert 1.5 * B * math.sqrt(T) < shrinking_gradient_guarantee(T, B)
-    assert shrinking_gradient_guarantee(T, B) <= 1.75 / (1 - eta) * B * math.sqrt(T)
+    assert guarantee == pytest.approx(without + wrong)
+    assert 1.5 * B * math.sqrt(T) < guarantee
+    assert guarantee <= 1.75 / (1 - eta) * B * math.sqrt(T)
 
 
 def test_gamma_is_at_least_e():

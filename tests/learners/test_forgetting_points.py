@@ -14,7 +14,7 @@ from trickless import (
 from trickless.learners.online import recipe_of
 from trickless.neurons import Gaussian
 from trickless.solvers.rounds.coefficients import Coefficients
-from trickless.theory import shrinking_gradient_regret, shrinking_gradient_tracking_regret
+from trickless.theory import shrinking_gradient_regret
 
 HALF_LIFE = 100
 
@@ -253,8 +253,8 @@ def test_the_tracking_regret_stays_below_its_bound(abrupt):
             rounds.learn(X[t : t + 1], y[t : t + 1, None], recipe)
         assert (g - y) @ (g - y) / 2 < T / 2
         regrets.append(((played - y) ** 2 - (g - y) ** 2).sum() / 2)
-        how = T, 1.0, eta, half_life, distances, variance
-        bounds.append(shrinking_gradient_tracking_regret(*how))
+        how = {"half_life": half_life, "distances": distances}
+        bounds.append(shrinking_gradient_regret(T, 1.0, eta, variance, **how))
     regrets, bounds = np.array(regrets), np.array(bounds)
     standard_error = regrets.std(ddof=1) / 10**0.5
     assert 0 < regrets.mean() < bounds.mean() - 3 * standard_error
@@ -269,10 +269,10 @@ def test_the_tracking_bound_is_that_computed_by_hand():
     cost = 0.5 * min(2 * (S + B), 0.5 / phi) + 4.0 * min(2 * (S + B), 4.0 / phi)
     expected = B**2 * (1 + phi * T) / (2 * eta) + (1 - phi) * cost / (2 * eta)
     expected = (expected + eta * T / 2 * (1 + V)) / (1 - eta)
-    found = shrinking_gradient_tracking_regret(T, B, eta, 10, np.array([0.5, 4.0]), V)
+    found = shrinking_gradient_regret(T, B, eta, V, half_life=10, distances=np.array([0.5, 4.0]))
     assert found == pytest.approx(expected)
     assert 0.5 / phi > 2 * (S + B) or 4.0 / phi > 2 * (S + B)
-    one = shrinking_gradient_tracking_regret(T, B, eta, 1e14, 0.0, V)
+    one = shrinking_gradient_regret(T, B, eta, V, half_life=1e14)
     assert one == pytest.approx(shrinking_gradient_regret(T, B, eta, V))
     with pytest.raises(ValueError, match="distances=-1"):
-        shrinking_gradient_tracking_regret(T, B, eta, 10, -1.0)
+        shrinking_gradient_regret(T, B, eta, half_life=10, distances=-1.0)

@@ -14,10 +14,10 @@ from trickless.arrays.growing import Growing
 from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.neurons import Gaussian, Neurons, Stumps
 from trickless.theory import (
-    hoeffding_radius,
     shrinking_gradient_constants,
     shrinking_gradient_draws,
 )
+from trickless.theory.concentration import hoeffding_radius
 
 M = 20
 

@@ -338,8 +338,6 @@ FUNCTIONS = {
     theory.shrinking_gradient_constants: (10_000, 1.0),
     theory.shrinking_gradient_regret: (10_000, 1.0, 0.005, 0.5, 1.0),
     theory.kitchen_sinks_bound: (10**6, 10**4, 1.0, 1.0, 0.05),
-    theory.hoeffding_radius: (100, 1.0, 0.05),
-    theory.empirical_bernstein_radius: (100, 0.5, 1.0, 0.05),
 }
 
 

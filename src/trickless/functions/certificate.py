@@ -10,7 +10,7 @@ import numpy as np
 from trickless.errors import InvalidValueError
 from trickless.functions.network import Network
 from trickless.rules import anything, check_value, is_real, positive
-from trickless.theory import empirical_bernstein_radius, hoeffding_radius
+from trickless.theory.concentration import empirical_bernstein_radius, hoeffding_radius
 
 #: Neurons of the first stage, and the factor by which each stage is larger than the one before.
 _FIRST_STAGE, _GROWTH = 256, 1.5

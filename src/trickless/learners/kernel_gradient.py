@@ -35,7 +35,7 @@ from trickless.learners.online import (
 )
 from trickless.rules import AUTO, NONE, anything, either, integer, positive
 from trickless.solvers.rounds.estimates import Exact, Noisy
-from trickless.theory import hoeffding_radius
+from trickless.theory.concentration import hoeffding_radius
 
 #: Names of scikit-learn's kernels, and those that take sparse rows.
 KERNELS = "cosine", "laplacian", "linear", "poly", "polynomial", "rbf", "sigmoid"

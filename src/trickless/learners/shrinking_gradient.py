@@ -98,7 +98,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         rows. Without a half-life, ``average=True`` weights all rounds equally, with any schedule,
         and such an average does not follow a stream that changes. The regret against comparators
         that change is bounded by
-        :func:`~trickless.theory.shrinking_gradient_tracking_regret`. None forgets nothing.
+        :func:`~trickless.theory.shrinking_gradient_regret`. None forgets nothing.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons and of the order of rows. The same integer gives the same model.
     dtype : {"float32", "float64"}, default="float32"
@@ -121,8 +121,9 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         An upper bound of the expected regret up to these rounds. It uses the largest variance of
         the estimates of this run. Variances depend on the draws, so the bound is random: over all
         seeds, the mean regret is at most the mean of the bound, but the bound of one run may be
-        below the expected regret. :func:`~trickless.theory.shrinking_gradient_guarantee`, with the
-        variance 1 of the theorem, depends on no draws. ``regret_bound_`` is known for
+        below the expected regret. The bound of
+        :func:`~trickless.theory.shrinking_gradient_constants`, with the variance 1 of the theorem,
+        depends on no draws. ``regret_bound_`` is known for
         ``schedule="theorem"``, and for a constant step if no coefficients shrank and rows were
         learned one by one. With a constant step it is a guide, since the absence of shrinks depends
         on the draws too. Otherwise it is None.

@@ -5,28 +5,16 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from trickless.rules import Rule, anything, check_value, integer, is_real, non_negative, positive
-from trickless.theory.checks import ANY_INTEGER, in_range
+from trickless.rules import anything, check_value, is_real
+from trickless.theory.checks import below, checked
+
+_BELOW_THIRD = below(
+    1 / 3, "1/3, since the bounds hold with probability 1 - 3 delta", "delta=0.01 is usual"
+)
 
 
 class DoublyStochasticBound(NamedTuple):
-    r"""How far the function f of t steps may be from the minimiser f*.
-
-    Attributes
-    ----------
-    distance : float
-        Bound on :math:`(f(x) - f_*(x))^2`, at any x. Its root is at most the sum of the roots of
-        the next two.
-    neurons : float
-        Bound on :math:`(f(x) - h(x))^2`, what the random neurons add. The function h has taken the
-        same steps with exact kernel values.
-    rows : float
-        Bound on :math:`\kappa \|h - f_*\|^2`, what the random rows add.
-    excess_risk : float
-        Bound on the risk of f minus the risk of f*.
-    norm : float
-        Bound on :math:`\|f_*\|`.
-    """
+    """Bounds on how far the function of Doubly Stochastic Gradients is from the minimiser."""
 
     distance: float
     neurons: float
@@ -35,7 +23,7 @@ class DoublyStochasticBound(NamedTuple):
     norm: float
 
 
-@in_range
+@checked(delta=_BELOW_THIRD)
 def doubly_stochastic_bound(
     n_steps: int,
     alpha: float,
@@ -89,21 +77,16 @@ def doubly_stochastic_bound(
     Returns
     -------
     DoublyStochasticBound
-        The bounds on ``distance`` and ``excess_risk``, and the parts that they consist of.
-
-    Raises
-    ------
-    ValueError
-        If ``step_size`` is outside of its range, or another argument is out of its range.
+        The bounds on the ``distance`` :math:`(f(x) - f_*(x))^2` at any x, on the ``excess_risk``,
+        and on the ``norm`` of f*. The root of the distance is at most the sum of the roots of
+        :math:`(f(x) - h(x))^2`, which the ``neurons`` add, and of :math:`\kappa \|h - f_*\|^2`,
+        which the ``rows`` add. The function h has taken the same steps with exact kernel values.
 
     Notes
     -----
-    These are the theorems of [1]_ with other constants. The documentation proves them in the
-    explanation of Doubly Stochastic Gradients. The paper's constants contain
-    :math:`\|f_*\|`, because its induction begins at the distance from 0 to the minimiser. The first
-    step forgets this distance, so that the constants here do not. The steps do not compete with the
-    best function of norm B but with the minimiser, whose risk may be larger by
-    :math:`\frac\alpha2 B^2`.
+    These are the theorems of [1]_ with the constants of the proofs in the explanation of Doubly
+    Stochastic Gradients. The steps do not compete with the best function of norm B but with the
+    minimiser, whose risk may be larger by :math:`\frac\alpha2 B^2`.
 
     The bounds are for one output. For the softmax loss they hold in expectation, with the Euclidean
     norm over the outputs, ``lipschitz`` :math:`\sqrt 2` and ``smoothness`` 1/2.
@@ -120,17 +103,14 @@ def doubly_stochastic_bound(
     >>> round(bound.distance, 5), round(bound.excess_risk, 3)
     (0.00071, 0.027)
     """
-    owner = "doubly_stochastic_bound"
-    check_value(owner, "n_steps", n_steps, integer(1, "it is the number of steps", ANY_INTEGER))
-    check_value(owner, "alpha", alpha, positive("alpha=0.1 suits the steps of the theorem"))
-    check_value(owner, "lipschitz", lipschitz, positive("it is 1 for the logistic loss"))
-    check_value(owner, "smoothness", smoothness, non_negative("it is 1/4 for the logistic loss"))
-    check_value(owner, "bound", bound, positive("bound=1.0 is for most families"))
-    for name, value in (("batch_size", batch_size), ("neurons_per_step", neurons_per_step)):
-        check_value(owner, name, value, integer(1, f"{name}=1 is the paper's", ANY_INTEGER))
     least = 1 / float(alpha)
     theta = least if step_size is None else step_size
-    check_value(owner, "step_size", theta, _between(least, 2 * least))
+    allowed = anything(
+        f"a number from 1 / alpha = {least:g} to 2 / alpha = {2 * least:g}",
+        "step_size=None is 1 / alpha",
+        lambda v: is_real(v) and abs(v / least - 1.5) <= 0.5 + 1e-12,
+    )
+    check_value("doubly_stochastic_bound", "step_size", theta, allowed)
     M, L, kappa, t = float(lipschitz), float(smoothness), float(bound) ** 2, float(n_steps)
     gradient = math.sqrt(kappa) * M * (1 + theta * alpha)  # the largest ‖ξ + αh‖
     sigma = M * kappa / math.sqrt(neurons_per_step)
@@ -140,7 +120,6 @@ def doubly_stochastic_bound(
         rows = kappa * (half + math.hypot(half, theta * gradient)) ** 2 / t
         everywhere = neurons
     else:
-        check_value(owner, "delta", delta, _BELOW_THIRD)
         neurons = 2 * math.log(2 / delta) * (sigma * theta) ** 2 / t
         everywhere = 8 * math.log(2 * t / delta) * (sigma * theta) ** 2 / t
         grown = (gradient**2 + 2 * kappa * L**2 * everywhere * t) * (1 + math.log(t))
@@ -150,22 +129,5 @@ def doubly_stochastic_bound(
     risk = M * (math.sqrt(everywhere) + math.sqrt(rows))
     norm = math.sqrt(kappa) * M / alpha
     if risk_of_zero is not None:
-        check_value(owner, "risk_of_zero", risk_of_zero, non_negative("it is a mean loss"))
         norm = min(norm, math.sqrt(2 * risk_of_zero / alpha))
     return DoublyStochasticBound(distance, neurons, rows, risk, norm)
-
-
-def _between(low: float, high: float) -> Rule:
-    """Return the rule for a step size in a closed range, up to rounding."""
-    return anything(
-        f"a number from 1 / alpha = {low:g} to 2 / alpha = {high:g}",
-        "step_size=None is 1 / alpha",
-        lambda v: is_real(v) and low * (1 - 1e-12) <= v <= high * (1 + 1e-12),
-    )
-
-
-_BELOW_THIRD = anything(
-    "a number above 0 and below 1/3, since the bounds hold with probability 1 - 3 delta",
-    "delta=0.01 is usual",
-    lambda v: is_real(v) and 0 < v < 1 / 3,
-)

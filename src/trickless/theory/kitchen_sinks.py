@@ -5,29 +5,22 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from trickless.rules import anything, check_value, integer, is_real, positive
-from trickless.theory.checks import ANY_INTEGER, in_range
+from trickless.theory.checks import below, checked
+
+_BELOW_HALF = below(
+    1 / 2, "1/2, since the bound holds with probability 1 - 2 delta", "delta=0.05 is usual"
+)
 
 
 class KitchenSinksBound(NamedTuple):
-    """Excess risk of constrained Kitchen Sinks, and the two errors that it consists of.
-
-    Attributes
-    ----------
-    excess_risk : float
-        Bound on the excess risk: twice the estimation error, plus the approximation error.
-    estimation : float
-        Bound on the estimation error, which falls with the number of rows.
-    approximation : float
-        Bound on the approximation error, which falls with the number of neurons.
-    """
+    """Excess risk of constrained Kitchen Sinks, and the two errors that it consists of."""
 
     excess_risk: float
     estimation: float
     approximation: float
 
 
-@in_range
+@checked(delta=_BELOW_HALF)
 def kitchen_sinks_bound(
     n_rows: int,
     n_neurons: int,
@@ -76,25 +69,13 @@ def kitchen_sinks_bound(
     Returns
     -------
     KitchenSinksBound
-        ``excess_risk``, and the ``estimation`` and ``approximation`` errors that it consists of.
-
-    Raises
-    ------
-    ValueError
-        If ``delta`` is not below 1/2, or another argument is out of its range.
+        ``excess_risk``, and the ``estimation`` error, which falls with the rows, and the
+        ``approximation`` error, which falls with the neurons.
 
     Notes
     -----
-    This is Theorem 1 of [1]_ with the constants of a complete proof, which the documentation gives
-    in the explanation of Kitchen Sinks. For the estimation error, the paper prints :math:`(4 L C +
-    2 |c(0)| + L C \sqrt{\tfrac12 \log(1/\delta)}) / \sqrt n`. The proof changes three things:
-
-    - The paper uses :math:`L C / n` as the largest change in McDiarmid's inequality. It is
-      :math:`2 L C / n`, which doubles the last term.
-    - The paper uses on both sides a bound that holds on one side with probability
-      :math:`1 - \delta`, so here it is :math:`\log(2/\delta)`.
-    - The one-sided comparison theorem, which needs neither absolute values nor c(0) = 0, turns the
-      other two terms into L C.
+    This is Theorem 1 of [1]_ with the constants of the proof in the explanation of Kitchen Sinks,
+    which also says what differs from the printed constants.
 
     References
     ----------
@@ -107,25 +88,10 @@ def kitchen_sinks_bound(
     >>> round(bound.excess_risk, 4)
     0.0419
     """
-    owner = "kitchen_sinks_bound"
-    check_value(owner, "n_rows", n_rows, integer(1, "it counts training rows", ANY_INTEGER))
-    check_value(owner, "n_neurons", n_neurons, integer(1, "it counts draws of w", ANY_INTEGER))
-    check_value(owner, "weight_bound", weight_bound, positive("weight_bound=1.0 is a start"))
-    check_value(owner, "lipschitz", lipschitz, positive("lipschitz=1.0 is for the hinge"))
-    check_value(owner, "delta", delta, _BELOW_HALF)
-    check_value(owner, "width", width, integer(1, "width=2 is for cosines and sines"))
-    check_value(owner, "bound", bound, positive("bound=1.0 is for most families"))
     steepness = float(lipschitz) * float(weight_bound) * math.sqrt(width) * float(bound)
     estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
     approximation = steepness * _deviation(delta) / math.sqrt(n_neurons)
     return KitchenSinksBound(2 * estimation + approximation, estimation, approximation)
-
-
-_BELOW_HALF = anything(
-    "a number above 0 and below 1/2, since the bound holds with probability 1 - 2 delta",
-    "delta=0.05 is usual",
-    lambda v: is_real(v) and 0 < v < 0.5,
-)
 
 
 def _deviation(delta: float) -> float:

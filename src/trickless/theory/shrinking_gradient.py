@@ -3,41 +3,45 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from trickless.errors import InvalidValueError
-from trickless.rules import anything, check_value, integer, is_real, non_negative, positive
-from trickless.theory.checks import ANY_INTEGER, in_range
+from trickless.rules import anything, check_value, is_real
+from trickless.theory.checks import checked
 
 
 class ShrinkingGradientConstants(NamedTuple):
-    """The constants that Theorem 1 of Livni et al. 2017 prescribes.
-
-    Attributes
-    ----------
-    step_size : float
-        Step size η.
-    n_samples : int
-        Number m of draws of w in a round.
-    gamma : float
-        The constant γ.
-    """
+    """The constants that Theorem 1 of Livni et al. 2017 prescribes, and what it guarantees."""
 
     step_size: float
     n_samples: int
     gamma: float
+    regret: float
 
 
-@in_range
+@checked()
 def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGradientConstants:
-    r"""Compute the step size and the number of draws for the guarantee of Shrinking Gradient.
+    r"""Compute the step and the draws that the theorem of Shrinking Gradient prescribes.
 
     .. math:: \eta = \frac{B}{2 \sqrt T}, \qquad m = ((16 B + 1) B)^2\, T \log \gamma, \qquad
         \gamma = \max\Big(\frac{((16 B + 1)\, \eta T + B)^2}{\eta^2},\; e\Big)
 
-    With these constants, the expected regret against the ball of norm B is :math:`O(B \sqrt T)`.
-    The number of draws is for the worst case, and the same for all rounds, whereas
-    :func:`shrinking_gradient_draws` computes how many draws a single round needs.
+    The step and the number of draws guarantee that the expected regret
+    :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` with the loss
+    :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2` is
+
+    .. math:: R_T \le \frac{1}{1 - \eta} \Big( \frac{B^2}{2 \eta} + \eta T +
+        \frac{T}{2 \eta \gamma} \Big(\frac{(16 B + 1)\, \eta T}{4} + B\Big)^2 \Big)
+        \le \frac{7/4}{1 - \eta}\, B \sqrt T
+
+    if rows and targets do not depend on the draws. The number m is for the worst case.
+    :func:`shrinking_gradient_draws`, which computes how many draws a single round needs, keeps the
+    guarantee. For B below 1/8 it is needed, since the bound is not proved for m there.
+
+    Divided by T, the bound is on the expected excess risk of the average over rounds on T
+    independent rows (Corollary 1 of [1]_), as the page on guarantees explains.
 
     Parameters
     ----------
@@ -49,41 +53,49 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
     Returns
     -------
     ShrinkingGradientConstants
-        ``step_size`` η, ``n_samples`` m (rounded up) and ``gamma`` γ.
+        ``step_size`` η, ``n_samples`` m (rounded up), ``gamma`` γ, and the bound on the ``regret``.
 
     Raises
     ------
     ValueError
         If η is not below 1/8, as the theorem requires. The message says which horizon is enough.
 
+    Notes
+    -----
+    The explanation of Shrinking Gradient has the proof. The paper's theorem omits the factor 1/2 of
+    the step, which its proof has. The last term of the bound accounts for wrong shrinks. The other
+    terms are the bound of :func:`shrinking_gradient_regret` for a variance of 1.
+
     References
     ----------
     .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
-       kernel trick", ICML 2017, Theorem 1. The step is that of the proof; the statement omits the
-       factor 1/2.
+       kernel trick", ICML 2017, Theorem 1.
 
     Examples
     --------
     >>> from trickless.theory import shrinking_gradient_constants
     >>> constants = shrinking_gradient_constants(horizon=10_000, norm_bound=1.0)
-    >>> constants.step_size, constants.n_samples
-    (0.005, 69618537)
+    >>> constants.step_size, constants.n_samples, round(constants.regret, 1)
+    (0.005, 69618537, 152.3)
     """
     eta, gamma = _step_and_gamma("shrinking_gradient_constants", horizon, norm_bound)
-    B = float(norm_bound)
-    m = ((16 * B + 1) * B) ** 2 * float(horizon) * math.log(gamma)
-    return ShrinkingGradientConstants(eta, math.ceil(m), gamma)
+    T, B = float(horizon), float(norm_bound)
+    m = ((16 * B + 1) * B) ** 2 * T * math.log(gamma)
+    wrong = T / (2 * eta * gamma) * ((16 * B + 1) * eta * T / 4 + B) ** 2
+    regret = (B**2 / (2 * eta) + eta * T + wrong) / (1 - eta)
+    return ShrinkingGradientConstants(eta, math.ceil(m), gamma, regret)
 
 
-@in_range
+@checked()
 def shrinking_gradient_draws(one_norm: float, horizon: int, norm_bound: float) -> int:
     r"""Compute the number of draws that a round of Shrinking Gradient needs for its guarantee.
 
     .. math:: m_t = \Big\lceil \|\alpha_t\|_1^2\,
         \max\Big(1, \frac{\log 2 \gamma}{32 B^2}\Big) \Big\rceil
 
-    The m of [1]_ is for the largest possible :math:`\|\alpha_t\|_1`, but the learner knows the
-    actual value. The proof is in the documentation, in the explanation of Shrinking Gradient.
+    The m of :func:`shrinking_gradient_constants` is for the largest possible
+    :math:`\|\alpha_t\|_1`, but the learner knows the actual value. The proof is in the explanation
+    of Shrinking Gradient.
 
     Parameters
     ----------
@@ -99,35 +111,19 @@ def shrinking_gradient_draws(one_norm: float, horizon: int, norm_bound: float) -
     int
         Number of draws, at least 1.
 
-    Notes
-    -----
-    A draw lies between :math:`-\|\alpha_t\|_1` and :math:`\|\alpha_t\|_1`, so with this number of
-    draws, the variance of an estimate is at most 1. By Hoeffding's inequality, the probability of
-    an error of 8 B or more is at most :math:`1 / \gamma`. The proof of Theorem 1 uses only these
-    two properties of the draws.
-
-    References
-    ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
-       kernel trick", ICML 2017, Theorem 1 and Lemma 4.
-
     Examples
     --------
     >>> from trickless.theory import shrinking_gradient_draws
     >>> shrinking_gradient_draws(2.5, horizon=10_000, norm_bound=1.0)
     7
     """
-    owner = "shrinking_gradient_draws"
-    check_value(owner, "one_norm", one_norm, non_negative("one_norm is the sum of |alpha|"))
-    _, gamma = _step_and_gamma(owner, horizon, norm_bound)
+    _, gamma = _step_and_gamma("shrinking_gradient_draws", horizon, norm_bound)
     certain = math.log(2 * gamma) / (32 * float(norm_bound) ** 2)
     return max(1, math.ceil(float(one_norm) ** 2 * max(1.0, certain)))
 
 
 def _step_and_gamma(owner: str, horizon: int, norm_bound: float) -> tuple[float, float]:
     """Compute η and γ of Theorem 1."""
-    check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds", ANY_INTEGER))
-    check_value(owner, "norm_bound", norm_bound, positive("norm_bound=1.0 is a good start"))
     T, B = float(horizon), float(norm_bound)
     eta = B / (2 * math.sqrt(T))
     if eta >= 1 / 8:
@@ -139,70 +135,15 @@ def _step_and_gamma(owner: str, horizon: int, norm_bound: float) -> tuple[float,
     return eta, max(((16 * B + 1) * eta * T + B) ** 2 / eta**2, math.e)
 
 
-@in_range
-def shrinking_gradient_guarantee(horizon: int, norm_bound: float) -> float:
-    r"""Bound the expected regret of Shrinking Gradient with the constants of Theorem 1.
-
-    .. math:: R_T \le \frac{1}{1 - \eta} \Big( \frac{B^2}{2 \eta} + \eta T +
-        \frac{T}{2 \eta \gamma} \Big(\frac{(16 B + 1)\, \eta T}{4} + B\Big)^2 \Big)
-        \le \frac{7/4}{1 - \eta}\, B \sqrt T
-
-    Here :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` is the regret with
-    :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2`. Rows and targets must not
-    depend on the draws. The step and the number of draws come from
-    :func:`shrinking_gradient_constants`. The number of draws may also come from
-    :func:`shrinking_gradient_draws`. For B below 1/8 it must, since the bound is not proved for the
-    fixed number there. The last term accounts for wrong shrinks. The other terms are the bound of
-    :func:`shrinking_gradient_regret` for a variance of 1.
-
-    Divided by T, the bound is on the expected excess risk :math:`E\, \frac12 (f(x) - y)^2` of the
-    average over rounds on T independent rows, against the functions with a norm of at most B
-    (Corollary 1 of [1]_). It falls below ε after about :math:`2.3\, B^2 / \varepsilon^2` rows. The
-    corollary is about the expansion, with nothing taken from its rows: neither a length scale nor,
-    with ``y_range="auto"``, the range of the targets. A frozen network of n neurons, which
-    ``predict`` uses, adds at most :math:`\|f\|^2 / (2n)`.
-
-    Parameters
-    ----------
-    horizon : int
-        Number of rounds T.
-    norm_bound : float
-        Norm B of the functions competed with.
-
-    Returns
-    -------
-    float
-        The bound.
-
-    Raises
-    ------
-    ValueError
-        If the step is not below 1/8. The message says which horizon is enough.
-
-    References
-    ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
-       kernel trick", ICML 2017, Theorem 1, with the constants of its proof.
-
-    Examples
-    --------
-    >>> from trickless.theory import shrinking_gradient_guarantee
-    >>> round(shrinking_gradient_guarantee(10_000, norm_bound=1.0), 1)
-    152.3
-    """
-    eta, gamma = _step_and_gamma("shrinking_gradient_guarantee", horizon, norm_bound)
-    T, B = float(horizon), float(norm_bound)
-    wrong = T / (2 * eta * gamma) * ((16 * B + 1) * eta * T / 4 + B) ** 2
-    return (B**2 / (2 * eta) + eta * T + wrong) / (1 - eta)
-
-
-@in_range
+@checked()
 def shrinking_gradient_regret(
     horizon: int,
     norm_bound: float,
     step_size: float,
     variance: float = 0.0,
     kernel_bound: float = 1.0,
+    half_life: float | None = None,
+    distances: Any = 0.0,
 ) -> float:
     r"""Bound the expected regret of Shrinking Gradient if no round can shrink.
 
@@ -212,8 +153,15 @@ def shrinking_gradient_regret(
     Here :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` is the regret with
     :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2`. Coefficients shrink only in
     rounds with a large estimate. For a run that happened not to shrink, the bound is a guide, since
-    the absence of shrinks depends on the draws too. With the step :math:`B / (2 \sqrt T)` of
-    Theorem 1 and :math:`\kappa = 1`, the bound is about :math:`(1 + (1 + V) / 4) B \sqrt T`.
+    the absence of shrinks depends on the draws too.
+
+    With a half-life h, the regret is against any functions :math:`g_1, \dots, g_T` of norm up to B
+    that do not depend on the draws, with the distances :math:`d_t = \|g_{t+1} - g_t\|`. With
+    :math:`\rho = 1 - \varphi = 2^{-1/h}`, the first term becomes
+
+    .. math:: \frac{B^2 (1 + \varphi T)}{2 \eta} + \frac{\rho}{2 \eta} \sum_t d_t
+        \min\Big(2 (S + B), \frac{d_t}{\varphi}\Big), \qquad
+        S^2 = (\eta + \eta^2 \kappa V) \min\Big(T, \frac1{1 - \rho^2}\Big).
 
     Parameters
     ----------
@@ -227,6 +175,10 @@ def shrinking_gradient_regret(
         Upper bound V of the variance of each estimate :math:`E_t` given :math:`f_t`.
     kernel_bound : float, default=1.0
         Upper bound κ of all :math:`k(x_t, x_t) = \|\Phi(x_t)\|^2`. The paper assumes 1.
+    half_life : float, optional
+        Rows h within which f fades to half.
+    distances : float or array of shape (n_changes,), default=0
+        Distances between successive functions, for a half-life. They are 2 B at most.
 
     Returns
     -------
@@ -235,34 +187,30 @@ def shrinking_gradient_regret(
 
     Notes
     -----
-    If no round can shrink, the rounds are gradient descent with unbiased gradients
-    :math:`(E_t - y_t) \Phi(x_t)`. By convexity, :math:`2 \eta (\ell_t(f_t) - \ell_t(g)) \le
-    E\|f_t - g\|^2 - E\|f_{t+1} - g\|^2 + \eta^2 \kappa (2 \ell_t(f_t) + V)`. The bound is the sum
-    over the rounds from :math:`f_1 = 0`, with :math:`\sum_t \ell_t(g) \le T/2` for the best g. It
-    gives the constant of :math:`O(B \sqrt T)` in [1]_. The theorem also covers runs that shrink.
-
-    References
-    ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
-       kernel trick", ICML 2017, Theorem 1 and its proof.
+    The explanation of Shrinking Gradient has the proof. The losses of the functions competed with
+    must sum to T / 2 at most, the most that the function 0 can lose.
 
     Examples
     --------
     >>> from trickless.theory import shrinking_gradient_regret
     >>> round(shrinking_gradient_regret(10_000, norm_bound=1.0, step_size=0.005), 1)
     125.6
+    >>> round(shrinking_gradient_regret(10_000, 1.0, 0.05, half_life=500, distances=2.0))
+    640
     """
-    owner = "shrinking_gradient_regret"
-    check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds", ANY_INTEGER))
-    check_value(owner, "norm_bound", norm_bound, positive("norm_bound=1.0 is a good start"))
-    check_value(owner, "kernel_bound", kernel_bound, positive("the paper has kernel_bound=1.0"))
     stable = anything(
         f"a number above 0 and below 1 / kernel_bound, {1 / kernel_bound:g}",
-        "Theorem 1 has the step norm_bound / (2 * horizon ** 0.5)",
+        "Theorem 1 has the step norm_bound / (2 * horizon ** 0.5), and "
+        "norm_bound / (2 * (1.44 * half_life) ** 0.5) suits a stream that changes",
         lambda v: is_real(v) and 0 < v * kernel_bound < 1,
     )
-    check_value(owner, "step_size", step_size, stable)
-    check_value(owner, "variance", variance, non_negative("variance=0 is for exact kernels"))
-    distance = norm_bound**2 / (2 * step_size)
-    noise = step_size * kernel_bound
-    return (distance + noise * horizon * (1 + variance) / 2) / (1 - noise)
+    check_value("shrinking_gradient_regret", "step_size", step_size, stable)
+    noise, distance = step_size * kernel_bound, norm_bound**2
+    if half_life is not None:
+        fade = -float(np.expm1(-np.log(2) / half_life))
+        grows = step_size * (1 + noise * variance)
+        reach = np.sqrt(grows * min(horizon, 1 / (fade * (2 - fade))))
+        d = np.minimum(distances, 2 * norm_bound)
+        changes = float(np.sum(d * np.minimum(2 * (reach + norm_bound), d / fade)))
+        distance = distance * (1 + fade * horizon) + (1 - fade) * changes
+    return (distance / (2 * step_size) + noise * horizon * (1 + variance) / 2) / (1 - noise)

@@ -16,7 +16,7 @@ from trickless import (
 )
 from trickless.neurons import Dense, Gaussian, Neurons, Scaled, Stumps
 from trickless.solvers.rounds.regret import largest_variances, played_losses, smallest_loss
-from trickless.theory import shrinking_gradient_guarantee, shrinking_gradient_regret
+from trickless.theory import shrinking_gradient_constants, shrinking_gradient_regret
 
 mpl.use("Agg")
 
@@ -146,7 +146,7 @@ def test_the_regret_is_below_its_bound():
     options = {"schedule": "theorem", "horizon": 300, "norm_bound": 1.0}
     model = learned(X, np.sin(X[:, 0]), **options)
     assert (model.regret_bound_ > model.regret_[:, 1]).all()
-    assert model.regret_bound_[-1] <= shrinking_gradient_guarantee(300, 1.0) * (1 + 1e-9)
+    assert model.regret_bound_[-1] <= shrinking_gradient_constants(300, 1.0).regret * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(

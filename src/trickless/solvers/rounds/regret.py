@@ -13,7 +13,7 @@ from trickless.errors import InvalidValueError
 from trickless.solvers.rounds.coefficients import SHRINK_BY
 from trickless.solvers.rounds.rounds import Kernel, Rounds
 from trickless.solvers.rounds.schedules import Schedule
-from trickless.theory import shrinking_gradient_guarantee, shrinking_gradient_regret
+from trickless.theory import shrinking_gradient_regret
 
 #: The most rows for which regret is computed.
 _MOST_ROWS = 10_000
@@ -137,7 +137,7 @@ def regret_bound(rounds: Rounds, kernel: Kernel | None, schedule: Schedule) -> n
     if schedule.is_theorem:  # what shrinks that were wrong may add in all rounds
         T = schedule.horizon
         assert T is not None
-        wrong = shrinking_gradient_guarantee(T, B) - shrinking_gradient_regret(T, B, eta, 1.0)
+        wrong = schedule.constants.regret - shrinking_gradient_regret(T, B, eta, 1.0)
     bounds = [
         shrinking_gradient_regret(t, B, eta, float(variance[t - 1]), square_bound) + wrong
         for t in until.tolist()

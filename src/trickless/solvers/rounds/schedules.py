@@ -9,11 +9,8 @@ import numpy as np
 from trickless.errors import InvalidValueError
 from trickless.rules import MOST
 from trickless.solvers.clock import BATCH
-from trickless.theory import (
-    ShrinkingGradientConstants,
-    shrinking_gradient_constants,
-    shrinking_gradient_draws,
-)
+from trickless.theory import shrinking_gradient_constants, shrinking_gradient_draws
+from trickless.theory.shrinking_gradient import ShrinkingGradientConstants
 
 #: Decaying schedules take at most half of the step that would fit a row exactly.
 LARGEST_STEP = 1 / 2
