@@ -62,7 +62,9 @@ CALLS = {
     ),
     "records": (lambda X: KITCHEN.fit(X, VALUES), "X", RECORDS, "pandas.DataFrame(X)"),
     "lazy": (lambda X: KITCHEN.fit(X, VALUES), "X", polars.DataFrame(X).lazy(), "X.collect()"),
-    "arrow": (lambda X: mmd_test(X, X), "X", pyarrow.table(FRAME), "X.to_pandas()"),
+    "arrow": (
+        lambda X: mmd_test(X, X), "X", pyarrow.table(FRAME).to_batches()[0], "X.to_pandas()",
+    ),
     "dictionary": (
         lambda X: KITCHEN.fit(X, VALUES), "X", {"a": VALUES, "b": VALUES}, "pandas.DataFrame(X)",
     ),

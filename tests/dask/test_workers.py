@@ -159,7 +159,7 @@ def test_gaps_and_times_are_refused_as_in_memory(client, learner):
         with pytest.raises(ValueError, match=said):
             fit(fitted, rows, da.from_array(targets, 20, asarray=False))
     masked = np.ma.array(X, mask=mask[:, None] * np.ones((1, 3), bool))
-    with pytest.raises(ValueError, match="column 0 of X holds masked values"):
+    with pytest.raises(ValueError, match="column 0 of X contains missing values"):
         fit(fitted, da.from_array(masked, (20, 3), asarray=False), there)
     for weight in (np.ma.array(np.ones(80), mask=mask), np.where(mask, None, 1.0)):
         with pytest.raises(ValueError, match="sample_weight holds NaN"):

@@ -25,14 +25,12 @@ from trickless.arrays.stated import Stated
 from trickless.files.registry import classes
 from trickless.functions.stream import StoredNeurons
 from trickless.neurons import Ferns, Gaussian, Landmarks, Mixture, On, Stumps, Trees
-from trickless.tables.later_categories import LaterCategories
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 3))
 Y = np.sin(X[:, 0])
 FRAME = pd.DataFrame({"a": X[:, 0], "town": np.where(X[:, 1] > 0, "A", "B")})
 HUGE = 2**40
-LATER = LaterCategories(2, {}, {})
 
 
 def boosted(**options):
@@ -50,6 +48,12 @@ def replace_weights(source, i, change):
     weights = list(source.weights)
     weights[i] = change(weights[i])
     return StoredNeurons(tuple(weights))
+
+
+def changed(categories, later=None, **parts):
+    """Categories with other parts, and with some that appeared later."""
+    categories = replace(categories, codes=categories.codes | (later or {}))
+    return replace(categories, **parts)
 
 
 def grown(rows):
@@ -373,25 +377,26 @@ OF_OTHERS = [
     (kept_landmarks, set_at("source_", StoredNeurons((np.full(8, -1),))), "landmarks: -1"),
     (kept_landmarks, set_at("source_", StoredNeurons((np.zeros(8),))), "landmarks: the type"),
     (sums, set_at("neurons_.rows_", X[:0]), "number of rows_: 0"),
-    (of_towns, set_at("rows_.encoder.pooled", {2: 5}), "column of pooled: 2 is not from 0 to 1"),
-    (of_towns, set_at("rows_.encoder.pooled", {0: 5}), "column of pooled: numbers"),
-    (of_towns, set_at("rows_.encoder.pooled", {1: "5"}), "pooled: a str"),
-    (of_towns, set_at("rows_.encoder.whole", {0: 0.5}), "whole: a float"),
-    (of_towns, set_at("rows_.encoder.later", {0: LATER}), "n_first"),
-    (of_towns, set_at("rows_.encoder.later", {2: LATER}), "column of later: 2 is not from 0 to 1"),
-    (of_towns, set_at("rows_.encoder.later", {1: {}}), "later: a dict"),
+    (of_towns, set_at("rows_.columns.whole", [0.5, 0]), "whole: a float"),
+    (of_towns, set_at("rows_.columns.whole", [0, 5]), "column of whole: categories"),
+    (of_towns, set_at("rows_.columns.categories", lambda c: c[:1]), "length of categories"),
+    (of_towns, set_at("rows_.columns.categories", lambda c: [c[1], c[1]]), "categories: True"),
     *(
         (
             of_towns,
-            set_at("rows_.encoder.later", lambda own, new=new: {1: replace(own[1], **new)}),
+            set_at("rows_.columns.categories", lambda c, new=new: [c[0], changed(c[1], **new)]),
             message,
         )
         for new, message in (
-            ({"n_first": 9}, "n_first"),
-            ({"codes": {"C": 9, "D": 9}}, "different codes"),
-            ({"codes": {"C": 1}}, "codes: 1"),
-            ({"codes": {"C": 2**30}}, "codes: 1073741824"),
-            ({"codes": {"A": 20}}, "known twice"),
+            ({"n_first": 13}, "codes of the first batch"),
+            ({"n_first": -1}, "n_first: -1"),
+            ({"n_pooled": "5"}, "n_pooled: a str"),
+            ({"later": {"C": 20, "D": 20}}, "different codes"),
+            ({"later": {"C": 12}}, "codes: 12 is not from 14"),
+            ({"later": {"C": 2**30}}, "codes: 1073741824"),
+            ({"codes": {"A": 7, "B": 1}}, "codes of the first batch"),
+            ({"codes": {7: 0, "B": 1}}, "category of codes"),
+            ({"codes": {"A": 0}, "n_first": 1}, "categories of neurons_"),
             ({"rare": {"C": -1}}, "rare: -1"),
             ({"rare": {7: 1}}, "category of rare"),
         )
@@ -414,7 +419,7 @@ OF_OTHERS = [
     (ferns, with_weights(2, lambda signs: signs[:, :1]), "signs of stored ferns: the shape"),
     (ferns, with_weights(0, lambda columns: columns[:, :1]), "cuts of stored ferns"),
     (ferns, with_weights(1, lambda cuts: cuts[:, :0]), "thresholds of stored ferns: the shape"),
-    (of_frame, set_at("rows_.encoder.origins", np.array([0.0, 1e18])), "origins: codes"),
+    (of_frame, set_at("rows_.columns.origins", np.array([0.0, 1e18])), "origins: codes"),
     (of_towns, set_at("feature_names_in_", np.array(["a", None])), "feature_names_in_: a NoneType"),
     (sums, set_at("sums_.statistics.weight_square", np.complex128(1)), "weight_square: a complex"),
     (sums, without("sums_.statistics.weight_square"), "Statistics: there is no weight_square"),
@@ -433,9 +438,7 @@ OF_OTHERS = [
     (in_turn, set_at("neurons_.width", 4), "Turns: width: 4"),
     (in_turn, set_at("neurons_._places", lambda p: p[::-1]), "_places"),
     (in_turn, set_at("neurons_.parts_", lambda p: p[:1]), "length of parts_"),
-    (of_frame, set_at("rows_.encoder.codes", lambda c: [c[0], {"A": 7, "B": 1}]), "codes"),
-    (of_frame, set_at("rows_.encoder.codes", [None, {"A": 0}]), "n_first: 4 is not the 3"),
-    (of_frame, set_at("rows_.encoder", None), "categories of neurons_"),
+    (of_frame, set_at("rows_.columns", None), "categories of neurons_"),
     (of_frame, set_at("neurons_.mixture_.parts_.0.variables_", np.array([9])), "variables_: 9"),
     (of_frame, set_at("neurons_.cuts_", lambda c: c[:1]), "length of cuts_"),
     (sums, set_at("sums_.n_neurons", 9), "columns of statistics"),

@@ -112,7 +112,7 @@ def test_a_slice_without_a_closed_form_has_no_exact_curve():
 
 def test_rows_that_are_no_finite_numbers_are_named():
     X = inputs(5, 2)
-    with pytest.raises(ValueError, match=r"column 0 of Y contains NaN.*Remedy"):
+    with pytest.raises(ValueError, match=r"column 0 of Y contains missing values.*Remedy"):
         estimate_kernel("gaussian", X, np.full_like(X, np.nan))
     with pytest.raises(ValueError, match=r"column 0 of X contains infinity.*Remedy"):
         estimate_kernel("gaussian", np.array([[np.inf], [-np.inf]]))

@@ -364,9 +364,9 @@ def test_tables_are_read_in_any_form(family):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"a": "text"}, "column 'a' of X holds text.*finite numbers only"),
-        (pd.DataFrame({"a": [np.nan]}), "column 'a' of X holds missing values"),
-        (pl.DataFrame({"a": [None, 1.0]}), "column 'a' of X holds missing values"),
+        ({"a": "text"}, "column 'a' of X contains text.*finite numbers only"),
+        (pd.DataFrame({"a": [np.nan]}), "column 'a' of X contains missing values"),
+        (pl.DataFrame({"a": [None, 1.0]}), "column 'a' of X contains missing values"),
         ([[1, 2], [3]], "Remedy"),
     ],
 )

@@ -222,7 +222,7 @@ def test_masked_rows_are_refused_where_gaps_are(learner):
     model = fitted(learner, X, y)
     answer = getattr(model, "predict", getattr(model, "transform", None))
     for rows in (masks(X), masks(integers), masks(X.astype(object)), list(masks(X))):
-        said = f"{type(learner).__name__}: column 1 of X holds masked values"
+        said = f"{type(learner).__name__}: column 1 of X contains missing values"
         refuses(lambda rows=rows: clone(learner).fit(rows, y), said)
         refuses(lambda rows=rows: answer(rows), said)
     np.testing.assert_array_equal(answer(np.ma.array(X)), answer(X))
@@ -273,10 +273,10 @@ def test_masked_samples_and_rows_of_kernels_are_refused():
     X, Y = rng.standard_normal((2, 60, 2))
     broken = np.ma.array(np.where(np.arange(60)[:, None] < 20, 50.0, Y), mask=np.zeros((60, 2)))
     broken.mask[:20] = True  # far away, but not there
-    refuses(lambda: mmd_test(X, broken, random_state=0), "column 0 of Y contains NaN")
-    refuses(lambda: mmd_test(broken, X, random_state=0), "column 0 of X contains NaN")
-    refuses(lambda: hsic_test(X, broken, random_state=0), "column 0 of Y contains NaN")
-    refuses(lambda: estimate_kernel("gaussian", broken), "column 0 of X contains NaN")
+    refuses(lambda: mmd_test(X, broken, random_state=0), "column 0 of Y contains missing values")
+    refuses(lambda: mmd_test(broken, X, random_state=0), "column 0 of X contains missing values")
+    refuses(lambda: hsic_test(X, broken, random_state=0), "column 0 of Y contains missing values")
+    refuses(lambda: estimate_kernel("gaussian", broken), "column 0 of X contains missing values")
     filled = broken.filled(np.nan)
     options = {"neurons": "tabular", "random_state": 0}
     assert mmd_test(X, broken, **options).pvalue == mmd_test(X, filled, **options).pvalue

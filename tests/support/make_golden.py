@@ -9,7 +9,7 @@ from trickless.neurons import Gaussian
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "model.trickless"
 #: What the model predicts for its first four rows.
-ANSWERS = [0.9999827839473667, 1.014640231739154, 1.3365525682968986, 1.0630618397563083]
+ANSWERS = [0.9999658055277756, 1.014615113141753, 1.3365720715356488, 1.063083852440375]
 
 
 def rows():

@@ -8,9 +8,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from trickless.tables.categories import known_as
-from trickless.tables.encoder import TableEncoder
-from trickless.tables.format_text import as_text
+from trickless.rows.categories import known_as
+from trickless.rows.columns import Columns
+from trickless.rows.values import as_text
 
 DAY = date(2026, 1, 31)
 DAYS = [DAY, date(2026, 2, 1)]
@@ -68,16 +68,16 @@ TEXTS = [
 @pytest.mark.parametrize("library", [pd, pl])
 def test_text_is_a_category_whatever_it_spells(texts, library, recwarn):
     frame = library.DataFrame({"a": texts})
-    encoder = TableEncoder("me", frame)
-    assert encoder.codes == [{text: code for code, text in enumerate(sorted(texts))}]
-    assert sorted(np.asarray(encoder("me", frame)).ravel()) == [0, 1]
+    columns = Columns("me", frame)
+    assert columns.codes == [{text: code for code, text in enumerate(sorted(texts))}]
+    assert sorted(np.asarray(columns.read("me", frame)).ravel()) == [0, 1]
     assert not recwarn.list
 
 
 def test_text_after_numbers_is_refused_with_the_line_that_converts_it():
-    encoder = TableEncoder("me", pd.DataFrame({"a": [1.5, 2.0]}))
+    columns = Columns("me", pd.DataFrame({"a": [1.5, 2.0]}))
     with pytest.raises(ValueError, match=r"a.* held numbers .*X\['a'\] = pandas\.to_numeric\(X"):
-        encoder("me", pd.DataFrame({"a": ["1.5", "2.0"]}))
+        columns.read("me", pd.DataFrame({"a": ["1.5", "2.0"]}))
 
 
 #: The same two values in columns of many types; each may be learned from, or predicted.
@@ -121,7 +121,7 @@ def frame_of(column):
 
 
 def is_category(frame):
-    return TableEncoder("me", frame).codes[0] is not None
+    return Columns("me", frame).codes[0] is not None
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -130,12 +130,12 @@ def test_columns_may_change_their_type(name):
     learned = [frame for frame in frames if is_category(frame)]
     assert len(learned) > 1
     for first in learned:
-        encoder = TableEncoder("me", first)
-        expected = np.asarray(encoder("me", first))
+        columns = Columns("me", first)
+        expected = np.asarray(columns.read("me", first))
         assert sorted(expected.ravel()) == [0, 1]
         for other in frames:
             np.testing.assert_array_equal(
-                encoder("me", other), expected, err_msg=f"{first} {other}"
+                columns.read("me", other), expected, err_msg=f"{first} {other}"
             )
 
 
@@ -144,14 +144,14 @@ def test_columns_may_change_their_type(name):
 )
 def test_nanoseconds_of_polars_are_not_cut(type_):
     """Objects of Python have microseconds, and would make one category of two times."""
-    encoder = TableEncoder("me", pl.DataFrame({"a": ["x", "y"]}))
+    columns = Columns("me", pl.DataFrame({"a": ["x", "y"]}))
     with pytest.warns(UserWarning, match="all values in column 'a' of X are new"):
-        encoder("me", pl.DataFrame({"a": pl.Series([1000, 2000, 3000]).cast(type_)}))
+        columns.read("me", pl.DataFrame({"a": pl.Series([1000, 2000, 3000]).cast(type_)}))
     with pytest.raises(ValueError, match=r"column 'a' of X: times with nanoseconds.*Remedy: store"):
-        encoder("me", pl.DataFrame({"a": pl.Series([1000, 1001]).cast(type_)}))
+        columns.read("me", pl.DataFrame({"a": pl.Series([1000, 1001]).cast(type_)}))
 
 
 def test_values_that_are_declared_and_do_not_occur_are_no_matter():
-    encoder = TableEncoder("me", pd.DataFrame({"a": ["7", "12"]}))
+    columns = Columns("me", pd.DataFrame({"a": ["7", "12"]}))
     codes = pd.Categorical([12, 12], categories=[5, 12])
-    assert encoder("me", pd.DataFrame({"a": codes}))["a"].tolist() == [0, 0]
+    assert columns.read("me", pd.DataFrame({"a": codes})).tolist() == [[0], [0]]

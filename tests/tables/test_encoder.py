@@ -15,7 +15,7 @@ from sklearn.model_selection import cross_val_score
 from cases import LEARNERS, answers, inputs, name_of, problem
 from trickless import KernelGradientClassifier, KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import Gaussian, Inputs, Neurons, On, Product, Stumps, Tabular
-from trickless.tables.encoder import TableEncoder
+from trickless.rows.columns import Columns
 
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 
@@ -55,11 +55,11 @@ def tabular(learner, **options):
 
 def test_columns_are_numbers_or_categories_by_their_types():
     frame, _ = table()
-    encoder = TableEncoder("Owner", frame)
-    assert encoder.n_categories.tolist() == [0, 0, 5, 5, 4, 0, 0, 0]
-    assert encoder.codes[2] == {"Aa": 0, "Bb": 1, "Cc": 2}
-    coded = encoder("Owner", frame)
-    assert coded.columns.tolist() == frame.columns.tolist()
+    columns = Columns("Owner", frame)
+    assert columns.n_categories.tolist() == [0, 0, 5, 5, 4, 0, 0, 0]
+    assert columns.codes[2] == {"Aa": 0, "Bb": 1, "Cc": 2}
+    coded = columns.read("Owner", frame)
+    coded = pd.DataFrame(coded, columns=frame.columns)
     np.testing.assert_array_equal(coded["age"].isna(), frame["age"].isna())
     np.testing.assert_array_equal(coded["pay"], frame["pay"])
     for name in ("age", "member", "asked", "flag"):
@@ -73,22 +73,22 @@ def test_columns_are_numbers_or_categories_by_their_types():
 
 def test_categories_that_were_not_there_have_a_code_of_their_own():
     frame = pd.DataFrame({"a": ["u", None, "v"], "b": pd.Categorical([3, 1, 3])})
-    encoder = TableEncoder("Owner", frame)
+    columns = Columns("Owner", frame)
     later = pd.DataFrame({"a": ["w", None, "u"], "b": [1, 2, np.nan]})
-    np.testing.assert_array_equal(encoder("Owner", later), [[3, 0], [2, 3], [0, 2]])
+    np.testing.assert_array_equal(columns.read("Owner", later), [[3, 0], [2, 3], [0, 2]])
 
 
 def test_mixed_objects_are_categories():
     frame = pd.DataFrame({"a": ["b", 1, 2.5, None]})
-    encoder = TableEncoder("Owner", frame)
-    assert encoder.codes == [{"1": 0, "2.5": 1, "b": 2}]
-    assert encoder("Owner", frame)["a"].tolist() == [2, 0, 1, 3]
+    columns = Columns("Owner", frame)
+    assert columns.codes == [{"1": 0, "2.5": 1, "b": 2}]
+    assert columns.read("Owner", frame)[:, 0].tolist() == [2, 0, 1, 3]
 
 
 def test_a_column_without_values_is_one_of_missing_ones():
     frame = pd.DataFrame({"a": pd.Series([None, None], dtype=object), "b": [np.nan, np.nan]})
-    encoder = TableEncoder("Owner", frame)
-    np.testing.assert_array_equal(encoder("Owner", frame), [[0, np.nan], [0, np.nan]])
+    columns = Columns("Owner", frame)
+    np.testing.assert_array_equal(columns.read("Owner", frame), [[0, np.nan], [0, np.nan]])
 
 
 @every_learner
@@ -147,20 +147,20 @@ def test_batches_share_the_codes_of_the_first_and_of_new_categories(learner):
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
 def test_a_warning_names_a_column_in_which_all_or_most_categories_are_new(kind):
-    encoder = TableEncoder("me", kind({"age": [1, 2, 3, 4], "town": ["c", "a", "b", "d"]}))
+    columns = Columns("me", kind({"age": [1, 2, 3, 4], "town": ["c", "a", "b", "d"]}))
     few, half, all_new = ["e"] * 2 + [None], ["e", "a"] * 10, ["e"] * 10 + [None]
     for towns in (few, half, ["e"] * 8 + ["a"], [None] * 11):
-        encoder("me", kind({"age": range(len(towns)), "town": towns}))
+        columns.read("me", kind({"age": range(len(towns)), "town": towns}))
     for new, n in ((["e"] * 3, "all"), (["a", *all_new], "10 of 11")):
         with pytest.warns(UserWarning, match=rf"me: {n} values in column 'town' of X are new, suc"):
-            encoder("me", kind({"age": range(len(new)), "town": new}))
+            columns.read("me", kind({"age": range(len(new)), "town": new}))
     why = r"me: all values in column 'town' of X are new, such as 'e'\. .* has 'a', 'b', 'c', …\."
     with pytest.warns(UserWarning, match=why + ".*Remedy: spell them as"):
-        coded = encoder("me", kind({"age": range(11), "town": all_new}))
+        coded = columns.read("me", kind({"age": range(11), "town": all_new}))
     assert np.asarray(coded)[:, 1].tolist() == [5] * 10 + [4]
-    empty = TableEncoder("me", pd.DataFrame({"town": pd.Series([None] * 3, dtype=object)}))
+    empty = Columns("me", pd.DataFrame({"town": pd.Series([None] * 3, dtype=object)}))
     with pytest.warns(UserWarning, match=r"such as '1'\. The first batch has none\."):
-        empty("me", kind({"town": range(1, 11)}))
+        empty.read("me", kind({"town": range(1, 11)}))
 
 
 @every_learner
@@ -206,7 +206,10 @@ def test_columns_must_come_in_the_order_of_the_fit(learner):
 def test_a_frame_with_categories_cannot_be_followed_by_sparse_rows():
     frame, y = table()
     model = tabular(LEARNERS[0]).fit(frame, y)
-    with pytest.raises(TypeError, match=r"X is a csr_array.*Remedy: pass data frames"):
+    with (
+        pytest.warns(UserWarning, match="does not have valid feature names"),
+        pytest.raises(TypeError, match=r"X is a csr_array.*Remedy: pass data frames"),
+    ):
         model.predict(scipy.sparse.csr_array(np.zeros(frame.shape)))
 
 
@@ -226,10 +229,10 @@ def test_arrays_are_tables_of_numbers_that_may_be_missing(learner):
 def test_other_families_say_what_takes_tables(learner):
     frame, y = table()
     y = targets(learner, y)
-    why = r"column 'town' of X holds text, but neurons=Gaussian\(\).*Remedy: neurons=Tabular\(\)"
+    why = r"column 'town' of X contains text, .* neurons=Gaussian\(\).*Remedy: neurons=Tabular\(\)"
     with pytest.raises(ValueError, match=why):
         clone(learner).fit(frame[["member", "town", "pay"]], y)
-    with pytest.raises(ValueError, match=r"column 'pay' of X holds missing values.*Tabular\(\)"):
+    with pytest.raises(ValueError, match=r"column 'pay' of X contains missing values.*Tabular\(\)"):
         clone(learner).fit(frame[["member", "pay"]], y)
     with pytest.raises(ValueError, match="feature names"):
         clone(learner).fit(frame[["member"]], y).predict(frame[["pay"]].fillna(0))
@@ -267,9 +270,9 @@ def test_columns_of_other_types_are_refused():
     with pytest.raises(ValueError, match=r"column 'odd' of X held numbers.*too large.*Remedy"):
         tabular(LEARNERS[0]).fit(frame, y)
     frame["odd"] = [Decimal(i) for i in range(len(frame))]
-    encoder = TableEncoder("me", frame)
-    assert encoder.codes[-1] is None
-    np.testing.assert_array_equal(encoder("me", frame)["odd"], np.arange(len(frame)))
+    columns = Columns("me", frame)
+    assert columns.codes[-1] is None
+    np.testing.assert_array_equal(columns.read("me", frame)[:, -1], np.arange(len(frame)))
 
 
 def test_rows_of_another_kind_than_the_first_are_refused_with_a_remedy():
@@ -281,21 +284,20 @@ def test_rows_of_another_kind_than_the_first_are_refused_with_a_remedy():
     ):
         model.predict(pd.DataFrame({"a": [1.0], "when": pd.Timestamp("2020-01-01")}))
     model.fit(pd.DataFrame(X, columns=["a", "b"]), y)
-    with (
-        pytest.warns(UserWarning, match="does not have valid feature names"),
-        pytest.raises(ValueError, match=r"X is a dict.*Remedy: pandas.DataFrame\(X\)"),
-    ):
+    with pytest.raises(ValueError, match=r"X is a dict.*Remedy: pandas.DataFrame\(X\)"):
         model.predict({"a": [1.0], "b": [1.0]})
 
 
 @pytest.mark.parametrize("other", [True, pd.Timestamp("2020-01-01"), pd.Timedelta("1D")], ids=str)
 def test_categories_that_come_back_as_something_else_are_new_and_warned_of(other):
-    encoder = TableEncoder("me", pd.DataFrame({"town": ["A", "B"]}))
+    columns = Columns("me", pd.DataFrame({"town": ["A", "B"]}))
     with pytest.warns(UserWarning, match=r"'town' of X are new, such as .* has 'A', 'B'\..*Remedy"):
-        coded = encoder("me", pd.DataFrame({"town": [other] * 3}))
-    assert coded["town"].tolist() == [3, 3, 3]
-    truth = TableEncoder("me", pd.DataFrame({"member": pd.Categorical([True, False])}))
-    np.testing.assert_array_equal(truth("me", pd.DataFrame({"member": [False, True]})), [[0], [1]])
+        coded = columns.read("me", pd.DataFrame({"town": [other] * 3}))
+    assert coded.tolist() == [[3], [3], [3]]
+    truth = Columns("me", pd.DataFrame({"member": pd.Categorical([True, False])}))
+    np.testing.assert_array_equal(
+        truth.read("me", pd.DataFrame({"member": [False, True]})), [[0], [1]]
+    )
 
 
 def test_parts_whose_columns_are_in_another_order_do_not_merge():
@@ -309,7 +311,7 @@ def test_parts_whose_columns_are_in_another_order_do_not_merge():
 
 def test_learners_of_exact_kernels_take_no_tables():
     frame, y = table()
-    with pytest.raises(ValueError, match=r"column 'town' of X holds text.*Remedy: encode it"):
+    with pytest.raises(ValueError, match=r"column 'town' of X contains text.*Remedy: encode it"):
         KernelGradientClassifier().fit(frame[["town"]].fillna("Aa"), y.astype(int))
 
 
@@ -414,7 +416,7 @@ def test_frames_of_polars_are_those_of_pandas(learner):
     np.testing.assert_array_equal(answers(model, frame), expected)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(other[:, ::-1])
-    with pytest.raises(ValueError, match=r"column 'town' of X holds text.*Remedy: neurons=Tab"):
+    with pytest.raises(ValueError, match=r"column 'town' of X contains text.*Remedy: neurons=Tab"):
         clone(learner).fit(other[["town"]], y)
 
 
@@ -429,32 +431,38 @@ def test_columns_of_polars_have_codes_for_what_is_missing_or_new():
             "f": pl.Series([None, None, None]),
         }
     )
-    encoder = TableEncoder("Owner", frame)
-    assert encoder.codes == [{"u": 0, "v": 1}, None, {"x": 0, "y": 1}, None, None, {}]
+    columns = Columns("Owner", frame)
+    assert columns.codes == [{"u": 0, "v": 1}, None, {"x": 0, "y": 1}, None, None, {}]
     nan = np.nan
     expected = [[0, 3, 1, 1, 1.5, 0], [2, 1, 0, nan, nan, 0], [1, 3, 2, 0, nan, 0]]
-    coded = encoder("Owner", frame)
-    assert coded.columns == frame.columns
-    np.testing.assert_array_equal(coded.to_numpy(), expected)
+    coded = columns.read("Owner", frame)
+    np.testing.assert_array_equal(coded, expected)
     later = frame.with_columns(a=pl.Series(["w", "u", None]))
-    np.testing.assert_array_equal(encoder("Owner", later)["a"], [3, 0, 2])
+    np.testing.assert_array_equal(columns.read("Owner", later)[:, 0], [3, 0, 2])
     with pytest.warns(UserWarning, match=r"column 'a' of X are new, such as '1'.*Remedy"):
-        encoder("Owner", frame.with_columns(a=pl.Series([1, 2, 3])))
+        columns.read("Owner", frame.with_columns(a=pl.Series([1, 2, 3])))
     with pytest.raises(ValueError, match=r"column 'e' of X held numbers in the first.*Remedy"):
-        encoder("Owner", frame.with_columns(e=pl.Series(["much", "1", "2"])))
+        columns.read("Owner", frame.with_columns(e=pl.Series(["much", "1", "2"])))
     for odd in ([1], {"a": 1}):
         with pytest.raises(ValueError, match=r"column 'a' of X has the type .*Remedy"):
-            TableEncoder("Owner", frame.with_columns(a=pl.Series([odd] * 3)))
+            Columns("Owner", frame.with_columns(a=pl.Series([odd] * 3)))
 
 
 @pytest.mark.filterwarnings("ignore:Determining the data types of a LazyFrame")
-def test_tables_of_other_libraries_are_told_how_to_come():
+@pytest.mark.parametrize("neurons", ["tabular", "gaussian"])
+def test_tables_of_arrow_are_data_frames_and_others_are_told_how_to_come(neurons):
     words = pa.table({"a": ["x", "y"] * 10, "b": np.arange(20.0)})
-    for X, method in ((words, "to_pandas"), (pl.from_arrow(words).lazy(), "collect")):
-        for neurons in ("tabular", "gaussian"):
-            model = KitchenSinksRegressor(neurons, n_neurons=20)
-            with pytest.raises((TypeError, ValueError), match=rf"Remedy: X\.{method}\(\)"):
-                model.fit(X, np.arange(20.0))
+    words = words if neurons == "tabular" else words.select(["b"])
+    y = np.arange(20.0)
+    model = KitchenSinksRegressor(neurons, n_neurons=20, random_state=0).fit(words, y)
+    assert model.feature_names_in_.tolist() == words.column_names
+    frame = words.to_pandas()
+    np.testing.assert_array_equal(model.predict(words), model.predict(frame))
+    np.testing.assert_array_equal(clone(model).fit(frame, y).predict(words), model.predict(words))
+    others = (words.to_batches()[0], "to_pandas"), (pl.from_arrow(words).lazy(), "collect")
+    for X, method in others:
+        with pytest.raises((TypeError, ValueError), match=rf"Remedy: X\.{method}\(\)"):
+            model.fit(X, y)
 
 
 @every_learner
@@ -476,10 +484,13 @@ def test_an_array_has_the_columns_of_the_frame_by_their_places(learner):
         assert np.isfinite(answers(model, np.zeros((3, model.n_features_in_)))).all()
     said = [str(warning.message) for warning in caught]
     assert sum("are new, such as '0'" in each for each in said) == 3
-    assert names in said[-1]
+    assert names in said[0]
     with pytest.raises(ValueError, match=r"X has 9 features, but .* is expecting 10.*Remedy"):
         model.predict(rows[:, 1:])
-    with pytest.raises(ValueError, match=r"column 9 of X held durations.*Remedy"):
+    with (
+        pytest.warns(UserWarning, match=names),
+        pytest.raises(ValueError, match=r"column 9 of X held durations.*Remedy"),
+    ):
         model.predict(np.where(np.arange(10) == 9, "soon", rows))
 
 
@@ -489,26 +500,28 @@ def test_categories_that_occur_once_or_twice_are_pooled_if_they_are_ten(of, n_ra
     texts = [f"rare {i}" for i in range(n_rare)]
     often = ["a", "b"] * 200 + ["thrice"] * 3
     frame = of({"code": [*texts, *texts[:4], *often], "n": np.arange(len(texts) + 4 + len(often))})
-    encoder = TableEncoder("me", frame)
-    rows = encoder("me", frame)
+    columns = Columns("me", frame)
+    rows = columns.read("me", frame)
     first = np.asarray(rows)[:, 0]
     if n_rare == 9:
-        assert len(encoder.codes[0]) == 3 + 9
-        assert encoder.pooled == {}
+        assert len(columns.codes[0]) == 3 + 9
+        assert columns.categories[0].n_pooled == 0
         return
-    assert encoder.codes[0] == {"a": 0, "b": 1, "thrice": 2}
-    assert encoder.pooled == {0: 14}
+    assert columns.codes[0] == {"a": 0, "b": 1, "thrice": 2}
+    assert columns.categories[0].n_pooled == 14
     np.testing.assert_array_equal(first, [4] * 14 + [0, 1] * 200 + [2] * 3)
     others = of({"code": ["new"] * 20, "n": np.arange(20)})
-    np.testing.assert_array_equal(np.asarray(encoder("me", others))[:, 0], 4)  # without a warning
+    np.testing.assert_array_equal(
+        np.asarray(columns.read("me", others))[:, 0], 4
+    )  # without a warning
 
 
 def test_categories_of_few_rows_and_declared_ones_are_not_rare():
     letters = [*"abcdefghijklmnopqrstuvwxyz"]
-    encoder = TableEncoder("me", pd.DataFrame({"letter": letters * 2}))
-    assert len(encoder.codes[0]) == 26  # each is in 4 % of the rows
+    columns = Columns("me", pd.DataFrame({"letter": letters * 2}))
+    assert len(columns.codes[0]) == 26  # each is in 4 % of the rows
     declared = pd.Categorical(["x", "y"] * 100, categories=["x", "y", *letters[:20]])
-    assert len(TableEncoder("me", pd.DataFrame({"letter": declared})).codes[0]) == 22
+    assert len(Columns("me", pd.DataFrame({"letter": declared})).codes[0]) == 22
 
 
 @pytest.mark.parametrize("learner", LEARNERS[:2], ids=name_of)

@@ -14,7 +14,7 @@ from trickless import (
     mmd_test,
 )
 from trickless.neurons import Gaussian, On
-from trickless.tables.encoder import TableEncoder
+from trickless.rows.columns import Columns
 
 
 def formed(text, form):
@@ -57,9 +57,9 @@ def test_families_without_tables_compare_names_in_any_form():
 
 def test_both_forms_of_a_level_in_one_column_are_one_level():
     towns = [formed("Köln", "NFD"), "Köln", "Ulm", formed("Köln", "NFD")]
-    encoder = TableEncoder("me", pd.DataFrame({"a": towns}))
-    assert list(encoder.codes[0]) == [formed("Köln", "NFD"), "Ulm"]
-    assert encoder("me", pd.DataFrame({"a": towns}))["a"].tolist() == [0, 0, 1, 0]
+    columns = Columns("me", pd.DataFrame({"a": towns}))
+    assert list(columns.codes[0]) == [formed("Köln", "NFD"), "Ulm"]
+    assert columns.read("me", pd.DataFrame({"a": towns}))[:, 0].tolist() == [0, 0, 1, 0]
 
 
 @pytest.mark.parametrize("learner", [KitchenSinksClassifier, DoublyStochasticClassifier])

@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from copy import copy
 from zlib import crc32
 
 import numpy as np
@@ -16,7 +15,7 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
-from trickless.tables.later_categories import SLOTS, LaterCategories
+from trickless.rows.categories import SLOTS, Categories
 
 #: Learners to which later categories are one.
 LEARNERS = {
@@ -88,8 +87,8 @@ def test_new_categories_are_as_if_their_codes_had_been_known():
     for i in range(60):
         rows.partial_fit(X[i : i + 1], y[i : i + 1])
     np.testing.assert_allclose(rows.predict(X), one.predict(X), rtol=1e-6, atol=1e-9)
-    codes = one.rows_.encoder.known(0)
-    assert rows.rows_.encoder.known(0) == codes
+    codes = one.rows_.columns.categories[0].codes
+    assert rows.rows_.columns.categories[0].codes == codes
     points = np.column_stack([[*codes.values()], np.zeros(len(codes))]).astype(float)
     drawn = one.neurons_.activate(points, one.neurons_.draw(np.random.default_rng(0), 4000))
     exact = one.neurons_.closed_form(points, points)  # as of categories of the first batch
@@ -106,9 +105,9 @@ def test_parts_with_different_new_categories_are_merged():
     both.partial_fit(*later[0]).partial_fit(*first).partial_fit(*later[1])
     X = pd.concat([rows for rows, _ in later])
     np.testing.assert_allclose(one.predict(X), both.predict(X), rtol=1e-4, atol=1e-4)
-    codes = one.rows_.encoder
-    (none := copy(codes)).later = {}
-    assert none.merged(codes).later == codes.merged(none).later == codes.later
+    codes = one.rows_.columns
+    none = codes.without_later()
+    assert none.merged(codes).categories == codes.merged(none).categories == codes.categories
 
 
 def test_codes_that_collide_are_told_apart_or_refused():
@@ -117,7 +116,7 @@ def test_codes_that_collide_are_told_apart_or_refused():
         pair = slots.setdefault(crc32(f"town {i}".encode()) % SLOTS, f"town {i}"), f"town {i}"
         if pair[0] != pair[1]:
             break
-    none = LaterCategories(5, {}, {})
+    none = Categories({}, 0, 0, {})
     codes = none.after(pair).codes
     assert abs(codes[pair[0]] - codes[pair[1]]) == 1
     assert none.after(pair[:1]).merged(none.after(pair[1:])) is None
@@ -146,14 +145,14 @@ def test_rows_with_new_and_rare_categories_can_be_forgotten():
     with pytest.raises(ValueError, match="rows that this model has learned"):
         model.forget(*later[0])
     model.forget(X[590:], y[590:], sample_weight=np.zeros(10))
-    assert model.rows_.encoder.later[0].rare.keys() == {f"rare {i}" for i in range(10, 20)}
+    assert model.rows_.columns.categories[0].rare.keys() == {f"rare {i}" for i in range(10, 20)}
 
 
 def test_rows_of_no_weight_bring_no_categories():
     model = KitchenSinksRegressor("tabular", 20, random_state=0).partial_fit(*batch(["A", "B"]))
     X, y = batch(["A", "D", "E"])
     model.partial_fit(X, y, sample_weight=X["town"] != "E")
-    assert model.rows_.encoder.known(0).keys() == {"A", "B", "D"}
+    assert model.rows_.columns.categories[0].codes.keys() == {"A", "B", "D"}
 
 
 def test_names_of_rows_get_no_codes():
@@ -164,8 +163,10 @@ def test_names_of_rows_get_no_codes():
         model.partial_fit(names, y)
     with pytest.warns(match="learned as one category"):
         model.partial_fit(X.assign(town="D"), y)
-    assert not model.rows_.encoder.later
-    assert len(LaterCategories(2, {}, {}).after(map(str, range(40_000))).codes) == SLOTS // 2
+    known = model.rows_.columns.categories[0]
+    assert known.rare is None
+    assert known.codes == known.first
+    assert len(Categories({}, 0, 0, {}).after(map(str, range(40_000))).codes) == SLOTS // 2
 
 
 def test_declared_categories_are_learned_as_themselves():

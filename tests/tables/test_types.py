@@ -12,8 +12,8 @@ import pytest
 
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, load, save
 from trickless.neurons import Gaussian, On
-from trickless.tables.encoder import TableEncoder
-from trickless.tables.kinds import as_numbers
+from trickless.rows.columns import Columns
+from trickless.rows.values import as_numbers
 
 NOON = datetime(2024, 2, 29, 12, 0, 0, 250_000)
 TOKYO = timezone(timedelta(hours=9))
@@ -167,16 +167,16 @@ def frames(name, rows=4):
 @pytest.mark.parametrize("name", TYPES)
 def test_codes_are_the_same_in_all_types(name):
     first, *others = frames(name)
-    encoder = TableEncoder("me", first)
-    expected = np.asarray(encoder("me", first))
+    columns = Columns("me", first)
+    expected = np.asarray(columns.read("me", first))
     if name in NUMBERS:
         np.testing.assert_array_equal(expected[:, 0], NUMBERS[name])
     for frame in others:
-        other = TableEncoder("me", frame)
-        assert (other.kinds, other.codes) == (encoder.kinds, encoder.codes), frame.dtypes
-        np.testing.assert_array_equal(other("me", frame), expected)
-        np.testing.assert_array_equal(encoder("me", frame), expected)
-        np.testing.assert_array_equal(encoder("me", frame[:0]), expected[:0])
+        other = Columns("me", frame)
+        assert (other.kinds, other.codes) == (columns.kinds, columns.codes), frame.dtypes
+        np.testing.assert_array_equal(other.read("me", frame), expected)
+        np.testing.assert_array_equal(columns.read("me", frame), expected)
+        np.testing.assert_array_equal(columns.read("me", frame[:0]), expected[:0])
 
 
 def tables(rows=90):
@@ -249,14 +249,14 @@ def test_a_warning_says_where_times_are_not_told_apart():
 def test_times_do_not_come_back_as_something_else():
     held = {name: next(frames(name)) for name in ("date", "zoned", "duration", "time", "float")}
     for name, first in held.items():
-        encoder = TableEncoder("me", first)
+        columns = Columns("me", first)
         for other, frame in [*held.items(), ("text", next(frames("text")))]:
             if other == name:
                 continue
-            with pytest.raises(ValueError, match=rf"'a' of X held {encoder.kinds[0]}.*Remedy"):
-                encoder("me", frame)
-        nothing = encoder("me", pd.DataFrame({"a": [None, None]}))
-        assert np.isnan(nothing["a"]).all()
+            with pytest.raises(ValueError, match=rf"'a' of X held {columns.kinds[0]}.*Remedy"):
+                columns.read("me", frame)
+        nothing = columns.read("me", pd.DataFrame({"a": [None, None]}))
+        assert np.isnan(nothing).all()
 
 
 def test_times_and_other_objects_do_not_share_a_column():
@@ -269,7 +269,7 @@ def test_times_and_other_objects_do_not_share_a_column():
     ):
         frame = pd.DataFrame({"a": pd.Series(values, dtype=object)})
         with pytest.raises(ValueError, match=rf"column 'a' of X holds {what}\. Remedy"):
-            TableEncoder("me", frame)
+            Columns("me", frame)
 
 
 def test_models_that_take_times_from_other_origins_do_not_merge():
@@ -305,12 +305,12 @@ def test_times_in_any_unit_are_days():
 @pytest.mark.parametrize(("zone", "end"), [(None, r"\)"), ("UTC", r", utc=True\)")])
 def test_other_text_after_times_is_refused_with_the_line_that_converts_it(zone, end):
     when = pd.date_range("2026-01-31", periods=3, tz=zone)
-    encoder = TableEncoder("me", pd.DataFrame({"when": when}))
+    columns = Columns("me", pd.DataFrame({"when": when}))
     text = pd.DataFrame({"when": when.strftime("%d %b %Y")})
     with pytest.raises(ValueError, match=rf"X\['when'\] = pandas\.to_datetime\(X\['when'\]{end}\."):
-        encoder("me", text)
+        columns.read("me", text)
     text["when"] = pd.to_datetime(text["when"], utc=zone is not None)
-    np.testing.assert_array_equal(encoder("me", text)["when"], 20_484 + np.arange(3))
+    np.testing.assert_array_equal(columns.read("me", text)[:, 0], 20_484 + np.arange(3))
 
 
 @pytest.mark.filterwarnings("ignore:Gaussian. distances")  # times beside small numbers
@@ -335,5 +335,5 @@ def test_every_family_takes_times_of_all_types(neurons, name):
 
 def test_times_that_are_missing_are_refused_where_gaps_are():
     frame = pd.DataFrame({"a": pd.to_datetime(["2024-01-01", None, "2024-01-03"])})
-    with pytest.raises(ValueError, match=r"column 'a' of X holds missing values.*Remedy"):
+    with pytest.raises(ValueError, match=r"column 'a' of X contains missing values.*Remedy"):
         KitchenSinksRegressor("gaussian", 20).fit(frame, [1.0, 2.0, 3.0])

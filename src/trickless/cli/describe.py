@@ -40,8 +40,8 @@ def described(model: Any) -> dict[str, Any]:
 
 
 def _columns(model: Any) -> list[dict[str, Any]]:
-    encoder = model.rows_.encoder
-    codes = [None] * model.n_features_in_ if encoder is None else encoder.codes
+    read = model.rows_.columns
+    codes = [None] * model.n_features_in_ if read is None else read.codes
     return [
         {"name": name, "kind": kind, "categories": None if known is None else list(known)}
         for (name, kind), known in zip(columns_of(model).items(), codes, strict=True)

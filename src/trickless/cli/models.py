@@ -14,7 +14,7 @@ from trickless.cli.exit_codes import report, summary
 from trickless.errors import remedy_in
 from trickless.learners.base import Learner
 from trickless.readers.errors import CommandError
-from trickless.tables.kinds import CATEGORIES, DATES, NUMBERS
+from trickless.rows.values import CATEGORIES, DATES, NUMBERS
 
 #: What the columns of a model hold, in the words of ``--types``.
 _KINDS = {NUMBERS: "number", CATEGORIES: "category", DATES: "date"}
@@ -50,9 +50,9 @@ def learner_in(path: Path) -> Any:
 
 def columns_of(model: Any) -> dict[str, str]:
     """Return the columns of a learner, and what each holds: a kind of ``--types``, or another."""
-    encoder = model.rows_.encoder
+    known = model.rows_.columns
     names: list[str] = model.feature_names_in_.tolist()
-    kinds = [NUMBERS] * len(names) if encoder is None else encoder.kinds
+    kinds = [NUMBERS] * len(names) if known is None else known.kinds
     return {name: _KINDS.get(kind, kind) for name, kind in zip(names, kinds, strict=True)}
 
 

@@ -48,6 +48,7 @@ from trickless.neurons import Trees, Weights, make_neurons
 from trickless.neurons.samples import sample_numbers
 from trickless.neurons.trees import most_rows
 from trickless.neurons.turns import takes_turns
+from trickless.rows.frames import picked
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.candidates import compared
 from trickless.solvers.descent.corrective import correct, judge
@@ -66,7 +67,6 @@ from trickless.solvers.descent.passes import (
     take_over,
 )
 from trickless.solvers.descent.race import numbers_of
-from trickless.tables.frames import picked
 
 
 @fit.register(DoublyStochasticRegressor)

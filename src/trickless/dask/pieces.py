@@ -18,7 +18,7 @@ from trickless.arrays.missing import is_masked
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import Purpose, generator
 from trickless.intake.weights import check_weights
-from trickless.tables.frames import picked
+from trickless.rows.frames import picked
 
 #: The most rows in the first batch of a model. Its neurons are fitted to this batch.
 SAMPLE = 2**14

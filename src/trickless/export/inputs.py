@@ -16,7 +16,7 @@ from trickless.errors import InvalidValueError
 from trickless.export.graph import Graph, Rows
 from trickless.export.tensors import Tensor
 from trickless.files.text import utf8
-from trickless.tables.kinds import CATEGORIES, NUMBERS
+from trickless.rows.values import CATEGORIES, NUMBERS
 
 #: The name of the input of a model of a matrix.
 MATRIX = "X"
@@ -24,8 +24,8 @@ MATRIX = "X"
 
 def rows_of_learner(graph: Graph, learner: Any, dtype: np.dtype, scaler: Any = None) -> Tensor:
     """Declare the inputs of a learner, and return its rows in its precision."""
-    encoder = learner.rows_.encoder
-    if encoder is None or scaler is not None:
+    known = learner.rows_.columns
+    if known is None or not reads_table(learner) or scaler is not None:
         first = learner if scaler is None else scaler
         X = declared(graph, MATRIX, dtype, first.n_features_in_)
         if hasattr(first, "feature_names_in_"):
@@ -38,7 +38,7 @@ def rows_of_learner(graph: Graph, learner: Any, dtype: np.dtype, scaler: Any = N
         return rows_of_matrix(learner, X)
     graph.names = names = learner.feature_names_in_.tolist()
     for j, name in enumerate(names):
-        if j in encoder.whole:
+        if known.whole[j]:
             raise InvalidValueError(
                 f"{graph.owner}: column {name!r} holds integers beyond 2^53, which are read "
                 "exactly in Python, but would be rounded as an input",
@@ -46,30 +46,32 @@ def rows_of_learner(graph: Graph, learner: Any, dtype: np.dtype, scaler: Any = N
             )
     types = [
         np.str_ if kind == CATEGORIES else dtype if kind == NUMBERS else xp.float64
-        for kind in encoder.kinds
+        for kind in known.kinds
     ]
     inputs = [declared(graph, *pair, 1) for pair in zip(names, types, strict=True)]
-    columns, known = [], encoder.codes_by_column()
-    for j, x in enumerate(inputs):
-        if (codes := known.get(j)) is None:
-            columns.append(xp.astype(x, xp.float64))
-        else:
-            missing = codes.pop(None)
-            columns.append(coded(x, codes, missing, missing + 1))
+    columns = [
+        xp.astype(x, xp.float64) if c is None else coded(x, c.codes, c.missing, c.missing + 1)
+        for x, c in zip(inputs, known.categories, strict=True)
+    ]
     return _relative(learner, columns)
+
+
+def reads_table(learner: Any) -> bool:
+    """Return whether the rows of a learner are a table, whose columns may hold anything."""
+    return learner.rows_.columns is not None and learner.rows_.kind.tables
 
 
 def rows_of_matrix(learner: Any, X: Tensor) -> Tensor:
     """Return rows of a matrix in the precision of a learner."""
-    encoder = learner.rows_.encoder
-    if encoder is not None and (set(encoder.kinds) != {NUMBERS} or encoder.whole):
+    known = learner.rows_.columns
+    if known is not None and (any(known.whole) or (reads_table(learner) and not known.are_plain)):
         raise InvalidValueError(
             f"{owner_of(X)}: {type(learner).__name__} was fitted to a data frame with "
             "categories or times, which a matrix of numbers does not have",
             "trickless.export.to_onnx(model), whose graph has an input for each column",
         )
-    if encoder is not None:
-        X = xp.astype(X, xp.float64) - encoder.origins
+    if known is not None and known.origins.any():
+        X = xp.astype(X, xp.float64) - known.origins
     return _limited(learner, xp.astype(X, learner.rows_.dtype))
 
 
@@ -82,7 +84,7 @@ def _limited(learner: Any, X: Tensor) -> Tensor:
 
 def _relative(learner: Any, columns: list[Tensor]) -> Tensor:
     """Return columns as rows in the precision of a learner, relative to the origins."""
-    X, origins = xp.concat(columns, axis=1), learner.rows_.encoder.origins
+    X, origins = xp.concat(columns, axis=1), learner.rows_.columns.origins
     X = X - origins if origins.any() else X
     return _limited(learner, xp.astype(X, learner.rows_.dtype))
 

@@ -15,7 +15,7 @@ from trickless.conformal.split import SplitConformal
 from trickless.errors import InvalidValueError, RemedyError
 from trickless.export.answers import answers_of, written
 from trickless.export.graph import Graph
-from trickless.export.inputs import rows_of_learner
+from trickless.export.inputs import reads_table, rows_of_learner
 from trickless.files.format import library_version
 
 
@@ -51,7 +51,7 @@ def trace(owner: str, model: Any, outputs: Any, confidence: float, dtype: Any = 
         about = f"{type(learner).__name__} of trickless {library_version()}"
         graph = Graph(owner, about)
         if dtype is None:
-            reads_double = learner.rows_.encoder is not None or scaler is not None
+            reads_double = reads_table(learner) or scaler is not None
             dtype = np.float64 if reads_double else learner.rows_.dtype
         X = rows_of_learner(graph, learner, np.dtype(dtype), scaler)
         for name, tensor in written(learner, X, names, confidence, conformal).items():

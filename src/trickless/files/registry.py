@@ -71,9 +71,8 @@ _NAMES = {
     "solvers.least_squares.statistics": "KeptRows Statistics",
     "solvers.descent.step_sizes": "Steps",
     "solvers.least_squares.sums": "Sums",
-    "tables.encoder": "TableEncoder",
-    "tables.later_categories": "LaterCategories",
-    "tables.new_categories": "NewCategories",
+    "rows.categories": "Categories NewCategories",
+    "rows.columns": "Columns",
 }
 
 

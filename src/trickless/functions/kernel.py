@@ -17,8 +17,8 @@ from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, dr
 from trickless.neurons import Inputs, Neurons, Weights, make_neurons
 from trickless.neurons.checks import check_family, check_shape, shape_of
 from trickless.pictures import PLOTTING, axes_for, ink
+from trickless.rows.refusals import why_no_frame, why_no_numbers
 from trickless.rules import Rule, check_value, count, integer, is_integer, with_remedies
-from trickless.tables.refusals import why_no_frame, why_no_numbers
 
 #: Products of activations held at a time (at least one neuron's).
 _PRODUCTS = 2**22

@@ -28,8 +28,8 @@ from trickless.learners.fixed import check_unchanged
 from trickless.learners.random_features import RandomFeatures
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.layouts import Layout
+from trickless.rows.frames import picked
 from trickless.rules import N_JOBS, check_parameters, count, integer, plain, without_warnings
-from trickless.tables.frames import picked
 
 _OWNER = "DriftDetector"
 #: Windows of the reference, of which a quarter or more is for the choice of the features.

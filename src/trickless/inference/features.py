@@ -25,8 +25,8 @@ from trickless.inference.dependence import Sample
 from trickless.inference.rows import as_rows, check_n_rows, in_words, pooled, select
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
 from trickless.neurons import Neurons, make_neurons
+from trickless.rows.frames import picked
 from trickless.rules import N_JOBS, check_value, choice, count, integer, reworded, without_warnings
-from trickless.tables.frames import picked
 
 #: The number γ as a share of the largest eigenvalue, and the least γ. Rows have about the norm 1.
 _RIDGE, _LEAST_RIDGE = 0.1, 1e-9

@@ -18,12 +18,18 @@ from trickless.intake.matrices import canonical_rows
 from trickless.neurons.checks import for_images, shape_of
 from trickless.neurons.layouts import Layout
 from trickless.neurons.unequal import is_unequal
+from trickless.rows.columns import Columns
+from trickless.rows.frames import (
+    columns_of,
+    is_frame,
+    names_of,
+    picked,
+    stacked,
+    with_names_as_text,
+)
+from trickless.rows.refusals import why_no_frame
+from trickless.rows.values import CATEGORIES, OBJECTS
 from trickless.rules import reworded, shown, with_remedies
-from trickless.tables.columns import columns_of
-from trickless.tables.encoder import TableEncoder
-from trickless.tables.frames import is_frame, picked, stacked, with_names_as_text
-from trickless.tables.kinds import CATEGORIES, OBJECTS
-from trickless.tables.refusals import why_no_frame
 
 #: Whether each feature of dictionaries holds text, by name. None if a data frame decides.
 Features = dict[str, bool | None]
@@ -78,9 +84,10 @@ def check_alike(owner: str, X: Any, other: Any, name: str) -> None:
             f"{owner}: X is {kinds[0]}, but {name} is {kinds[1]}",
             "pass both as the same kind of table",
         )
-    if is_frame(X) and list(X.columns) != list(other.columns):
-        alone = [column for column in X.columns if column not in other.columns]
-        alone += [column for column in other.columns if column not in X.columns]
+    if is_frame(X) and names_of(X) != names_of(other):
+        names, others = names_of(X), names_of(other)
+        alone = [name for name in names if name not in others]
+        alone += [name for name in others if name not in names]
         what = f"column {alone[0]!r} is in only one of them" if alone else "their order differs"
         raise InvalidValueError(
             f"{owner}: X and {name} have different columns: {what}",
@@ -110,8 +117,8 @@ def stack(tables: list[Any]) -> Any:
 
 def pooled(owner: str, X: Any, Y: Any, layout: Layout) -> Any:
     """Return two samples as one table, the second below the first."""
-    if is_frame(X) and is_frame(Y) and all(isinstance(name, str) for name in X.columns):
-        Y = with_names_as_text(Y, X.columns)
+    if is_frame(X) and is_frame(Y) and all(isinstance(name, str) for name in names_of(X)):
+        Y = with_names_as_text(Y, names_of(X))
     if len(X.shape) > 2 and X.shape[1:-1] == Y.shape[1:-1] and X.shape[1:] != Y.shape[1:]:
         return as_rows(owner, "X and Y", [*X, *Y], layout)  # some series are longer
     check_alike(owner, X, Y, "Y")
@@ -146,7 +153,7 @@ def of_stream(
             features = {name: isinstance(value, str) for name, value in row.items()}
         return _of_dictionary(owner, row, features), features
     if is_frame(X):
-        return X, features or dict.fromkeys(map(str, X.columns))
+        return X, features or dict.fromkeys(map(str, names_of(X)))
     if not scipy.sparse.issparse(X) and not (layout.reads_arrays and is_unequal(X)):
         with with_remedies(owner):
             is_array = hasattr(X, "shape") and not hasattr(X, "to_frame")
@@ -195,8 +202,8 @@ def _check_types(owner: str, X: Any, Y: Any) -> None:
     kinds = []
     for name, sample in (("X", X), ("Y", Y)):
         with in_words(owner, name):
-            kinds.append(TableEncoder(owner, sample).kinds)
-    columns = zip(X.columns, *kinds, columns_of(X), columns_of(Y), strict=True)
+            kinds.append(Columns(owner, sample).kinds)
+    columns = zip(names_of(X), *kinds, columns_of(X), columns_of(Y), strict=True)
     for name, kind, other, of_x, of_y in columns:
         is_text = CATEGORIES in (kind, other) and of_x.holds == of_y.holds == OBJECTS
         if kind != other and not (is_text or of_x.missing().all() or of_y.missing().all()):

@@ -11,9 +11,9 @@ import scipy.sparse
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.places import HOST, place_of
 from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless.rows.refusals import why_no_number
+from trickless.rows.values import DATES, DURATIONS, holds_times, kind_of_time
 from trickless.rules import shown
-from trickless.tables.kinds import DATES, DURATIONS, holds_times, kind_of_time
-from trickless.tables.refusals import why_no_number
 
 _SINCE = (
     ", such as (numpy.asarray(y, 'datetime64[us]') - numpy.datetime64('1970-01-01')) / "

@@ -13,7 +13,7 @@ from trickless.arrays.stated import Stated, check_is
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons import Neurons
 from trickless.neurons.layouts import Grids, Layout
-from trickless.tables.refusals import Refusal, why_no_numbers, why_no_table
+from trickless.rows.refusals import Refusal, why_no_numbers, why_no_table
 
 _FINITE = "rows must be finite numbers", "encode it, or fill it in (sklearn.impute), in a pipeline"
 
@@ -79,7 +79,7 @@ class Matrix(Stated):
 
     def why_refused(self, X: Any) -> Refusal | None:
         """Return why rows are not finite numbers, and a remedy; None if the reason is unknown."""
-        return why_no_numbers(X, _FINITE)
+        return why_no_numbers(X, _FINITE, times=True)
 
 
 class RowsOfNeurons(Matrix):
@@ -109,9 +109,9 @@ class RowsOfNeurons(Matrix):
             missing = np.isnan(to_host(X)).any(axis=0)
             if missing.any():
                 raise InvalidValueError(
-                    f"{owner}: column {int(missing.argmax())} of X holds missing values, but the "
-                    f"first batch had none, so {self.without_gaps} was chosen, which takes finite "
-                    "numbers only",
+                    f"{owner}: column {int(missing.argmax())} of X contains missing values, but "
+                    f"the first batch had none, so {self.without_gaps} was chosen, which takes "
+                    "finite numbers only",
                     "fill them in (sklearn.impute), or fit to rows with missing values",
                 )
         if scipy.sparse.issparse(X) and not self.sparse:
@@ -129,4 +129,5 @@ class RowsOfNeurons(Matrix):
             "missing values and, in data frames, text and dates. Or encode it, or fill it in "
             "(sklearn.impute), in a pipeline"
         )
-        return why_no_numbers(X, (f"neurons={self.family}() takes finite numbers only", remedy))
+        needed = f"neurons={self.family}() takes finite numbers only", remedy
+        return why_no_numbers(X, needed, times=True)

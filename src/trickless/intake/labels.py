@@ -21,8 +21,8 @@ from trickless.intake.given import exactly, in_microseconds, integers
 from trickless.intake.targets import Targets
 from trickless.intake.weights import check_range
 from trickless.neurons.forms import composed
+from trickless.rows.refusals import why_no_number
 from trickless.rules import with_remedies
-from trickless.tables.refusals import why_no_number
 
 _BALANCE = "weights of classes of about 1, such as class_weight={'rare': 5.0}"
 

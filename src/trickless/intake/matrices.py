@@ -11,7 +11,7 @@ from trickless.arrays.places import place_of
 from trickless.arrays.sparse import canonical
 from trickless.errors import InvalidValueError
 from trickless.neurons.unequal import is_of_objects
-from trickless.tables.frames import is_frame
+from trickless.rows.frames import is_frame
 
 
 def canonical_rows(owner: str, X: Any) -> Any:

@@ -9,11 +9,7 @@ import scipy.sparse
 
 from trickless.arrays.places import HOST, place_of, to_host
 from trickless.arrays.sparse import dense_if_small
-from trickless.intake.given import exactly
 from trickless.rules import warn
-from trickless.tables.columns import columns_of
-from trickless.tables.frames import is_frame
-from trickless.tables.kinds import NUMBERS
 
 #: Rows that are checked.
 _ROWS = 1000
@@ -85,12 +81,6 @@ def warn_of_rounded_integers(owner: str, name: str, values: Any) -> None:
 
 def _columns(values: Any) -> list[tuple[str, np.ndarray]]:
     """Columns of rows or targets as they were passed, and what to call them."""
-    if is_frame(values):
-        return [
-            (f"column {column.name!r} of ", np.asarray(exactly(column.column)))
-            for column in columns_of(values)
-            if column.holds == NUMBERS or column.dtype == object
-        ]
     if scipy.sparse.issparse(values):
         values = values.tocsr().data if values.dtype.kind in "iu" else ()
     place = place_of(values)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_array as check_numbers
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_X_y, validate_data
 
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.places import HOST, Place, dispatches, place_of, to_host
@@ -21,22 +21,20 @@ from trickless.intake.resolution import merged, warn_of_resolution, warn_of_roun
 from trickless.intake.weights import check_weights
 from trickless.neurons import Inputs
 from trickless.neurons.checks import check_shape, shape_of
-from trickless.neurons.forms import why_ambiguous
 from trickless.neurons.unequal import is_unequal
-from trickless.rules import with_remedies
-from trickless.tables.categories import warn_of_missing
-from trickless.tables.encoder import TableEncoder
-from trickless.tables.frames import (
+from trickless.rows.categories import NewCategories, warn_of_missing
+from trickless.rows.columns import Columns
+from trickless.rows.frames import (
+    check_names,
     is_frame,
     is_numbered,
+    names_of,
     picked,
-    unnamed,
     with_names_as_text,
-    with_times_as_days,
 )
-from trickless.tables.kinds import as_numbers, holds_times
-from trickless.tables.new_categories import NewCategories
-from trickless.tables.refusals import why_no_frame
+from trickless.rows.refusals import why_no_frame
+from trickless.rows.values import NUMBERS, TIMES, as_numbers, holds_times
+from trickless.rules import with_remedies
 
 _FLOATS = (np.float64, np.float32)
 #: The most values of rows whose numbers are checked here and not by scikit-learn.
@@ -51,7 +49,7 @@ class Rows(Stated):
 
     Attributes
     ----------
-    encoder : TableEncoder or None
+    columns : Columns or None
         What the columns hold, if the learner accepts tables and the first batch was a data frame.
     place : Place or None
         Place of the first batch. None for a model from a file, which accepts any.
@@ -74,7 +72,7 @@ class Rows(Stated):
         self.numeric = numeric
         self.dtype = np.dtype(dtype)
         self.kind = kind
-        self.encoder: TableEncoder | None = None
+        self.columns: Columns | None = None
         self.place: Place | None = None
         self.labels_beside_rows = False
         self.resolved = True
@@ -82,15 +80,15 @@ class Rows(Stated):
     def check_state(self) -> None:
         check_is("owner", self.owner, str)
         check_is("kind", self.kind, Matrix)
-        check_is("encoder", self.encoder, TableEncoder | None)
+        check_is("columns", self.columns, Columns | None)
         for name in ("numeric", "labels_beside_rows", "resolved"):
             check_is(name, getattr(self, name), bool | np.bool_)
         check_is("place", self.place, Place | None)
         if self.had_gaps is not None:
             check_array("had_gaps", self.had_gaps, "b1", (None,))
         check_is("new_categories", self.new_categories, NewCategories | None)
-        if self.new_categories is not None and self.encoder is not None:
-            n_columns = len(self.encoder.kinds)
+        if self.new_categories is not None and self.columns is not None:
+            n_columns = len(self.columns.kinds)
             check_same("columns of new_categories", len(self.new_categories.usual), n_columns)
         check_is("dtype", self.dtype, np.dtype)
         check_same("dtype", self.dtype.kind, "f")
@@ -107,10 +105,7 @@ class Rows(Stated):
         self.kind.layout, X = self.kind.layout.learned(self.owner, X)
         if self.kind.tables and is_frame(X):
             X, y, sample_weight = self._rows_that_count(X, y, sample_weight)
-        if y is None and not learner.__sklearn_tags__().target_tags.required:
-            X = self._validated(learner, X, "no_validation", place, reset=True)
-        else:
-            X, y = self._validated(learner, X, to_host(y), place, reset=True)
+        X, y = self._validated(learner, X, to_host(y), place, reset=True)
         self.place = place = place if dispatches() else HOST
         self.kind.check(self.owner, X)
         weight = check_weights(self.owner, to_host(sample_weight), X.shape[0])
@@ -118,7 +113,7 @@ class Rows(Stated):
         names = getattr(learner, "feature_names_in_", None)
         X = self._in_precision(X, place, first=True, names=names)
         self._see_gaps(learner, X, place)
-        if self.encoder is not None and (codes := self.encoder.n_categories).any():
+        if self.columns is not None and (codes := self.columns.n_categories).any():
             self.new_categories = NewCategories.of_first(X, codes)
         return X, y, weight
 
@@ -131,14 +126,14 @@ class Rows(Stated):
     def before(self, X: Any, sample_weight: Any) -> tuple[Rows, Rows]:
         """Return this as it was when rows were learned, and as it is once they are forgotten."""
         both = self.fork(), self.fork()
-        if self.encoder is not None and self.kind.any_code:
-            encoders = self.encoder.before(self.owner, self._that_count(X, sample_weight, True))
-            both[0].encoder, both[1].encoder = encoders
+        if self.columns is not None and self.kind.any_code:
+            found = self.columns.before(self.owner, self._that_count(X, sample_weight, True))
+            both[0].columns, both[1].columns = found
         return both
 
     def _that_count(self, X: Any, sample_weight: Any, may_be_empty: bool) -> Any:
         """Return later rows before they are read, without those of weight 0."""
-        rows = unmasked(of_arrays(X))
+        rows = _unmasked(X)
         if sample_weight is None or not hasattr(rows, "shape"):
             return rows
         weight = check_weights(self.owner, to_host(sample_weight), rows.shape[0], may_be_empty)
@@ -146,11 +141,11 @@ class Rows(Stated):
 
     def merged(self, other: Rows) -> Rows:
         """Return this with the later categories of a model that is merged."""
-        if self.encoder is None or other.encoder is None:
+        if self.columns is None or other.columns is None:
             return self
         both = self.fork()
-        both.encoder = self.encoder.merged(other.encoder)
-        if both.encoder is None:
+        both.columns = self.columns.merged(other.columns)
+        if both.columns is None:
             raise InvalidValueError(
                 f"{self.owner}: categories that appeared later in other have codes of other "
                 "categories here, which happens by chance if there are hundreds",
@@ -172,9 +167,9 @@ class Rows(Stated):
 
         If it is ``learned``, new categories get codes of their own, where the neurons take them.
         """
-        if learned and self.encoder is not None and self.kind.any_code:
+        if learned and self.columns is not None and self.kind.any_code:
             rows = self._that_count(X, sample_weight, may_be_empty)
-            self.encoder = self.encoder.after(self.owner, rows)
+            self.columns = self.columns.after(self.owner, rows)
         place = place_of(X)
         check_together(self.owner, place, y=y, sample_weight=sample_weight)
         X = self.kind.layout.flat(self.owner, X)
@@ -234,7 +229,7 @@ class Rows(Stated):
         names = getattr(learner, "feature_names_in_", None)
         names = None if names is None else tuple(names.tolist())
         no_codes = np.zeros(n_features, dtype=int)
-        codes = no_codes if self.encoder is None else self.encoder.n_categories
+        codes = no_codes if self.columns is None else self.columns.n_categories
         return Inputs(codes, names, self.kind.layout.shape)
 
     def _checked_place(self, X: Any, place: Place) -> Place:
@@ -246,50 +241,65 @@ class Rows(Stated):
 
     def _validated(self, learner: Any, X: Any, y: Any, place: Place, reset: bool) -> Any:
         """Return rows, and targets if there are any, as arrays of finite numbers."""
+        has_targets = not (isinstance(y, str) and y == "no_validation")
         if not reset and self._is_simple(learner, X):
-            if isinstance(y, str):
+            if not has_targets:
                 return X
             if self._are_simple(y, len(X)):
                 return X, y
-        frame = type(X) is not np.ndarray and is_frame(X)
+        given, frame = X, is_frame(X)
         self._check_shape(X, None if reset or frame else learner.n_features_in_)
         if scipy.sparse.issparse(X):
             X = canonical_rows(self.owner, X)
-        numbered = frame and self._is_numbered(learner, X, reset)
-        if frame:
-            X = with_names_as_text(X, () if reset else getattr(learner, "feature_names_in_", ()))
-            if (twice := why_ambiguous(X.columns)) is not None:
-                raise InvalidValueError(f"{self.owner}: X has {twice}", "keep one of them")
-        if self.kind.tables:
-            X = self._encoded(learner, X, frame, reset, numbered)
-            if not reset and isinstance(y, str) and self._are_few_read(learner, X):
-                return np.asarray(X)
-        elif frame:
-            X = with_times_as_days(X)
-        has_targets = not (isinstance(y, str) and y == "no_validation")
+        X, named = self._named(learner, X, reset) if frame else (X, X)
+        with with_remedies(self.owner):
+            validate_data(learner, named, reset=reset, skip_check_array=True)
+        X = self._read(X, frame, reset)
+        if not has_targets and _are_few_numbers(X, self.kind.tables):
+            return X
         if (has_targets or reset) and not are_floats(X):
             warn_of_rounded_integers(self.owner, "X", X)
         if has_targets:
             y = as_targets(self.owner, y, self.numeric)
             if self.numeric:
                 warn_of_rounded_integers(self.owner, "y", y)
-        if numbered:
-            X = unnamed(X)
         X = self._as_numbers(X)
         if place is not HOST:
             check_readable(self.owner, X, place, self.kind.devices)
-        options = self._options(place) | {"reset": reset}
-        if has_targets:
-            several = self.numeric or self._has_sets(learner, y)
-            options |= {"multi_output": several, "y_numeric": self.numeric}
+        options = self._options(place) | {"estimator": learner}
         try:
             # NumPy warns of sums that detect values that are not finite.
             with with_remedies(self.owner), np.errstate(invalid="ignore"):
-                return validate_data(learner, X, y, **options)
-        except (TypeError, ValueError) as error:
-            if (why := self.kind.why_refused(X)) is None:
-                raise
-            raise InvalidValueError(f"{self.owner}: {why[0]}", why[1]) from error
+                if not has_targets or (y is None and not _needs_targets(learner)):
+                    X = check_numbers(X, input_name="X", **options)
+                    return (X, None) if has_targets else X
+                several = self.numeric or self._has_sets(learner, y)
+                return check_X_y(X, y, multi_output=several, y_numeric=self.numeric, **options)
+        except (TypeError, ValueError):
+            self._refuse(given)
+            raise
+
+    def _read(self, X: Any, frame: bool, reset: bool) -> Any:
+        """Return a data frame as numbers; others unchanged, or as rows of an earlier frame."""
+        if reset:
+            self.columns = None
+        if not frame:
+            return X if self.columns is None else self.columns.read(self.owner, _unmasked(X))
+        columns = Columns(self.owner, X) if self.columns is None else self.columns
+        if reset and self.kind.tables:
+            columns.warn_of_names(self.owner, X)
+        elif self.columns is None:
+            taken = (NUMBERS,) if self.kind.tables else (NUMBERS, *TIMES)
+            if not set(columns.kinds) <= set(taken):
+                self._refuse(X)
+        if reset:
+            self.columns = columns
+        return columns.read(self.owner, X)
+
+    def _refuse(self, X: Any) -> None:
+        """Raise an error that names what is wrong with rows, if that is known."""
+        if (why := self.kind.why_refused(X)) is not None:
+            raise InvalidValueError(f"{self.owner}: {why[0]}", why[1])
 
     def _options(self, place: Place) -> dict[str, Any]:
         """Return the options of scikit-learn's checks of rows."""
@@ -306,25 +316,10 @@ class Rows(Stated):
         Scikit-learn's checks take longer than the prediction of one row.
         """
         return (
-            type(X) is np.ndarray
-            and X.dtype in _FLOATS
-            and X.ndim == 2
-            and 0 < X.size <= _FEW_VALUES
+            _are_few_numbers(X, False)
             and X.shape[1] == learner.n_features_in_
-            and self.encoder is None
+            and self.columns is None
             and not hasattr(learner, "feature_names_in_")
-            and bool(np.isfinite(X).all())
-        )
-
-    def _are_few_read(self, learner: Any, X: Any) -> bool:
-        """Return whether rows of a data frame to predict, read as numbers, need no more checks."""
-        return (
-            self.encoder is not None
-            and is_frame(X)
-            and 0 < X.shape[0] * X.shape[1] <= _FEW_VALUES
-            and X.shape[1] == learner.n_features_in_
-            and (values := np.asarray(X)).dtype in _FLOATS
-            and not np.isinf(values).any()
         )
 
     def _check_shape(self, X: Any, n_features: int | None) -> None:
@@ -344,10 +339,10 @@ class Rows(Stated):
                 else "scipy.sparse.vstack([row.reshape(1, -1) for row in X])",
             )
         shape = shape_of(X) if isinstance(X, list | tuple) else getattr(X, "shape", None)
+        if (why := why_no_frame(X)) is not None:
+            raise InvalidValueError(f"{self.owner}: {why[0]}", why[1])
         if not isinstance(shape, tuple):
             return
-        if len(shape) != 2 and (why := why_no_frame(X)) is not None:
-            raise InvalidValueError(f"{self.owner}: {why[0]}", why[1])
         check_shape(self.owner, "X", shape)
         if n_features is not None and shape[1] != n_features:
             raise InvalidValueError(
@@ -367,8 +362,8 @@ class Rows(Stated):
         objects = X.dtype.kind == "O"
         has_gaps = is_masked(X) or (objects and bool(missing(X).any()))
         doubtful = (has_gaps and not self.kind.tables) or (objects and holds_times(X))
-        if doubtful and (why := self.kind.why_refused(X)) is not None:
-            raise InvalidValueError(f"{self.owner}: {why[0]}", why[1])
+        if doubtful:
+            self._refuse(X)
         X = as_numbers(unmasked(X))
         return np.where(missing(X), np.nan, X) if objects and has_gaps else X
 
@@ -397,45 +392,35 @@ class Rows(Stated):
             return y.dtype in _FLOATS and bool(np.isfinite(y).all())
         return y.dtype.kind in "biuU"
 
-    def _is_numbered(self, learner: Any, X: Any, reset: bool) -> bool:
-        """Return whether the columns of a data frame are found by their positions, as in arrays.
+    def _named(self, learner: Any, X: Any, reset: bool) -> tuple[Any, Any]:
+        """Return a data frame with text as names, and what has the names to check.
 
-        Names are compared as text. Numbers from 0 on are positions, unless the first batch had them
-        as text.
+        Numbers from 0 on are positions as in arrays, unless the first batch had them as text.
         """
-        names: list[str] = list(map(str, X.columns))
         known: Any = getattr(learner, "feature_names_in_", None)
-        are_places, are_text = is_numbered(X), all(isinstance(name, str) for name in X.columns)
+        are_places = is_numbered(X)
+        are_text = all(isinstance(name, str) for name in names_of(X))
+        X = with_names_as_text(X, () if reset or known is None else known)
+        names = names_of(X)
+        check_names(self.owner, names)
         if reset or known is not None:
             had_them = not reset and names == known.tolist()
-            return are_places and not are_text and not had_them
-        if not are_places and sorted(names) == sorted(map(str, range(len(names)))):
+            are_places = are_places and not are_text and not had_them
+        elif not are_places and sorted(names) == sorted(map(str, range(len(names)))):
             raise InvalidValueError(
                 f"{self.owner}: X has the columns {names[:10]}, but the feature names should match "
                 "those that were passed during fit, which are numbers in order",
                 "X[sorted(X.columns, key=int)], or X.to_numpy() to use their positions",
             )
-        return are_places
-
-    def _encoded(self, learner: Any, X: Any, frame: bool, reset: bool, numbered: bool) -> Any:
-        """Return a data frame as numbers, with codes for categories; other rows unchanged."""
-        if reset:
-            self.encoder = TableEncoder(self.owner, X) if frame else None
-            if self.encoder is not None:
-                self.encoder.warn_of_names(self.owner, X)
-        elif self.encoder is not None and frame and not _has_names(learner, X):
-            with with_remedies(self.owner):  # names before types
-                rows = unnamed(X) if numbered else X
-                validate_data(learner, rows, reset=False, skip_check_array=True)
-        return X if self.encoder is None else self.encoder(self.owner, unmasked(of_arrays(X)))
+        return X, np.empty((0, len(names))) if are_places else X
 
     def _in_precision(self, X: Any, place: Place, first: bool = False, names: Any = None) -> Any:
         """Rows in the learner's precision; warns if the first batch loses too much by it."""
         check_double(self.owner, place, self.dtype)
-        if self.encoder is not None:
-            if first:
-                self.encoder.settle(X, merged(X, self.dtype))
-            X = self.encoder.relative(X)
+        if self.columns is not None:
+            if first and self.kind.tables:
+                self.columns.settle(X, merged(X, self.dtype))
+            X = self.columns.relative(X)
         with np.errstate(over="ignore"):
             converted = place.astype(X, self.dtype)
         values = converted.data if scipy.sparse.issparse(converted) else converted
@@ -456,10 +441,21 @@ class Rows(Stated):
         return self.__dict__ | {"place": None}
 
 
-def _has_names(learner: Any, frame: Any) -> bool:
-    """Return whether a data frame has the columns of the first batch, in this order."""
-    names = getattr(learner, "feature_names_in_", None)
-    return names is not None and list(frame.columns) == names.tolist()
+def _are_few_numbers(X: Any, or_missing: bool) -> bool:
+    """Return whether rows are few finite numbers, or missing ones, that need no more checks."""
+    if type(X) is not np.ndarray or X.dtype not in _FLOATS or X.ndim != 2:
+        return False
+    if not 0 < X.size <= _FEW_VALUES:
+        return False
+    return not np.isinf(X).any() if or_missing else bool(np.isfinite(X).all())
+
+
+def _needs_targets(learner: Any) -> bool:
+    return bool(learner.__sklearn_tags__().target_tags.required)
+
+
+def _unmasked(X: Any) -> Any:
+    return unmasked(of_arrays(X))
 
 
 def _missing_by_column(X: Any, inputs: Inputs, place: Place) -> np.ndarray:

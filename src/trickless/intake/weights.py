@@ -9,7 +9,7 @@ import scipy.sparse
 
 from trickless.arrays.missing import missing, unmasked
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.tables.kinds import holds_times
+from trickless.rows.values import holds_times
 
 #: The range of weights above 0; sums of their squares, times squares of targets, stay in range.
 _LEAST, _MOST = 1e-100, 1e100

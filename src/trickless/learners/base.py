@@ -292,8 +292,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         for name in self._fixed:
             if name in self._rules:
                 check_value("fixed_", name, self.fixed_[name], self._rules[name])
-        if self.rows_.encoder is not None:
-            check_same("columns of rows_", len(self.rows_.encoder.kinds), self.n_features_in_)
+        if self.rows_.columns is not None:
+            check_same("columns of rows_", len(self.rows_.columns.kinds), self.n_features_in_)
         if self.rows_.had_gaps is not None:
             check_same("columns of had_gaps", len(self.rows_.had_gaps), self.n_features_in_)
         if hasattr(self, "targets_"):

@@ -64,14 +64,14 @@ def check_mergeable(model: Any, other: Any) -> None:
                 "fit the parts on the same columns, and with classes= if some lack a label, or "
                 "classes='grow'",
             )
-    encoder, in_other = model.rows_.encoder, other.rows_.encoder
-    if getattr(encoder, "codes", None) != getattr(in_other, "codes", None):
+    columns, in_other = model.rows_.columns, other.rows_.columns
+    if getattr(columns, "codes", None) != getattr(in_other, "codes", None):
         raise InvalidValueError(
             f"{owner}: the columns of other have other categories than the columns here, so their "
             "codes differ",
             "the same columns of dtype category, with the same categories, in both parts",
         )
-    if encoder is not None and not encoder.same_as(in_other):
+    if columns is not None and not columns.same_as(in_other):
         raise InvalidValueError(
             f"{owner}: columns of other are read in another way than the columns here, for "
             "instance as differences from another date",

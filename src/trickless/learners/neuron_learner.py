@@ -259,8 +259,8 @@ def _take_neurons(learner: NeuronLearner, X: Any) -> None:
     if kind.tables and not learner.neurons_.accepts_tables:
         kind.without_gaps = type(learner.neurons_).__name__
     kind.any_code = learner.neurons_.any_code
-    if (encoder := learner.rows_.encoder) is not None and not kind.any_code:
-        encoder.later = {}
+    if (columns := learner.rows_.columns) is not None and not kind.any_code:
+        learner.rows_.columns = columns.without_later()
     takes, place = takes_from_data(learner.neurons_), learner.rows_.place or place_of(X)
     learner.first_batch_ = FirstBatch(X, place) if takes else None
     try_neurons(learner, X, place, first=True)

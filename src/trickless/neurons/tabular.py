@@ -48,12 +48,11 @@ class Tabular(Neurons):
     A missing number is like a category of its own: it is on a random side of each threshold, and
     has a random phase.
 
-    Learners with these neurons accept pandas and polars data frames directly:
+    Learners with these neurons accept pandas and polars data frames and Arrow tables directly:
 
     - Columns of numbers and of Booleans hold numbers.
     - Dates, durations and times of day become numbers of days.
-    - Text that spells a number or a date in every cell holds numbers. Types of categories do not.
-    - Columns of categories, of other text and of other objects hold categories.
+    - Columns of categories, of text, whatever it spells, and of other objects hold categories.
     - Missing categories are one more category. Another is shared by all categories that were not in
       the first batch, together with those that occurred once or twice, if these were ten or more. A
       warning names a column if most of its values are new, or if they occurred so rarely.

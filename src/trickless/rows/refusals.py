@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from itertools import pairwise
 from numbers import Number
 from typing import Any
@@ -10,50 +10,46 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.missing import is_masked, is_missing
+from trickless.arrays.missing import is_missing, unmasked
+from trickless.rows.frames import Column, ColumnOfArray, columns_of, is_frame
+from trickless.rows.values import NUMBERS, OBJECTS, TIMES, TRUTH, kind_of_time
 from trickless.rules import shown
-from trickless.tables.columns import columns_of
-from trickless.tables.frames import is_frame
-from trickless.tables.kinds import NUMBER_TYPES, NUMBERS, OBJECTS, TRUTH, kind_of_time
 
-_INFINITY, _NAN = "contains infinity", "contains NaN"
+_INFINITY, _MISSING = "contains infinity", "contains missing values, such as NaN"
 _OTHER = "contains a value of the type"
 #: What is wrong with an object, and what to do about it.
 Refusal = tuple[str, str]
-#: What has nothing to do with types.
-_WITHOUT_TYPE = _INFINITY, _NAN, "contains None", "contains <NA>", "contains NaT"
 
 
 def why_no_table(X: Any) -> Refusal | None:
     """Return why X is not a table of numbers, and a remedy; None if it is one."""
     if (why := why_no_frame(X)) is not None:
         return why
-    if is_frame(X):
-        for column, held in _refused_of_frame(X, missing=False):
+    for column, held in _refused(X, missing=False, times=False):
+        if is_frame(X):
             return (
                 f"column {column!r} of X {held}, but the model was fitted to an array, which is a "
                 "table of numbers",
                 "fit it to a data frame with these columns",
             )
-        return None
-    for j, held in _refused_of_array(X):
-        if held not in _WITHOUT_TYPE:
+        if held != _INFINITY:
             return (
-                f"column {j} of X {held}, but an array must hold numbers",
+                f"column {column} of X {held}, but an array must hold numbers",
                 "pass a data frame, whose columns can have different types, or encode it in a "
                 "pipeline",
             )
     return None
 
 
-def why_no_numbers(X: Any, needed: Refusal, name: str = "X") -> Refusal | None:
+def why_no_numbers(X: Any, needed: Refusal, name: str = "X", times: bool = False) -> Refusal | None:
     """Return which column of X does not hold finite numbers, and a remedy; None if all do.
 
-    ``needed`` is what must hold instead, and the remedy where none fits better.
+    ``needed`` is what must hold instead, and the remedy where none fits better. Data frames may
+    hold ``times``.
     """
     if (found := why_no_frame(X, name)) is not None:
         return found
-    for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
+    for column, why in _refused(X, times=times):
         if why.startswith(f"{_OTHER} dict"):  # which scikit-learn refuses with a TypeError
             return None
         if why.startswith(_OTHER):
@@ -89,53 +85,48 @@ def why_no_frame(X: Any, name: str = "X") -> Refusal | None:
     return None
 
 
-def _refused_of_frame(frame: Any, missing: bool = True) -> Iterator[tuple[Any, str]]:
-    """Return columns of a data frame that do not hold finite numbers, and what they hold."""
-    plain = NUMBERS, TRUTH, OBJECTS
-    for column in columns_of(frame):
-        objects = list(column.column) if column.holds == OBJECTS else []
-        if any(isinstance(value, str) for value in objects):
-            yield column.name, "holds text"
-        elif missing and column.missing().any():
-            yield column.name, "holds missing values"
-        elif column.holds not in plain or not all(isinstance(v, NUMBER_TYPES) for v in objects):
+def _refused(X: Any, missing: bool = True, times: bool = False) -> Iterator[tuple[Any, str]]:
+    """Return columns that do not hold finite numbers, and what they hold.
+
+    Missing values and times may be allowed. Nothing is returned for rows that are no table.
+    """
+    in_frame = is_frame(X)
+    for column in _columns(X):
+        for value in column.values[1] if column.holds == OBJECTS else ():
+            is_text = in_frame and isinstance(value, str)
+            held = f"contains text, {value[:40]!r}" if is_text else why_no_number(value)
+            if held is not None and not (times and in_frame and kind_of_time(value)):
+                yield column.name, held
+        if missing and column.missing().any():
+            yield column.name, _MISSING
+        if column.holds in (NUMBERS, TRUTH) and np.isinf(column.numbers).any():
+            yield column.name, _INFINITY
+        if column.holds in TIMES and in_frame and not times:
             yield column.name, f"has the type {column.dtype}"
 
 
-def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
-    """Return the same for an array, a list of rows or a sparse matrix; nothing for others."""
-    columns: Iterable[Any]
-    if getattr(X, "ndim", 2) != 2:
-        return
-    if scipy.sparse.issparse(X):
+def _columns(X: Any) -> list[Column]:
+    """Return the columns of a data frame, array, list of rows or sparse matrix; none of others."""
+    if is_frame(X):
+        return columns_of(X)
+    if scipy.sparse.issparse(X) and X.ndim == 2:
         X = X.tocsc()
-        columns = (X.data[start:stop] for start, stop in pairwise(X.indptr))
-    else:
-        masked = np.ma.getmaskarray(X).any(axis=0) if is_masked(X) else ()
-        yield from ((j, "holds masked values") for j in np.flatnonzero(masked).tolist())
-        try:
-            rows = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else np.empty(0)
-        except ValueError:  # rows of several lengths
-            return
-        columns = rows.T if rows.ndim == 2 else ()
-    for j, column in enumerate(columns):
-        for value in _suspects(np.asarray(column)):
-            if (held := why_no_number(value)) is not None:
-                yield j, held
-
-
-def _suspects(column: np.ndarray) -> Iterable[Any]:
-    """Return values of a column that may not be finite numbers."""
-    if column.dtype.kind in "fc":
-        return column[~np.isfinite(column)][:1].tolist()
-    return column.tolist() if column.dtype.kind in "OSUT" else ()
+        ends = enumerate(pairwise(X.indptr))
+        return [ColumnOfArray(j, X.data[start:stop]) for j, (start, stop) in ends]
+    if not isinstance(X, list | tuple | np.ndarray):
+        return []
+    try:
+        rows = np.asarray(unmasked(X))
+    except ValueError:  # rows of several lengths
+        return []
+    return columns_of(rows) if rows.ndim == 2 and rows.dtype.kind != "c" else []
 
 
 def why_no_number(value: Any) -> str | None:
     """Return what a message says of a value; None for a finite number, or one too large."""
     if is_missing(value):
         is_nan = isinstance(value, Number) and not isinstance(value, np.timedelta64)
-        return _NAN if is_nan else f"contains {value}"
+        return "contains NaN" if is_nan else f"contains {value}"
     if kind := kind_of_time(value):
         return f"contains {kind}, {shown(value)}"
     try:
@@ -148,4 +139,4 @@ def why_no_number(value: Any) -> str | None:
         return f"{_OTHER} {type(value).__name__}, {shown(value)}"
     if np.isfinite(number):
         return None
-    return _NAN if np.isnan(number) else _INFINITY
+    return "contains NaN" if np.isnan(number) else _INFINITY

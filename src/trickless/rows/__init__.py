@@ -1,0 +1,1 @@
+"""Rows: from data as given to validated numbers, targets and weights."""

@@ -1,1 +1,0 @@
-"""Data frames: their columns, their categories, and models of whole tables."""
