@@ -161,8 +161,7 @@ def is_hashable(value: Any) -> bool:
 
 def _duration(value: Any) -> float:
     """Return a duration in seconds."""
-    if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
+    value = np.timedelta64(value)
     if np.datetime_data(value.dtype)[0] in "YM":  # of average length
         value = value.astype("m8[D]")
     return float(value / np.timedelta64(1, "s"))

@@ -272,7 +272,7 @@ class Experts(Stated):
             lagged = np.repeat(self._lagged(np.zeros((0, len(self.origin)))), X.shape[0], axis=0)
             each = zip(self.groups, self._activations(X, lagged), strict=True)
             mean, spread = _together([group.ahead(Z, time) for group, Z in each])
-            variance, _ = self.noise.ahead(self.step, self.answer.first_variances())
+            variance = self.noise.ahead(self.step, self.answer.first_variances())
             variances = variance[:, None] * spread[:, :, None]
             mixed, square = self.answer.mixed(self.shares.weights[None], mean, variances)
         return Predicted(mixed + self.origin, np.sqrt(square))

@@ -68,7 +68,7 @@ class Following(Fitted):
                 rows = Z.astype(np.float64), targets - self.origin, weight, passed
                 self._delayed, found = delayed.learn(*rows)
                 found = found + self.origin
-                self._factorise(self._delayed)
+                self._delayed = self._followed(problem) if self._delayed.left else None
         return found
 
     def drop_if_changed(self, problem: Problem) -> None:
@@ -100,15 +100,29 @@ class Following(Fitted):
         return Z
 
     def _followed(self, problem: Problem) -> Delayed | None:
-        """Return what follows the present solution, if there is one and it can be followed."""
-        if self._delayed is not None or self._solution is None:
-            return self._delayed
+        """Return what follows the present solution, factorised again if it is due.
+
+        It is None if there is no solution, or if alpha is too small for these rows.
+        """
+        delayed, solution, has = self._delayed, self._solution, self._has_intercept
+        if delayed is not None and not delayed.is_full:
+            return delayed
+        if delayed is None and solution is None:
+            return None
         statistics = self.statistics
         assert statistics is not None
-        left = int(np.clip(statistics.n_rows, 1, MOST_ROWS))
-        has = self._has_intercept
-        intercept = bool(problem.fit_intercept if has is None else has)
-        return _factorised(statistics, self._solution.ridge, intercept, left, self._temperatures)
+        if delayed is not None:
+            has, ridges, left = delayed.machines.intercept, delayed.ridges, delayed.left
+            temperatures = delayed.temperatures
+        else:
+            assert solution is not None
+            has = bool(problem.fit_intercept if has is None else has)
+            ridges, left = solution.ridge, int(np.clip(statistics.n_rows, 1, MOST_ROWS))
+            temperatures = self._temperatures
+        try:
+            return Delayed(statistics, ridges, has, left, temperatures)
+        except LinAlgError:
+            return None
 
     def _wait(self, batch: Batch) -> None:
         """Let a batch wait behind the others."""
@@ -119,21 +133,3 @@ class Following(Fitted):
         self._queue = queue.after(batch)
         if self._queue.n_rows >= MOST_WAITING:
             _ = self.statistics
-
-    def _factorise(self, delayed: Delayed) -> None:
-        """End a solution that alpha was chosen for too long ago, or factorise it when it is due."""
-        if not delayed.left:
-            self._delayed = None
-        elif delayed.is_full:
-            statistics = self.statistics
-            assert statistics is not None
-            same = delayed.ridges, delayed.machines.intercept, delayed.left, delayed.temperatures
-            self._delayed = _factorised(statistics, *same)
-
-
-def _factorised(statistics: Statistics, *how: Any) -> Delayed | None:
-    """Return what follows a solution, or None if alpha is too small for these rows."""
-    try:
-        return Delayed(statistics, *how)
-    except LinAlgError:
-        return None
