@@ -15,7 +15,6 @@ from trickless.solvers.least_squares.fitted import Fitted
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE, MOST_WAITING, Batch, Queue
 from trickless.solvers.least_squares.row_sample import Arrival
-from trickless.solvers.least_squares.statistics import Statistics
 
 
 class Following(Fitted):
