@@ -19,7 +19,7 @@ from sklearn.base import clone
 from trickless.arrays.places import check_on_host, place_of
 from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import Stated, check_array
-from trickless.errors import InvalidValueError
+from trickless.errors import InvalidValueError, RemedyError
 from trickless.functions.stream import NeuronStream
 from trickless.intake.first_batch import takes_from_data
 from trickless.intake.labels import Labels, LabelSets
@@ -110,10 +110,10 @@ def is_ensemble(learner: Any) -> bool:
     return are_several(learner.half_life)
 
 
-def check_single(learner: Any, what: str) -> None:
+def check_single(learner: Any, what: str, error: type[RemedyError] = InvalidValueError) -> None:
     """Raise an error if a learner is an ensemble, which does not have something."""
     if is_ensemble(learner):
-        raise InvalidValueError(
+        raise error(
             f"{type(learner).__name__}: half_life={learner.half_life!r} mixes many machines, "
             f"for which there is no {what}",
             "half_life=<number>, such as the one with the largest weight in expert_weights_",

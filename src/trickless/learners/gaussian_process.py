@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from trickless.arrays.places import HOST, place_of, to_device_of, to_host
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
-from trickless.errors import InvalidValueError
+from trickless.errors import InvalidValueError, MissingAttributeError
 from trickless.functions.stream import as_seed
 from trickless.intake.weights import check_weights
 from trickless.learners.ensembles import check_single, is_ensemble
@@ -150,7 +150,7 @@ class GaussianProcess(Regressor, SolvedLearner):
         weight if weights are inverse to the variance of the noise.
         """
         check_is_fitted(self)
-        self._check_single("noise_variance_")
+        check_single(self, "noise_variance_", MissingAttributeError)
         check_deviations(self)
         return self._each_output(self.sums_.noise(self._problem()))
 

@@ -15,7 +15,7 @@ from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
 from trickless.intake.rows import Batch
 from trickless.learners.classifier import Classifier
-from trickless.learners.ensembles import EarlyRows, is_ensemble, learn_rows
+from trickless.learners.ensembles import EarlyRows, check_single, is_ensemble, learn_rows
 from trickless.learners.forgetting import Aged
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.rules import check_parameters
@@ -93,17 +93,9 @@ class SolvedLearner(NeuronLearner):
     def _solution(self) -> Solution:
         check_is_fitted(self)
         check_parameters(self, self._rules)
-        self._check_single("single solution")
+        check_single(self, "single solution", MissingAttributeError)
         solution: Solution = self.sums_.solution(self._problem())
         return solution
-
-    def _check_single(self, what: str) -> None:
-        """Raise an error if there are many machines, for an attribute that only one has."""
-        if isinstance(getattr(self, "sums_", None), Experts):
-            raise MissingAttributeError(
-                f"half_life={self.half_life!r} mixes many machines, for which there is no {what}",
-                "half_life=<number>, such as the one with the largest weight in expert_weights_",
-            )
 
     def _function(self, X: Any) -> Any:
         return self.sums_.function(self._problem())(X)
@@ -159,7 +151,7 @@ class SolvedLearner(NeuronLearner):
                 "compact() has left out statistics_",
                 "use the model from before compact(), or call fit",
             )
-        self._check_single("statistics_")
+        check_single(self, "statistics_", MissingAttributeError)
         if self.sums_.statistics is None:
             raise MissingAttributeError(
                 "the model was solved in passes over the rows, so there are no statistics_",
@@ -220,5 +212,5 @@ class SolvedLearner(NeuronLearner):
     def network_(self) -> Network:
         """A copy of the network of the drawn neurons."""
         check_is_fitted(self)
-        self._check_single("network_")
+        check_single(self, "network_", MissingAttributeError)
         return self._network().copied()
