@@ -490,7 +490,7 @@ def test_bad_parameters_raise(message):
 NAN, X = np.full((1, 3), np.nan), inputs(300, 3)
 ROWS = {
     "the reference has 20 rows, but window_size=40 needs 54": lambda d: d.fit(X[:20]),
-    "DriftDetector: column 0 of X contains NaN": lambda d: d.update(NAN),
+    "DriftDetector: column 0 of X contains missing values": lambda d: d.update(NAN),
     "DriftDetector: .*NaN": lambda d: d.update(X).update(NAN),
     "X has 0 sample": lambda d: d.update(X[:0]),
     "minimum of 1 is required": lambda d: d.update(X).update(X[:0]),
