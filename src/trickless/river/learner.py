@@ -30,14 +30,14 @@ class Question(NamedTuple):
 
     ``at`` is how many rows were learned before, ``last`` the last answer that was known, as columns
     of the row, and ``opinions`` are the predictions of all experts. ``raw`` and ``activations`` are
-    what the row was then, and ``unseen`` columns that it would add.
+    what the row was then, for the latest question, and ``unseen`` columns that it would add.
     """
 
     at: int
     last: Cells
     opinions: np.ndarray
-    raw: np.ndarray
-    activations: np.ndarray
+    raw: np.ndarray | None
+    activations: np.ndarray | None
     unseen: list[Key]
 
 
@@ -142,9 +142,10 @@ class Learner:
         delay = rows.n_rows - asked.at
         answer, last = self._judge(y, asked.opinions, 1 / (1 + delay))
         raw, z = asked.raw, asked.activations
-        if delay or asked.unseen:
-            raw = rows.read(x, asked.last)
-            self._machines.grow(rows.penalties(), self._n_outputs)
+        if delay or asked.unseen or raw is None or z is None:
+            n_before, raw = len(rows.columns.places), rows.read(x, asked.last)
+            if len(raw) > n_before:
+                self._machines.grow(rows.penalties(), self._n_outputs)
             z = rows.activate(raw)
         everything = rows.learn(raw)
         if rows.n_rows <= KEPT:
@@ -189,6 +190,9 @@ class Learner:
         question, key = self._question(x), _key(x)
         if key:
             self._questions.pop(key, None)
+            if self._questions:
+                before, earlier = self._questions.popitem()
+                self._questions[before] = earlier._replace(raw=None, activations=None)
             self._questions[key] = question
             if len(self._questions) > MOST_ASKED:
                 del self._questions[next(iter(self._questions))]
