@@ -92,16 +92,14 @@ class Path:
         The ridges, in increasing order.
     """
 
-    def __init__(
-        self, moments: Moments, n_jobs: int | None = 1, grid: np.ndarray | None = None
-    ) -> None:
+    def __init__(self, moments: Moments, n_jobs: int | None = 1) -> None:
         self.moments, self.place, rows = moments, moments.place, moments.rows
         if rows is None:
             matrix, right = moments.covariance, moments.cross
         else:
             (matrix, _), right = products_of_rows(moments, n_jobs), rows.Y
         eigenvalues, vectors = self.place.eigh(matrix)
-        self.grid = _grid(moments, eigenvalues) if grid is None else grid
+        self.grid = _grid(moments, eigenvalues)
         if rows is not None and moments.n_constants:  # without the direction of the constant
             assert moments.share is not None
             which = np.abs(np.sqrt(moments.share) @ vectors).argmax()

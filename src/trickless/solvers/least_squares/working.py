@@ -26,9 +26,11 @@ import numpy as np
 
 from trickless.arrays.places import place_of
 from trickless.arrays.threads import linear_algebra
+from trickless.solvers.least_squares.left_out import leave_out
 from trickless.solvers.least_squares.paths import Left, Losses, Path, Solution
+from trickless.solvers.least_squares.ridge import solve
 from trickless.solvers.least_squares.row_sample import ROWS, keys_of
-from trickless.solvers.least_squares.statistics import least_ridge
+from trickless.solvers.least_squares.statistics import Statistics, least_ridge
 from trickless.solvers.losses import Loss
 
 #: The width of the parabola that takes the place of a corner of a loss, in left-out values.
@@ -68,14 +70,10 @@ class LeftRows(NamedTuple):
         numbers = np.flatnonzero(chosen)
         return cls(numbers, targets[numbers], weight[numbers] * shares[classes[numbers]])
 
-    def losses(self, loss: Loss, path: Path, rows: Iterable[Left]) -> np.ndarray:
-        """Compute losses of decision values without the row, shape (n_rows, n_grid)."""
-        losses, done = [], 0
-        for _, f, _ in path.left_out(rows):
-            y, done = self.targets[done : done + len(f)], done + len(f)
-            f = np.clip(f, -_FARTHEST, _FARTHEST)  # infinite where only the row tells its value
-            losses.append(np.stack([loss.value(at, y) for at in np.moveaxis(f, 2, 0)], axis=1))
-        return np.concatenate(losses)
+    def losses(self, loss: Loss, decisions: np.ndarray) -> np.ndarray:
+        """Compute losses of decision values (n_rows, n_outputs, n_grid): shape (n_rows, n_grid)."""
+        f = np.clip(decisions, -_FARTHEST, _FARTHEST)  # infinite where only the row tells its value
+        return np.stack([loss.value(at, self.targets) for at in np.moveaxis(f, 2, 0)], axis=1)
 
 
 class Chosen(NamedTuple):
@@ -116,7 +114,12 @@ class RidgeSearch:
 
     def begin(self, constant: np.ndarray) -> float:
         """Return the ridge that is best where the loss is squares near the best constant."""
-        path, scale, losses = self._squares(self._loss, np.tile(constant, (len(self._targets), 1)))
+        squares, scale, rows = self._squares(self._loss, np.tile(constant, (len(self._targets), 1)))
+        moments = squares.moments(self._problem.fit_intercept)
+        with linear_algebra(self._problem.n_jobs, moments.n_products):
+            path = Path(moments, self._problem.n_jobs)
+            decisions = np.concatenate([each.decisions for each in path.left_out(rows)])
+        losses = self._rows.losses(self._loss, decisions)
         n_outputs = self._targets.shape[1]
         summed = self._summed(losses)
         found = path.best(np.tile(summed.mean / n_outputs, (n_outputs, 1)), summed)
@@ -132,7 +135,12 @@ class RidgeSearch:
             if len(self._seen) == _MOST or not lowest * 0.999 <= ridge <= highest * 1.001:
                 return np.inf
             self._near, f = self._minimised(self._smooth, ridge, self._near)
-            self._seen[ridge] = self._near, self._squares(self._smooth, f, ridge)[2][:, 0]
+            squares, scale, rows = self._squares(self._smooth, f)
+            moments, again = (squares.moments(self._problem.fit_intercept) for _ in range(2))
+            with linear_algebra(self._problem.n_jobs, moments.n_products):
+                found = solve(moments, ridge / scale, self._problem.n_jobs)  # overwrites them
+                f = leave_out(again, found, rows, self._problem.n_jobs).decisions
+            self._seen[ridge] = self._near, self._rows.losses(self._loss, f[:, :, None])[:, 0]
             near = [ridge]
         return float(self._rows.weight @ self._seen[near[0]][1])
 
@@ -157,13 +165,8 @@ class RidgeSearch:
         losses.add(self._rows.weight, each[:, None])
         return losses
 
-    def _squares(
-        self, loss: Loss, f: np.ndarray, ridge: float | None = None
-    ) -> tuple[Path, float, np.ndarray]:
-        """Return the path near f, by what it divides ridges, and losses of left-out rows along it.
-
-        With a ridge, the path has that one only.
-        """
+    def _squares(self, loss: Loss, f: np.ndarray) -> tuple[Statistics, float, Iterable[Left]]:
+        """Return sums of squares near f, by what they divide ridges, and the rows to leave out."""
         problem, targets = self._problem, self._targets
         slope, curvature = loss.newton(f, targets)
         curvature = curvature.mean(axis=1)
@@ -171,17 +174,13 @@ class RidgeSearch:
         response = f + slope / curvature[:, None]
         weight = self._count * curvature
         statistics = _statistics(self._sums, self._X, response, weight, problem)
-        moments = statistics.moments(problem.fit_intercept)
-        scale = statistics.weight / self._count.sum()  # the risk is half of the squares times this
-        with linear_algebra(problem.n_jobs, moments.n_products):
-            at = None if ridge is None else np.array([ridge / scale])
-            path = Path(moments, problem.n_jobs, at)
-            if moments.rows is not None:
-                self._rows = LeftRows(np.arange(len(targets)), targets, self._count)
-            some, share = self._rows.numbers, weight / statistics.weight
-            ones, X = np.ones(len(some)), place_of(self._X).take(self._X, some)
-            left = self._sums._each(X, response[some], ones, share[some], problem)
-            return path, scale, self._rows.losses(self._loss, path, left)
+        if statistics.kept:
+            self._rows = LeftRows(np.arange(len(targets)), targets, self._count)
+        some, share = self._rows.numbers, weight / statistics.weight
+        ones, X = np.ones(len(some)), place_of(self._X).take(self._X, some)
+        left = self._sums._each(X, response[some], ones, share[some], problem)
+        # The risk is half of the squares times the scale.
+        return statistics, statistics.weight / self._count.sum(), left
 
 
 def choose_ridge(search: RidgeSearch, constant: np.ndarray) -> Chosen:
@@ -192,9 +191,11 @@ def choose_ridge(search: RidgeSearch, constant: np.ndarray) -> Chosen:
     return search.chosen()
 
 
-def _statistics(sums: Any, X: Any, response: np.ndarray, weight: np.ndarray, problem: Any) -> Any:
+def _statistics(
+    sums: Any, X: Any, response: np.ndarray, weight: np.ndarray, problem: Any
+) -> Statistics:
     """Sum over the rows for a working response."""
-    statistics = type(sums)(
+    statistics: Statistics = type(sums)(
         sums.stream, sums.n_neurons, np.average(response, axis=0, weights=weight)
     ).no_rows(place_of(X))
     statistics.make_room(X.shape[0])
