@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any
-
 import numpy as np
 from scipy.special import gammaln, log_expit
 
@@ -45,15 +42,6 @@ class Answer(Stated):
         """Number of outputs whose experts are weighted apart."""
         return self.n_outputs
 
-    @abstractmethod
-    def after(self, Y: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Return the same after some rows, and the variances assumed at first before each."""
-
-    def first_variances(self) -> np.ndarray:
-        """Return the variances that are assumed at first, (n_targets,)."""
-        first: np.ndarray = self.after(np.zeros((1, self.n_outputs)))[1][0]
-        return first
-
 
 class NumberAnswer(Answer):
     """Numbers: Student's t distribution around the mean of each expert.
@@ -79,6 +67,12 @@ class NumberAnswer(Answer):
     def origin(self, y: np.ndarray) -> np.ndarray:
         """Return what is subtracted from targets: those of the first row."""
         return y.copy()
+
+    def first_variances(self) -> np.ndarray:
+        """Variances that are assumed at first: those of the targets so far."""
+        n = max(1, self.n_rows)
+        variance = self.squares / n - (self.sums / n) ** 2
+        return np.where(variance > 1e-12 * self.squares / n, variance, 0.0)
 
     def after(self, Y: np.ndarray) -> tuple[NumberAnswer, np.ndarray]:
         """Return the same after some rows, and the variances assumed at first before each."""
@@ -176,8 +170,12 @@ class LabelAnswer(Answer):
         """Return what is subtracted from targets: nothing."""
         return np.zeros_like(y)
 
+    def first_variances(self) -> np.ndarray:
+        """Variances that are assumed at first: those of ±1 by a fair coin."""
+        return np.ones(self.n_targets)
+
     def after(self, Y: np.ndarray) -> tuple[LabelAnswer, np.ndarray]:
-        """Return the same after some rows, and the variances of ±1 by a fair coin."""
+        """Return the same after some rows, and the variances assumed at first before each."""
         return self, np.ones((len(Y), self.n_targets))
 
     def _log_odds(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:

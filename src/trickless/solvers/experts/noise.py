@@ -43,8 +43,10 @@ class NoiseVariances(Stated):
 
         ``first`` are the variances that are assumed at first, of shape (n_outputs,).
         """
-        none = np.zeros((len(self.squares), 1, len(first)))
-        return self.after(np.array([age]), none, first[None])[1][:, 0]
+        fade = np.exp2(-self.rates * age)
+        freedom = _PRIOR + fade * self.count
+        variances = (_PRIOR * first + fade[:, None] * self.squares) / freedom[:, None]
+        return np.maximum(variances, _LEAST * first)
 
     def after(
         self, ages: np.ndarray, squares: np.ndarray, first: np.ndarray
