@@ -75,7 +75,7 @@
 MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_imports.py tests/arrays/test_threads.py \
 	tests/arrays/test_concurrency.py tests/arrays/test_growing.py tests/files/test_format.py \
 	tests/functions/test_stream.py tests/neurons/test_families.py tests/neurons/test_tabular.py \
-	tests/learners/test_validation.py tests/tables tests/cli/test_commands.py tests/cli/test_errors.py
+	tests/learners/test_validation.py tests/rows tests/cli/test_commands.py tests/cli/test_errors.py
 
 # What needs torch, JAX, River, skops, MLflow and ONNX, and what needs Dask.
 FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/neurons/from_jax.py \

@@ -29,7 +29,7 @@ ROOT = Path(trickless.__file__).parent
 #: Each imports those before it only.
 LAYERS = (
     "errors docstrings rules pictures theory arrays conformal neurons rows functions solvers "
-    "selection files intake learners inference export public dask river readers cli"
+    "selection files targets learners inference export public dask river readers cli"
 )
 LAYERS = LAYERS.split()
 

@@ -46,7 +46,7 @@ def test_an_interrupt_at_any_moment_is_one_line(milliseconds, model):
 
 def test_interrupts_while_modules_are_imported_end_the_command_quietly(tmp_path):
     """Before NumPy is there; a module that ends with an interrupt is in its place."""
-    (tmp_path / "pandas.py").write_text(
+    (tmp_path / "pyarrow.py").write_text(
         "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(10**9): pass\n"
     )
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
@@ -173,7 +173,7 @@ def test_little_is_imported_before_the_command_answers_an_interrupt():
 )
 def test_a_module_that_cannot_be_loaded_is_one_line(error, tmp_path):
     """As under a limit of memory, where libraries raise one error or another."""
-    (tmp_path / "pandas.py").write_text(f"raise {error}\n")
+    (tmp_path / "pyarrow.py").write_text(f"raise {error}\n")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     env = os.environ | {"PYTHONPATH": path}
     done = subprocess.run([*RUN, "--version"], capture_output=True, text=True, env=env, check=False)

@@ -28,8 +28,6 @@ def main(arguments: Sequence[str] | None = None, ready: object = None) -> int:
     if sys.stdout is None:
         return _refused("the standard output is closed, but results go there", "add >/dev/null")
     try:
-        import pandas  # noqa: F401  needed as soon as a table is read
-
         from trickless.cli.app import commands
     except ModuleNotFoundError as error:
         return _refused(

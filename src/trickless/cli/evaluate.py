@@ -13,7 +13,7 @@ from trickless.cli.options import Data, Decimal, Delimiter, Json, Model, Thousan
 from trickless.cli.screen import line, progress, result, table
 from trickless.learners.quantiles import levels_of
 from trickless.readers.errors import CommandError, location
-from trickless.readers.rows import Rows, frame_of, numbers_of, targets_of
+from trickless.readers.known_rows import KnownRows, numbers_of, table_of, targets_of
 from trickless.readers.table import CSV, Table
 
 
@@ -41,7 +41,7 @@ def evaluate(
     found = Table(data, kinds, CSV(delimiter, decimal, thousands))
     names = list(map(found.column, learner.feature_names_in_.tolist()))
     target = found.column(target)
-    rows = Rows(found, names, target, None if weight is None else found.column(weight))
+    rows = KnownRows(found, names, target, None if weight is None else found.column(weight))
     scores = scores_of(learner, model, rows)
     if scores is None:
         weighted = "" if weight is None else f", and a weight above 0 in {weight!r}"
@@ -53,7 +53,9 @@ def evaluate(
     result(values, as_json, lambda: show_scores(values))
 
 
-def scores_of(model: Any, path: Path, rows: Rows, held_out: bool = False) -> dict[str, Any] | None:
+def scores_of(
+    model: Any, path: Path, rows: KnownRows, held_out: bool = False
+) -> dict[str, Any] | None:
     """Return the scores of a model on rows, or on those held out; None if there are none.
 
     Counts of rows have no weights. All others have.
@@ -71,7 +73,7 @@ def scores_of(model: Any, path: Path, rows: Rows, held_out: bool = False) -> dic
             if rows.weight is not None:
                 weight = numbers_of(batch[rows.weight])
             with used(path):
-                scores.add(y, model.predict(frame_of(batch.select(rows.columns))), weight)
+                scores.add(y, model.predict(table_of(batch.select(rows.columns))), weight)
             n += batch.num_rows
     if not n:
         return None

@@ -17,8 +17,8 @@ from trickless.cli.output import check_model_out, check_out
 from trickless.cli.screen import line, result
 from trickless.neurons import make_neurons
 from trickless.readers.errors import CommandError
+from trickless.readers.known_rows import KnownRows
 from trickless.readers.messages import say
-from trickless.readers.rows import Rows
 from trickless.readers.table import CSV, TYPES, Table
 
 Task = Literal["classification", "regression"]
@@ -112,7 +112,7 @@ def fit(
     target = table.column(target)
     weight = None if weight is None else table.column(weight)
     columns = _columns(table, target, weight, list(map(table.column, drop or [])))
-    rows = Rows(table, columns, target, weight, validate or 0.0, seed)
+    rows = KnownRows(table, columns, target, weight, validate or 0.0, seed)
     model = learned(rows, Request(learner, neurons, n_neurons, task, seed))
     counts = {"rows": rows.n_rows, "rows_without_target": rows.n_without_target}
     save(model, out)

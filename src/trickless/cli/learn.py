@@ -18,8 +18,8 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientRegressor,
 )
 from trickless.readers.errors import CommandError, location
+from trickless.readers.known_rows import KnownRows, Sample, numbers_of, table_of, targets_of
 from trickless.readers.messages import say
-from trickless.readers.rows import Rows, Sample, frame_of, numbers_of, targets_of
 
 LEARNERS: dict[str, tuple[type, type]] = {
     "kitchen-sinks": (KitchenSinksClassifier, KitchenSinksRegressor),
@@ -48,7 +48,7 @@ class Request(NamedTuple):
     seed: int
 
 
-def learned(rows: Rows, request: Request) -> Any:
+def learned(rows: KnownRows, request: Request) -> Any:
     """Return a learner that is fitted to the rows which are not held out.
 
     The first pass counts the rows, finds the labels, and draws a sample. If it is the whole table,
@@ -111,19 +111,19 @@ def _learner(request: Request, classifies: bool) -> Any:
     return LEARNERS[request.learner][not classifies](request.neurons, **options)
 
 
-def _given(rows: Rows, data: Any, classifies: bool) -> dict[str, Any]:
+def _given(rows: KnownRows, data: Any, classifies: bool) -> dict[str, Any]:
     """Return what a learner learns from."""
     y = targets_of(data[rows.target])
     if classifies and y.dtype.kind == "f":
         y = y.astype(np.int64)
     weight = {} if rows.weight is None else {"sample_weight": numbers_of(data[rows.weight])}
-    return {"X": frame_of(data.select(rows.columns)), "y": y, **weight}
+    return {"X": table_of(data.select(rows.columns)), "y": y, **weight}
 
 
 class _Labels:
     """The values of the target, as long as they may be labels."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: KnownRows) -> None:
         self._rows = rows
         self._seen: set[Any] | None = set()
 

@@ -16,7 +16,7 @@ from trickless.cli.output import check_format, check_out, is_stdout, table_write
 from trickless.cli.screen import line, progress, result
 from trickless.learners.quantiles import levels_of
 from trickless.readers.errors import CommandError
-from trickless.readers.rows import frame_of
+from trickless.readers.known_rows import table_of
 from trickless.readers.table import CSV, Table
 
 
@@ -86,7 +86,7 @@ def predict(
     ):
         for _, _, rows in table.batches(dict.fromkeys([*names, *kept])):
             with used(model):
-                answers = wanted.of(frame_of(rows.select(names)))
+                answers = wanted.of(table_of(rows.select(names)))
             columns = [*rows.select(kept).columns, *answers]
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
             n_rows += rows.num_rows

@@ -25,10 +25,6 @@ from trickless.dask.pieces import Pieces, current_client, pieces, some_rows, sta
 from trickless.dask.workers import Counted, Order, Workers
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, as_seed, generator
-from trickless.intake.given import as_targets
-from trickless.intake.labels import Labels
-from trickless.intake.rows import Batch as BatchOfRows
-from trickless.intake.weights import check_weights
 from trickless.learners.descents import (
     begin_descent,
     continued,
@@ -49,6 +45,9 @@ from trickless.neurons.samples import sample_numbers
 from trickless.neurons.trees import most_rows
 from trickless.neurons.turns import takes_turns
 from trickless.rows.frames import picked
+from trickless.rows.given import as_targets
+from trickless.rows.rows import Batch as BatchOfRows
+from trickless.rows.weights import check_weights
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.candidates import compared
 from trickless.solvers.descent.corrective import correct, judge
@@ -67,6 +66,7 @@ from trickless.solvers.descent.passes import (
     take_over,
 )
 from trickless.solvers.descent.race import numbers_of
+from trickless.targets.labels import Labels
 
 
 @fit.register(DoublyStochasticRegressor)

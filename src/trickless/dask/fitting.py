@@ -10,10 +10,10 @@ import numpy as np
 
 from trickless.dask.pieces import Pieces
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.intake.given import as_targets
-from trickless.intake.labels import balanced, distinct, one_form, positions, together
-from trickless.intake.weights import check_weights
 from trickless.learners.classifier import Classifier
+from trickless.rows.given import as_targets
+from trickless.rows.weights import check_weights
+from trickless.targets.labels import balanced, distinct, one_form, positions, together
 
 
 @singledispatch

@@ -22,11 +22,11 @@ from trickless.dask.pieces import (
 )
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
-from trickless.intake.weights import check_weights
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.learners.neuron_learner import try_neurons
 from trickless.learners.streams import check_streamable
 from trickless.learners.training import training_copy
+from trickless.rows.weights import check_weights
 from trickless.solvers.least_squares.statistics import Statistics
 
 

@@ -17,10 +17,9 @@ from dask.sizeof import sizeof
 
 from trickless.arrays.threads import linear_algebra
 from trickless.dask.pieces import stacked
-from trickless.intake.given import as_targets
-from trickless.intake.labels import Labels
 from trickless.learners.descents import options_of
 from trickless.neurons import Weights
+from trickless.rows.given import as_targets
 from trickless.solvers.descent.batches import MiniBatch, Values
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.history import Seen
@@ -29,6 +28,7 @@ from trickless.solvers.descent.options import DescentOptions
 from trickless.solvers.descent.steps.block import BlockSums
 from trickless.solvers.descent.steps.leaves import LeafSums
 from trickless.solvers.descent.steps.linear_leaves import LinearSums
+from trickless.targets.labels import Labels
 
 #: Sums over rows: the outcome, for the history, and those that decide a step.
 Sums = tuple[np.ndarray, Any]

@@ -17,8 +17,8 @@ from distributed import Future, default_client, futures_of
 from trickless.arrays.missing import is_masked
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import Purpose, generator
-from trickless.intake.weights import check_weights
 from trickless.rows.frames import picked
+from trickless.rows.weights import check_weights
 
 #: The most rows in the first batch of a model. Its neurons are fitted to this batch.
 SAMPLE = 2**14

@@ -13,11 +13,11 @@ from trickless.errors import InvalidValueError
 from trickless.export.certainty import around, deviations, interval
 from trickless.export.decisions import decisions, features
 from trickless.export.tensors import Tensor
-from trickless.intake.labels import LabelSets
 from trickless.learners.classifier import Classifier
 from trickless.learners.intervals import how_unlikely
 from trickless.learners.random_features import RandomFeatures
 from trickless.learners.regressor import Regressor
+from trickless.targets.labels import LabelSets
 
 #: Scores that differ by at most so many units of rounding are ties.
 TIES = 64

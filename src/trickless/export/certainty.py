@@ -15,14 +15,14 @@ from trickless.errors import InvalidValueError
 from trickless.export.decisions import columns_of
 from trickless.export.inputs import owner_of
 from trickless.export.tensors import Tensor
-from trickless.intake.means import Means
-from trickless.intake.targets import Numbers, Quantiles
 from trickless.learners.ensembles import check_single
 from trickless.learners.gaussian_process import process_of
 from trickless.learners.intervals import choices_of, counts_of_left_out, how_far
 from trickless.learners.left_out_intervals import LeftOutIntervals
 from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
+from trickless.targets.means import Means
+from trickless.targets.targets import Numbers, Quantiles
 
 
 def deviations(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:

@@ -23,12 +23,12 @@ from trickless.inference.rows import (
     stack,
 )
 from trickless.inference.scan import LEAST, Drift, Scan
-from trickless.intake.rows import Rows
 from trickless.learners.fixed import check_unchanged
 from trickless.learners.random_features import RandomFeatures
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.layouts import Layout
 from trickless.rows.frames import picked
+from trickless.rows.rows import Rows
 from trickless.rules import N_JOBS, check_parameters, count, integer, plain, without_warnings
 
 _OWNER = "DriftDetector"

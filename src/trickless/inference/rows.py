@@ -14,7 +14,6 @@ import scipy.sparse
 from trickless.arrays.missing import is_missing, unmasked
 from trickless.arrays.places import HOST, dispatches, place_of, take, to_host
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.intake.matrices import canonical_rows
 from trickless.neurons.checks import for_images, shape_of
 from trickless.neurons.layouts import Layout
 from trickless.neurons.unequal import is_unequal
@@ -28,6 +27,7 @@ from trickless.rows.frames import (
     with_names_as_text,
 )
 from trickless.rows.refusals import why_no_frame
+from trickless.rows.rows import canonical_rows
 from trickless.rows.values import CATEGORIES, OBJECTS
 from trickless.rules import reworded, shown, with_remedies
 

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from trickless.arrays.places import HOST, place_of, to_device_of, to_host
+from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import (
     Stated,
     check_array,
@@ -28,18 +29,14 @@ from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Scores, Unseen
 from trickless.functions.stream import as_seed, check_seed
-from trickless.intake.batches import Targets, with_matrix
-from trickless.intake.given import as_targets
-from trickless.intake.growing_labels import with_classes
-from trickless.intake.kinds import Matrix
-from trickless.intake.labels import Labels, LabelSets, check_some_weight
-from trickless.intake.rows import Batch, Rows
-from trickless.intake.targets import Numbers
-from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
 from trickless.learners.fixed import check_fixed
 from trickless.learners.intervals import scores_of_rows
+from trickless.rows.given import as_targets
+from trickless.rows.kinds import Kind
+from trickless.rows.rows import Batch, Rows
+from trickless.rows.weights import check_weights
 from trickless.rules import (
     DTYPE,
     MOST_THINGS,
@@ -53,6 +50,10 @@ from trickless.rules import (
 from trickless.solvers.calibration import Temperatures, find_temperatures
 from trickless.solvers.losses import Loss
 from trickless.solvers.named_losses import make_loss
+from trickless.targets.batches import with_matrix
+from trickless.targets.growing_labels import with_classes
+from trickless.targets.labels import Labels, LabelSets, check_some_weight
+from trickless.targets.targets import Numbers, Targets
 
 
 class Learner(Stated, CallbackSupportMixin, BaseEstimator):
@@ -129,9 +130,9 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         # Parameters are numbers of Python, since products of those of NumPy may overflow.
         super().__setattr__(name, value if name.endswith("_") else plain(value))
 
-    def _kind_of_rows(self) -> Matrix:
+    def _kind_of_rows(self) -> Kind:
         """Return the kind of rows that this learner takes."""
-        return Matrix()
+        return Kind()
 
     def _loss(self, n_outputs: int) -> Loss:
         """Return the loss that is minimised; its link turns decision values into probabilities.
@@ -305,7 +306,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
 
     def _check_stored(self, name: str, X: Any) -> None:
         """Check that rows of the model are like those that it learned from."""
-        self.rows_.kind.check_stored(name, X, None, self.n_features_in_)
+        check_rows(name, X, None, self.n_features_in_)
 
     def _forget_rows(self, error_bars: bool) -> None:
         """Drop the state that only learning needs."""

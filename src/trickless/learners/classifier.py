@@ -17,13 +17,13 @@ from trickless.arrays.states import in_one_state
 from trickless.conformal.levels import check_confidence
 from trickless.docstrings import completed_by
 from trickless.errors import MissingAttributeError
-from trickless.intake.growing_labels import GrowingLabels, may_grow
-from trickless.intake.labels import Labels, LabelSets, spelled_as_classes
 from trickless.learners.arguments import GROWING, LABELS, LEARNING, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import WEIGHTED, sets_of_classes
 from trickless.rules import check_value, with_remedies
 from trickless.solvers.calibration import certain, each_apart, probabilities
+from trickless.targets.growing_labels import GrowingLabels, may_grow
+from trickless.targets.labels import Labels, LabelSets, spelled_as_classes
 
 
 def _has_link(estimator: Any) -> bool:

@@ -18,7 +18,6 @@ import numpy as np
 
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
-from trickless.intake.rows import Batch
 from trickless.learners.descents import (
     begin_descent,
     is_model,
@@ -28,6 +27,7 @@ from trickless.learners.descents import (
 from trickless.learners.forgetting import lapses
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
 from trickless.learners.training import training_copy
+from trickless.rows.rows import Batch
 from trickless.rules import check_parameters, warn
 from trickless.solvers.clock import BATCH, SPAN
 from trickless.solvers.descent.ages import Memory

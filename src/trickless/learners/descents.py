@@ -15,13 +15,11 @@ from sklearn.utils import _safe_indexing
 from trickless.arrays.places import to_host
 from trickless.arrays.weighted import effective_rows
 from trickless.errors import InvalidTypeError, InvalidValueError, cause_in, remedy_in
-from trickless.intake.batches import rows_that_count
-from trickless.intake.groups import group_numbers
-from trickless.intake.rows import Batch
 from trickless.learners.callbacks import is_watched, watch_rows
 from trickless.learners.neuron_learner import begin_stream, receive_rows
 from trickless.neurons import Neurons, Trees
 from trickless.neurons.checks import check_independent
+from trickless.rows.rows import Batch
 from trickless.rules import (
     AUTO,
     NONE,
@@ -48,6 +46,8 @@ from trickless.solvers.descent.options import (
 from trickless.solvers.descent.passes import FitRows
 from trickless.solvers.descent.race import LAPS, MANY_ROWS, ROWS, SHAPE_LAPS, SHAPE_ROWS, winner
 from trickless.solvers.descent.step_sizes import SizeParameters
+from trickless.targets.batches import rows_that_count
+from trickless.targets.groups import group_numbers
 
 #: Rows below which each row is held out in one of a few folds, their number, and the most rows
 #: that count as so few by their weights.

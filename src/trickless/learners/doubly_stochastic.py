@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from trickless.docstrings import completed_by, documented
-from trickless.intake.means import Means
-from trickless.intake.targets import Numbers, Quantiles
 from trickless.learners.arguments import GROWING, LEARNING, NUMBERS
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
@@ -32,6 +30,8 @@ from trickless.solvers.named_losses import (
     REGRESSION_LOSSES,
 )
 from trickless.solvers.pinball import Quantile
+from trickless.targets.means import Means
+from trickless.targets.targets import Numbers, Quantiles
 
 
 @documented

@@ -21,9 +21,7 @@ from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import Stated, check_array
 from trickless.errors import InvalidValueError, RemedyError
 from trickless.functions.stream import NeuronStream
-from trickless.intake.first_batch import takes_from_data
-from trickless.intake.labels import Labels, LabelSets
-from trickless.intake.rows import Batch
+from trickless.learners.first_batch import takes_from_data
 from trickless.learners.forgetting import Aged
 from trickless.learners.neuron_learner import (
     begin_stream,
@@ -32,6 +30,7 @@ from trickless.learners.neuron_learner import (
     see_later_rows,
 )
 from trickless.neurons import make_neurons
+from trickless.rows.rows import Batch
 from trickless.rules import without_warnings
 from trickless.selection.grid import families_of_grid
 from trickless.solvers.clock import are_several, in_units
@@ -40,6 +39,7 @@ from trickless.solvers.experts.experts import HALF_LIVES, Experts, Predicted
 from trickless.solvers.experts.scales import at_scales
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE
 from trickless.solvers.outputs import NewOutputs
+from trickless.targets.labels import Labels, LabelSets
 
 #: Rows from which a family is estimated.
 N_EARLY = 256

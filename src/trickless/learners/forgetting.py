@@ -9,12 +9,12 @@ from sklearn.utils.validation import _num_samples
 
 from trickless.arrays.places import to_host
 from trickless.errors import InvalidValueError
-from trickless.intake.batches import rows_that_count
-from trickless.intake.rows import Batch
-from trickless.intake.weights import check_weights
+from trickless.rows.rows import Batch
+from trickless.rows.weights import check_weights
 from trickless.rules import with_remedies
 from trickless.solvers.clock import Clock, are_several, as_times, in_units
 from trickless.solvers.least_squares.row_sample import Arrival
+from trickless.targets.batches import rows_that_count
 
 
 class Aged(NamedTuple):

@@ -15,12 +15,12 @@ from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError, MissingAttributeError
 from trickless.functions.stream import as_seed
-from trickless.intake.weights import check_weights
 from trickless.learners.ensembles import check_single, is_ensemble
 from trickless.learners.likelihood import Likelihood
 from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
 from trickless.learners.streams import check_deviations, check_statistics
+from trickless.rows.weights import check_weights
 from trickless.rules import check_value, count, with_remedies
 from trickless.solvers.least_squares.process import Process
 

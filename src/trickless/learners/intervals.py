@@ -13,11 +13,11 @@ from trickless.conformal.quantiles import upper_quantiles
 from trickless.conformal.sets import scores_of_classes
 from trickless.conformal.unseen import Counted, Scores, Unseen
 from trickless.errors import InvalidValueError
-from trickless.intake.labels import LabelSets
 from trickless.rules import boolean, warn
 from trickless.selection.relevance import learned_relevance
 from trickless.solvers.clock import are_several
 from trickless.solvers.least_squares.left_out_intervals import FullConformal, JackknifePlus
+from trickless.targets.labels import LabelSets
 
 _SPLIT = "trickless.conformal.SplitConformal(model).calibrate(X, y) with rows of yours"
 _HAD = "the model has kept"

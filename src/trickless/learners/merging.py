@@ -8,8 +8,8 @@ import numpy as np
 
 from trickless.arrays.states import snapshot
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.intake.labels import Labels, LabelSets
 from trickless.learners.fixed import check_unchanged, same
+from trickless.targets.labels import Labels, LabelSets
 
 
 def with_classes_of_both(model: Any, other: Any) -> Any:

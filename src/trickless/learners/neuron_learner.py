@@ -14,10 +14,8 @@ from trickless.arrays.stated import check_is, check_same
 from trickless.errors import MissingAttributeError
 from trickless.functions.network import check_alike
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
-from trickless.intake.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
-from trickless.intake.kinds import Matrix, RowsOfNeurons
-from trickless.intake.rows import Batch
 from trickless.learners.base import Learner
+from trickless.learners.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import (
     check_family,
@@ -28,6 +26,8 @@ from trickless.neurons.checks import (
     warn_of_rounding,
 )
 from trickless.neurons.turns import Turns, takes_turns
+from trickless.rows.kinds import Kind
+from trickless.rows.rows import Batch
 from trickless.rules import count, is_count, warn
 from trickless.selection.halving import choose
 from trickless.selection.linear import compare_with_linear
@@ -143,8 +143,8 @@ class NeuronLearner(Learner):
         """Return how much each feature matters, if that is known."""
         return learned_relevance(self.neurons_)
 
-    def _kind_of_rows(self) -> Matrix:
-        return RowsOfNeurons(make_neurons(self.neurons), self._on_devices)
+    def _kind_of_rows(self) -> Kind:
+        return Kind(make_neurons(self.neurons), self._on_devices)
 
     def set_params(self, **params: Any) -> NeuronLearner:
         """Set parameters of the learner and its neurons, as in ``neurons__length_scale=2``.

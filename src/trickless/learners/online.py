@@ -14,7 +14,6 @@ from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
 from trickless.docstrings import completed_by
 from trickless.functions.stream import Purpose, generator
-from trickless.intake.targets import Range
 from trickless.learners.arguments import LEARNING
 from trickless.learners.base import Learner
 from trickless.learners.classifier import Classifier, partial_fit_labels
@@ -37,6 +36,7 @@ from trickless.solvers.rounds.compression import Projection, Unbiased
 from trickless.solvers.rounds.regret import regret_bound, regret_curve
 from trickless.solvers.rounds.rounds import Recipe, Rounds
 from trickless.solvers.rounds.schedules import Schedule
+from trickless.targets.targets import Range
 
 #: Rule of the range of targets, which regressors take.
 Y_RANGE = anything(

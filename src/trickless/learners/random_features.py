@@ -24,12 +24,6 @@ from trickless.errors import InvalidValueError
 from trickless.functions.network import check_source
 from trickless.functions.sparse_activations import sparse_activations
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
-from trickless.intake.given import as_targets
-from trickless.intake.labels import Labels
-from trickless.intake.matrices import precision_of, that_count
-from trickless.intake.rows import Rows
-from trickless.intake.targets import Numbers
-from trickless.intake.weights import check_weights
 from trickless.learners.arguments import LEARNING
 from trickless.learners.base import store
 from trickless.learners.doubly_stochastic import (
@@ -47,6 +41,9 @@ from trickless.learners.training import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.auto import Auto
 from trickless.neurons.checks import check_finite_activations
+from trickless.rows.given import as_targets
+from trickless.rows.rows import Rows, precision_of
+from trickless.rows.weights import check_weights, that_count
 from trickless.rules import (
     DTYPE,
     MOST_THINGS,
@@ -58,6 +55,8 @@ from trickless.rules import (
     integer,
     warn,
 )
+from trickless.targets.labels import Labels
+from trickless.targets.targets import Numbers
 
 #: Rows whose columns are checked in a fit.
 _JUDGED = 512

@@ -13,12 +13,12 @@ from trickless.arrays.places import HOST, place_of
 from trickless.arrays.states import in_one_state
 from trickless.conformal.levels import check_confidence
 from trickless.docstrings import completed_by
-from trickless.intake.targets import Numbers, check_scale
 from trickless.learners.arguments import LEARNING, NUMBERS, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import WEIGHTED, intervals_by_errors
 from trickless.learners.quantiles import explained
 from trickless.rules import Rule, check_value, choice, with_remedies
+from trickless.targets.targets import Numbers, check_scale
 
 
 class Regressor(RegressorMixin, Learner):

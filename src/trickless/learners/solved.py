@@ -12,12 +12,11 @@ from trickless.arrays.states import in_one_state
 from trickless.conformal.unseen import Scores, Unseen
 from trickless.errors import MissingAttributeError
 from trickless.functions.network import Network, check_alike
-from trickless.intake.labels import LabelSets
-from trickless.intake.rows import Batch
 from trickless.learners.classifier import Classifier
 from trickless.learners.ensembles import EarlyRows, check_single, is_ensemble, learn_rows
 from trickless.learners.forgetting import Aged
 from trickless.learners.neuron_learner import NeuronLearner
+from trickless.rows.rows import Batch
 from trickless.rules import check_parameters
 from trickless.solvers.calibration import Temperatures
 from trickless.solvers.clock import Clock
@@ -26,6 +25,7 @@ from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.statistics import Statistics
 from trickless.solvers.least_squares.sums import Sums
+from trickless.targets.labels import LabelSets
 
 
 def follows(learner: Any, batch: Batch, aged: Aged) -> bool:

@@ -16,10 +16,10 @@ from trickless.arrays.stated import Stated, check_count, check_is, check_same
 from trickless.arrays.states import in_one_state
 from trickless.docstrings import completed_by, documented
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.intake.weights import check_weights
 from trickless.learners.arguments import LEARNING
 from trickless.learners.forgetting import age, merge_clocks
 from trickless.learners.training import training_copy
+from trickless.rows.weights import check_weights
 from trickless.rules import MOST_THINGS, Rule, boolean, check_parameters, with_remedies
 from trickless.solvers.clock import HALF_LIFE, Clock
 from trickless.solvers.moments import Moments

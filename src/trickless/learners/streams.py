@@ -12,8 +12,6 @@ from trickless.arrays.places import check_on_host, place_of
 from trickless.arrays.states import snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
-from trickless.intake.batches import each_batch
-from trickless.intake.rows import Batch
 from trickless.learners.ensembles import (
     check_ensemble,
     check_single,
@@ -24,9 +22,11 @@ from trickless.learners.forgetting import Aged, age, merge_clocks, now_weights
 from trickless.learners.merging import check_mergeable, with_classes_of_both
 from trickless.learners.neuron_learner import note_later_rows, see_later_rows
 from trickless.learners.training import training_copy
+from trickless.rows.rows import Batch
 from trickless.rules import check_parameters
 from trickless.solvers.clock import are_several
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE
+from trickless.targets.batches import each_batch
 
 
 def learn_batch(

@@ -46,7 +46,7 @@ class CSV(NamedTuple):
             )
 
 
-class Batch(NamedTuple):
+class Piece(NamedTuple):
     """Some rows of a file. ``row`` is the number of the first one, from 0."""
 
     file: str
@@ -159,7 +159,7 @@ class Table:
         """Return the number of rows, or None if that takes a full pass."""
         return None if self.is_csv else self._dataset.count_rows()
 
-    def batches(self, columns: Collection[str]) -> Iterator[Batch]:
+    def batches(self, columns: Collection[str]) -> Iterator[Piece]:
         """Yield some columns, a few rows at a time, file by file."""
         columns = list(columns)
         n_rows = max(1, min(_BATCH_ROWS, _BATCH_CELLS // len(columns)))
@@ -180,7 +180,7 @@ class Table:
                     batch_readahead=2,
                     fragment_readahead=1,
                 ):
-                    yield Batch(file, row, self._read(file, row, batch))
+                    yield Piece(file, row, self._read(file, row, batch))
                     row += batch.num_rows
 
     def _read(self, file: str, row: int, batch: Any) -> Any:

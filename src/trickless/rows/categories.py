@@ -245,18 +245,6 @@ def warn_of_new(
     )
 
 
-def warn_of_names(owner: str, name: Any, n_rare: int, n_rows: int) -> None:
-    """Warn if most values of a column occur once or twice."""
-    if 2 * n_rare > n_rows:
-        warn(
-            f"{owner}: {n_rare:,} of {n_rows:,} values in column {name!r} of X occur once or "
-            "twice only, as names of rows do. So the column tells little about new rows. Remedy: "
-            "leave it out, or derive coarser categories from it; convert it with "
-            "pandas.to_numeric or pandas.to_datetime if its text is numbers or dates; or begin "
-            "with more rows, if later ones repeat its values."
-        )
-
-
 @dataclass(frozen=True)
 class NewCategories(Stated):
     """How often later rows have categories that the first batch did not have.

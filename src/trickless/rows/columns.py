@@ -14,7 +14,7 @@ import numpy as np
 from trickless.arrays.places import to_device_of
 from trickless.arrays.stated import Stated, check_array, check_list, check_same
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.rows.categories import Categories, naming, warn_of_names, warn_of_new
+from trickless.rows.categories import Categories, naming, warn_of_new
 from trickless.rows.frames import (
     Column,
     OtherKindError,
@@ -24,7 +24,7 @@ from trickless.rows.frames import (
     numbers_of,
 )
 from trickless.rows.values import CATEGORIES, DATES, NUMBERS, OBJECTS, ZONED
-from trickless.rules import shown
+from trickless.rules import shown, warn
 
 #: From this number on, double precision cannot represent all integers.
 _EXACT = 2**53
@@ -74,8 +74,14 @@ class Columns(Stated):
     def warn_of_names(self, owner: str, frame: Any) -> None:
         """Warn of columns of the first batch that seem to name its rows."""
         for name, known in zip(names_of(frame), self.categories, strict=True):
-            if known is not None:
-                warn_of_names(owner, name, known.n_pooled, frame.shape[0])
+            if known is not None and 2 * known.n_pooled > frame.shape[0]:
+                warn(
+                    f"{owner}: {known.n_pooled:,} of {frame.shape[0]:,} values in column {name!r} "
+                    "of X occur once or twice only, as names of rows do. So the column tells "
+                    "little about new rows. Remedy: leave it out, or derive coarser categories "
+                    "from it; convert it with pandas.to_numeric or pandas.to_datetime if its text "
+                    "is numbers or dates; or begin with more rows, if later ones repeat its values."
+                )
 
     def check_state(self) -> None:
         n = len(self.kinds)

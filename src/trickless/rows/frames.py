@@ -229,6 +229,11 @@ def names_of(frame: Any) -> list[Any]:
     )
 
 
+def are_single(frame: Any) -> bool:
+    """Return whether all columns of a data frame are numbers in single precision."""
+    return set(nw.from_native(frame, eager_only=True).schema.values()) == {nw.Float32()}
+
+
 def numbers_of(frame: Any) -> np.ndarray | None:
     """Return a pandas data frame as float64, if it holds only numbers and Booleans.
 

@@ -63,15 +63,17 @@ def warn_of_resolution(
 
 def warn_of_rounded_integers(owner: str, name: str, values: Any) -> None:
     """Warn of integers beyond 2^53 that lose too much as float64, before they are converted."""
-    for place, column in _columns(values):
+    columns = _columns(values)
+    for j, column in enumerate(columns):
         if not _beyond_float64(column):
             continue
         some = column[:: max(1, len(column) // _ROWS)].tolist()
         spread = np.std([float(value - some[0]) for value in some])
         rounding = max(abs(int(float(value)) - value) for value in some)
         if rounding > 1e-3 * spread > 0:
+            where = f"column {j} of " if len(columns) > 1 else ""
             warn(
-                f"{owner}: {place}{name} holds integers such as {some[0]}, which float64 rounds by "
+                f"{owner}: {where}{name} holds integers such as {some[0]}, which float64 rounds by "
                 f"up to {rounding}, while they differ by about {spread:.1g} in all: predictions "
                 "will be inaccurate. Remedy: subtract an offset from the integers, such as the "
                 "least of them."
@@ -79,8 +81,8 @@ def warn_of_rounded_integers(owner: str, name: str, values: Any) -> None:
             return
 
 
-def _columns(values: Any) -> list[tuple[str, np.ndarray]]:
-    """Columns of rows or targets as they were passed, and what to call them."""
+def _columns(values: Any) -> Any:
+    """Return columns of rows or targets that may be integers."""
     if scipy.sparse.issparse(values):
         values = values.tocsr().data if values.dtype.kind in "iu" else ()
     place = place_of(values)
@@ -92,8 +94,7 @@ def _columns(values: Any) -> list[tuple[str, np.ndarray]]:
         return []
     if array.ndim not in (1, 2) or array.dtype.kind not in "iuO" or not array.size:
         return []
-    columns = array.reshape(len(array), -1).T
-    return [(f"column {j} of " if len(columns) > 1 else "", each) for j, each in enumerate(columns)]
+    return array.reshape(len(array), -1).T
 
 
 def _beyond_float64(column: np.ndarray) -> bool:

@@ -9,14 +9,11 @@ import numpy as np
 
 from trickless.arrays.places import to_host
 from trickless.errors import InvalidTypeError
-from trickless.intake.given import as_targets
-from trickless.intake.labels import Labels, LabelSets
-from trickless.intake.matrices import that_count
-from trickless.intake.rows import Batch
-from trickless.intake.targets import Numbers
-from trickless.intake.weights import check_weights
-
-Targets = Numbers | Labels | LabelSets
+from trickless.rows.given import as_targets
+from trickless.rows.rows import Batch
+from trickless.rows.weights import check_weights, that_count
+from trickless.targets.labels import Labels
+from trickless.targets.targets import Targets
 
 
 def with_matrix(
@@ -32,11 +29,9 @@ def with_matrix(
     In a stream, more batches may follow, and labels of this batch may be a part of all.
     """
     targets = targets.grown(y) if stream else targets
-    if isinstance(targets, Numbers):
-        matrix = targets.matrix(y)
-        return targets.after(matrix), that_count(X, matrix, weight)
     matrix = targets.matrix(y, stream)
-    return targets, that_count(X, matrix, targets.weights(y, weight, class_weight, stream))
+    weight = targets.weights(y, weight, class_weight, stream)
+    return targets.after(matrix), that_count(X, matrix, weight)
 
 
 def rows_that_count(learner: Any, y: Any, sample_weight: Any) -> np.ndarray:

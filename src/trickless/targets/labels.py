@@ -17,12 +17,12 @@ from trickless.arrays.missing import missing, unmasked
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.intake.given import exactly, in_microseconds, integers
-from trickless.intake.targets import Targets
-from trickless.intake.weights import check_range
 from trickless.neurons.forms import composed
+from trickless.rows.given import exactly, in_microseconds, integers
 from trickless.rows.refusals import why_no_number
+from trickless.rows.weights import check_range
 from trickless.rules import with_remedies
+from trickless.targets.targets import Targets
 
 _BALANCE = "weights of classes of about 1, such as class_weight={'rare': 5.0}"
 

@@ -7,13 +7,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.places import HOST, place_of
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.rows.refusals import why_no_number
+from trickless.rows.resolution import warn_of_rounded_integers
 from trickless.rows.values import DATES, DURATIONS, holds_times, kind_of_time
-from trickless.rules import shown
+from trickless.rules import shown, with_remedies
 
 _SINCE = (
     ", such as (numpy.asarray(y, 'datetime64[us]') - numpy.datetime64('1970-01-01')) / "
@@ -57,6 +59,41 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
     if numeric:
         _check_numbers(owner, array)
     return array if numeric else in_microseconds(owner, "y", array)
+
+
+def targets_of(owner: str, learner: Any, X: Any, y: Any, numeric: bool) -> Any:
+    """Return the targets or labels of validated rows, one for each of them, or several.
+
+    A learner without targets has y = None.
+    """
+    if y is None or _are_simple(y, X.shape[0], numeric):
+        return y
+    y = as_targets(owner, y, numeric)
+    if numeric:
+        warn_of_rounded_integers(owner, "y", y)
+    elif y.ndim == 2 and y.shape[1] > 1 and not learner._takes_sets:
+        raise InvalidValueError(
+            f"{owner}: y has the shape {y.shape}, but one label for each row is needed",
+            "y of shape (n_rows,); for several labels a row, "
+            "KitchenSinksClassifier(loss='squared_error'), or "
+            "sklearn.multioutput.MultiOutputClassifier",
+        )
+    several = numeric or (y.ndim == 2 and y.shape[1] > 1)
+    dtype = np.float64 if numeric and y.dtype.kind in "OSU" else None
+    with with_remedies(owner):
+        y = check_array(y, ensure_2d=False, dtype=dtype, input_name="y", estimator=learner)
+        y = y if several else column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+    return y
+
+
+def _are_simple(y: Any, n_rows: int, numeric: bool) -> bool:
+    """Return whether targets are a vector that needs no more checks."""
+    if type(y) is not np.ndarray or y.shape != (n_rows,):
+        return False
+    if numeric:
+        return y.dtype in (np.float32, np.float64) and bool(np.isfinite(y).all())
+    return y.dtype.kind in "biuU"
 
 
 def exactly(y: Any) -> Any:

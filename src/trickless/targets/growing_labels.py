@@ -10,8 +10,8 @@ import numpy as np
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_is
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.intake.labels import Labels, LabelSets, distinct, positions, together
 from trickless.solvers.outputs import NewOutputs
+from trickless.targets.labels import Labels, LabelSets, distinct, positions, together
 
 #: The value of ``classes`` with which new classes may appear.
 GROW = "grow"

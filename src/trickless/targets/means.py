@@ -12,7 +12,7 @@ import numpy as np
 from trickless.arrays.places import place_of
 from trickless.arrays.stated import check_is, check_number
 from trickless.errors import InvalidValueError
-from trickless.intake.targets import Numbers
+from trickless.targets.targets import Numbers
 
 
 class Means(Numbers):
@@ -45,7 +45,7 @@ class Means(Numbers):
         if self.power > 2:
             raise ValueError(f"power: {self.power:g} is above 2")
 
-    def matrix(self, y: np.ndarray) -> np.ndarray:
+    def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
         targets = super().matrix(y)
         wrong = targets <= 0 if self.power == 2 else targets < 0
         if wrong.any():

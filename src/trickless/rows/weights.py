@@ -1,4 +1,4 @@
-"""Weights of rows: validation of ``sample_weight``, and its range."""
+"""Weights of rows: validation of ``sample_weight``, its range, and the rows that count."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 import scipy.sparse
 
 from trickless.arrays.missing import missing, unmasked
+from trickless.arrays.places import place_of
 from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless.rows.frames import is_frame, picked
 from trickless.rows.values import holds_times
 
 #: The range of weights above 0; sums of their squares, times squares of targets, stay in range.
@@ -62,6 +64,15 @@ def check_range(owner: str, name: str, weight: np.ndarray, remedy: str) -> None:
             f"cannot be summed: those above 0 must be from {_LEAST:g} to {_MOST:g}",
             remedy,
         )
+
+
+def that_count(X: Any, y: np.ndarray | None, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
+    """Return rows with a positive weight, and their targets and weights."""
+    if weight is None or weight.all():
+        return X, y, weight
+    kept = np.flatnonzero(weight)
+    rows = picked(X, kept) if is_frame(X) else place_of(X).take(X, kept)
+    return rows, None if y is None else y[kept], weight[kept]
 
 
 def _as_numbers(owner: str, given: Any) -> np.ndarray:

@@ -7,6 +7,7 @@ same shape. Only this module knows the units of y; ``labels`` is about classes.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from copy import copy
 from typing import Any, ClassVar, Self
 
@@ -26,7 +27,7 @@ from trickless.solvers.outputs import NewOutputs
 _LARGEST, _LEAST = 1e100, 1e-100
 
 
-class Targets(Stated):
+class Targets(Stated, ABC):
     """Targets of a learner: y as a matrix with a column for each output.
 
     By default, decision values have no units, and functions of the targets start at 0. ``link``
@@ -35,6 +36,20 @@ class Targets(Stated):
     """
 
     link: ClassVar[str] = "identity"
+
+    @abstractmethod
+    def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
+        """Return y of a stream or of a fit as a matrix, shape (n_rows, n_outputs)."""
+
+    def weights(
+        self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
+    ) -> np.ndarray | None:
+        """Return weights of the rows times those of their classes, if there are classes."""
+        return weight
+
+    def after(self, targets: np.ndarray) -> Self:
+        """Return the same after a batch of targets."""
+        return self
 
     def values(self, decisions: Any) -> Any:
         """Return decision values in the units of y."""
@@ -101,8 +116,7 @@ class Numbers(Targets):
             check_array("first", self.first, "f8", (self.n_outputs,))
             check_array("varies", self.varies, "b1", (self.n_outputs,))
 
-    def matrix(self, y: np.ndarray) -> np.ndarray:
-        """Return targets as a matrix, shape (n_rows, n_outputs)."""
+    def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
         self.check_shape(y)
         return self._checked(y)
 
@@ -128,7 +142,7 @@ class Numbers(Targets):
                 "pass the same columns in every batch",
             )
 
-    def after(self, targets: np.ndarray, others_vary: Any = False) -> Numbers:
+    def after(self, targets: np.ndarray, others_vary: Any = False) -> Self:
         """Return the same after a batch of targets; raises an error if all differ by too little.
 
         ``others_vary`` tells which outputs had targets in other batches that differ enough.
@@ -145,7 +159,7 @@ class Numbers(Targets):
         new.first, new.varies = first, varies
         return new
 
-    def merged(self, other: Numbers) -> Numbers:
+    def merged(self, other: Numbers) -> Self:
         """Return the same, after the targets of another model have been seen as well."""
         return self if other.first is None else self.after(other.first[None], other.varies)
 
@@ -258,11 +272,11 @@ class Range(Numbers):
         """Half the width of each output's range; 1 if all its targets are the same."""
         return np.where(self.high > self.low, (self.high - self.low) / 2, 1.0)
 
-    def after(self, targets: np.ndarray, others_vary: Any = False) -> Range:
+    def after(self, targets: np.ndarray, others_vary: Any = False) -> Self:
         """Return the same: only the width of the range matters, which is checked at the start."""
         return self
 
-    def matrix(self, y: np.ndarray) -> np.ndarray:
+    def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
         """Return targets as a matrix, mapped to [-1, 1]."""
         targets = super().matrix(y)
         outside = (targets < self.low) | (targets > self.high)

@@ -13,7 +13,7 @@ from trickless.readers.errors import CommandError, location
 from trickless.readers.table import Table
 
 
-class Rows:
+class KnownRows:
     """The rows whose target is known and whose weight is above 0.
 
     Parameters
@@ -95,11 +95,9 @@ class Rows:
                 yield data.filter(pa.array(kept))
 
 
-def frame_of(data: Any) -> Any:
-    """Return a pyarrow table as a pandas data frame, in Arrow types."""
-    import pandas
-
-    return data.to_pandas(types_mapper=pandas.ArrowDtype, ignore_metadata=True)
+def table_of(data: Any) -> Any:
+    """Return a pyarrow table or record batch as a table, which learners read."""
+    return data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
 
 
 def numbers_of(column: Any) -> np.ndarray:

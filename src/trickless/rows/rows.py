@@ -7,24 +7,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_array as check_numbers
-from sklearn.utils.validation import check_X_y, validate_data
+from sklearn.utils.validation import validate_data
 
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.places import HOST, Place, dispatches, place_of, to_host
+from trickless.arrays.sparse import canonical
 from trickless.arrays.stated import Stated, check_array, check_is, check_same
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.intake.device_checks import check_double, check_place, check_readable, check_together
-from trickless.intake.given import as_targets, of_arrays
-from trickless.intake.kinds import Matrix
-from trickless.intake.matrices import are_floats, canonical_rows, that_count
-from trickless.intake.resolution import merged, warn_of_resolution, warn_of_rounded_integers
-from trickless.intake.weights import check_weights
 from trickless.neurons import Inputs
 from trickless.neurons.checks import check_shape, shape_of
-from trickless.neurons.unequal import is_unequal
+from trickless.neurons.unequal import is_of_objects, is_unequal
 from trickless.rows.categories import NewCategories, warn_of_missing
 from trickless.rows.columns import Columns
+from trickless.rows.devices import check_double, check_place, check_readable, check_together
 from trickless.rows.frames import (
+    are_single,
     check_names,
     is_frame,
     is_numbered,
@@ -32,8 +29,12 @@ from trickless.rows.frames import (
     picked,
     with_names_as_text,
 )
+from trickless.rows.given import as_targets, of_arrays, targets_of
+from trickless.rows.kinds import Kind
 from trickless.rows.refusals import why_no_frame
+from trickless.rows.resolution import merged, warn_of_resolution, warn_of_rounded_integers
 from trickless.rows.values import NUMBERS, TIMES, as_numbers, holds_times
+from trickless.rows.weights import check_weights, that_count
 from trickless.rules import with_remedies
 
 _FLOATS = (np.float64, np.float32)
@@ -67,7 +68,7 @@ class Rows(Stated):
     had_gaps: np.ndarray | None = None
     new_categories: NewCategories | None = None
 
-    def __init__(self, owner: str, dtype: Any, kind: Matrix, numeric: bool) -> None:
+    def __init__(self, owner: str, dtype: Any, kind: Kind, numeric: bool) -> None:
         self.owner = owner
         self.numeric = numeric
         self.dtype = np.dtype(dtype)
@@ -79,7 +80,7 @@ class Rows(Stated):
 
     def check_state(self) -> None:
         check_is("owner", self.owner, str)
-        check_is("kind", self.kind, Matrix)
+        check_is("kind", self.kind, Kind)
         check_is("columns", self.columns, Columns | None)
         for name in ("numeric", "labels_beside_rows", "resolved"):
             check_is(name, getattr(self, name), bool | np.bool_)
@@ -99,22 +100,58 @@ class Rows(Stated):
         A learner without targets has y = None. Sets ``n_features_in_`` and ``feature_names_in_`` of
         the learner.
         """
+        self.labels_beside_rows = dispatches() and place_of(y) is not HOST
+        self.kind.layout, rows = self.kind.layout.learned(self.owner, X)
+        if self.kind.tables and is_frame(rows):  # before its columns are described
+            weight = check_weights(self.owner, to_host(sample_weight), rows.shape[0])
+            y = None if y is None else as_targets(self.owner, to_host(y), self.numeric)
+            if y is None or len(y) == rows.shape[0]:  # else an error is raised later
+                rows, y, sample_weight = that_count(rows, y, weight)
+        return self._received(learner, X, rows, y, sample_weight, reset=True)
+
+    def later(
+        self,
+        learner: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        may_be_empty: bool,
+        learned: bool = False,
+    ) -> Batch:
+        """Return the same for a later batch. If it may be empty, all weights may be 0.
+
+        If it is ``learned``, new categories get codes of their own, where the neurons take them.
+        """
+        if learned and self.columns is not None and self.kind.any_code:
+            rows = self._that_count(X, sample_weight, may_be_empty)
+            self.columns = self.columns.after(self.owner, rows)
+        rows = self.kind.layout.flat(self.owner, X)
+        return self._received(learner, X, rows, y, sample_weight, False, may_be_empty)
+
+    def _received(
+        self,
+        learner: Any,
+        X: Any,
+        rows: Any,
+        y: Any,
+        sample_weight: Any,
+        reset: bool,
+        may_be_empty: bool = False,
+    ) -> Batch:
+        """Return a batch, of which rows are flat, and take note of what they hold."""
         place = place_of(X)
         check_together(self.owner, place, y=y, sample_weight=sample_weight)
-        self.labels_beside_rows = dispatches() and place_of(y) is not HOST
-        self.kind.layout, X = self.kind.layout.learned(self.owner, X)
-        if self.kind.tables and is_frame(X):
-            X, y, sample_weight = self._rows_that_count(X, y, sample_weight)
-        X, y = self._validated(learner, X, to_host(y), place, reset=True)
-        self.place = place = place if dispatches() else HOST
-        self.kind.check(self.owner, X)
-        weight = check_weights(self.owner, to_host(sample_weight), X.shape[0])
-        X, y, weight = that_count(self.kind.points(self.owner, X, True), y, weight)
-        names = getattr(learner, "feature_names_in_", None)
-        X = self._in_precision(X, place, first=True, names=names)
-        self._see_gaps(learner, X, place)
-        if self.columns is not None and (codes := self.columns.n_categories).any():
-            self.new_categories = NewCategories.of_first(X, codes)
+        y = to_host(y)
+        X = self._validated(learner, rows, place, reset, y)
+        y = targets_of(self.owner, learner, X, y, self.numeric)
+        if reset:
+            self.place = place if dispatches() else HOST
+        place = self._checked_place(X, place)
+        weight = check_weights(self.owner, to_host(sample_weight), X.shape[0], may_be_empty)
+        X, y, weight = that_count(X, y, weight)
+        if X.shape[0]:
+            X = self._in_precision(X, place, reset, getattr(learner, "feature_names_in_", None))
+            self._see(learner, X, place, reset)
         return X, y, weight
 
     def fork(self) -> Rows:
@@ -154,51 +191,16 @@ class Rows(Stated):
             )
         return both
 
-    def later(
-        self,
-        learner: Any,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        may_be_empty: bool,
-        learned: bool = False,
-    ) -> Batch:
-        """Return the same for a later batch. If it may be empty, all weights may be 0.
-
-        If it is ``learned``, new categories get codes of their own, where the neurons take them.
-        """
-        if learned and self.columns is not None and self.kind.any_code:
-            rows = self._that_count(X, sample_weight, may_be_empty)
-            self.columns = self.columns.after(self.owner, rows)
-        place = place_of(X)
-        check_together(self.owner, place, y=y, sample_weight=sample_weight)
-        X = self.kind.layout.flat(self.owner, X)
-        X, y = self._validated(learner, X, to_host(y), place, reset=False)
-        place = self._checked_place(X, place)
-        self.kind.check_later(self.owner)
-        weight = check_weights(self.owner, to_host(sample_weight), X.shape[0], may_be_empty)
-        X, y, weight = that_count(X, y, weight)
-        if len(y):
-            X = self._in_precision(X, place)
-            self._see_gaps(learner, X, place)
-            if self.new_categories is not None:
-                inputs = self.inputs(learner, X.shape[1])
-                found = self.new_categories
-                found = found.after(self.owner, X, inputs.n_categories, inputs.names)
-                self.new_categories = found
-        return X, y, weight
-
     def to_predict(self, learner: Any, X: Any) -> Any:
         """Return rows for prediction, validated and in the learner's precision."""
         place = place_of(X)
         rows = self.kind.layout.flat(self.owner, X, longer=True)
         if rows is X or rows.shape[1] == learner.n_features_in_:
-            X = self._validated(learner, rows, "no_validation", place, reset=False)
+            X = self._validated(learner, rows, place, reset=False)
         else:  # series that are longer than those of the fit
-            with with_remedies(self.owner), np.errstate(invalid="ignore"):
-                X = check_numbers(self._as_numbers(rows), **self._options(place))
+            X = self._checked(self._as_numbers(rows), place)
         place = self._checked_place(X, place)
-        X = self._in_precision(self.kind.points(self.owner, X, False), place)
+        X = self._in_precision(X, place)
         if self.had_gaps is not None:
             inputs = self.inputs(learner, X.shape[1])
             counts = np.where(self.had_gaps, 0, _missing_by_column(X, inputs, place))
@@ -207,22 +209,17 @@ class Rows(Stated):
                 warn_of_missing(self.owner, name, int(counts[j]), X.shape[0])
         return X
 
-    def _rows_that_count(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        """Leave out rows of weight 0 before the columns of a data frame are described."""
-        weight = check_weights(self.owner, to_host(sample_weight), X.shape[0])
-        if weight is None or weight.all():
-            return X, y, sample_weight
-        y = None if y is None else as_targets(self.owner, to_host(y), self.numeric)
-        if y is not None and len(y) != len(weight):  # an error is raised later
-            return X, y, weight
-        kept = np.flatnonzero(weight)
-        return picked(X, kept), None if y is None else y[kept], weight[kept]
-
-    def _see_gaps(self, learner: Any, X: Any, place: Place) -> None:
-        """Keep in mind which columns of training rows have missing values."""
+    def _see(self, learner: Any, X: Any, place: Place, reset: bool) -> None:
+        """Keep in mind which columns of training rows have missing values and new categories."""
+        inputs = self.inputs(learner, X.shape[1])
         if self.kind.tables and not self.kind.skips_missing and not scipy.sparse.issparse(X):
-            found = _missing_by_column(X, self.inputs(learner, X.shape[1]), place) > 0
+            found = _missing_by_column(X, inputs, place) > 0
             self.had_gaps = found if self.had_gaps is None else self.had_gaps | found
+        codes, new = inputs.n_categories, self.new_categories
+        if reset and codes.any():
+            self.new_categories = NewCategories.of_first(X, codes)
+        elif new is not None:
+            self.new_categories = new.after(self.owner, X, codes, inputs.names)
 
     def inputs(self, learner: Any, n_features: int) -> Inputs:
         """Names and numbers of categories of the columns, for families of neurons."""
@@ -239,45 +236,49 @@ class Rows(Stated):
         check_place(self.owner, place, self.place)
         return place
 
-    def _validated(self, learner: Any, X: Any, y: Any, place: Place, reset: bool) -> Any:
-        """Return rows, and targets if there are any, as arrays of finite numbers."""
-        has_targets = not (isinstance(y, str) and y == "no_validation")
+    def _validated(
+        self, learner: Any, X: Any, place: Place, reset: bool, y: Any = "no_validation"
+    ) -> Any:
+        """Return rows as finite numbers; y is passed if they are learned."""
         if not reset and self._is_simple(learner, X):
-            if not has_targets:
-                return X
-            if self._are_simple(y, len(X)):
-                return X, y
+            return X
         given, frame = X, is_frame(X)
         self._check_shape(X, None if reset or frame else learner.n_features_in_)
         if scipy.sparse.issparse(X):
             X = canonical_rows(self.owner, X)
         X, named = self._named(learner, X, reset) if frame else (X, X)
         with with_remedies(self.owner):
-            validate_data(learner, named, reset=reset, skip_check_array=True)
+            validate_data(learner, named, y, reset=reset, skip_check_array=True)
         X = self._read(X, frame, reset)
-        if not has_targets and _are_few_numbers(X, self.kind.tables):
+        if _are_few_numbers(X, self.kind.tables):
             return X
-        if (has_targets or reset) and not are_floats(X):
+        if not isinstance(y, str) and not are_floats(X):
             warn_of_rounded_integers(self.owner, "X", X)
-        if has_targets:
-            y = as_targets(self.owner, y, self.numeric)
-            if self.numeric:
-                warn_of_rounded_integers(self.owner, "y", y)
         X = self._as_numbers(X)
         if place is not HOST:
             check_readable(self.owner, X, place, self.kind.devices)
-        options = self._options(place) | {"estimator": learner}
         try:
-            # NumPy warns of sums that detect values that are not finite.
-            with with_remedies(self.owner), np.errstate(invalid="ignore"):
-                if not has_targets or (y is None and not _needs_targets(learner)):
-                    X = check_numbers(X, input_name="X", **options)
-                    return (X, None) if has_targets else X
-                several = self.numeric or self._has_sets(learner, y)
-                return check_X_y(X, y, multi_output=several, y_numeric=self.numeric, **options)
+            return self._checked(X, place, learner)
         except (TypeError, ValueError):
             self._refuse(given)
             raise
+
+    def _checked(self, X: Any, place: Place, learner: Any = None) -> Any:
+        """Return rows as scikit-learn checks and converts numbers."""
+        dtypes: tuple[Any, ...] = _FLOATS
+        if place is not HOST and dispatches():
+            dtypes = (place.xp.float32,)
+            dtypes = (place.xp.float64, *dtypes) if place.has_double else dtypes
+        # NumPy warns of sums that detect values that are not finite.
+        with with_remedies(self.owner), np.errstate(invalid="ignore"):
+            return check_numbers(
+                X,
+                accept_sparse="csr",
+                dtype=dtypes,
+                ensure_all_finite="allow-nan" if self.kind.tables else True,
+                estimator=learner,
+                input_name="X",
+            )
 
     def _read(self, X: Any, frame: bool, reset: bool) -> Any:
         """Return a data frame as numbers; others unchanged, or as rows of an earlier frame."""
@@ -300,15 +301,6 @@ class Rows(Stated):
         """Raise an error that names what is wrong with rows, if that is known."""
         if (why := self.kind.why_refused(X)) is not None:
             raise InvalidValueError(f"{self.owner}: {why[0]}", why[1])
-
-    def _options(self, place: Place) -> dict[str, Any]:
-        """Return the options of scikit-learn's checks of rows."""
-        dtypes: tuple[Any, ...] = _FLOATS
-        if place is not HOST and dispatches():
-            dtypes = (place.xp.float32,)
-            dtypes = (place.xp.float64, *dtypes) if place.has_double else dtypes
-        finite = "allow-nan" if self.kind.tables else True
-        return {"accept_sparse": "csr", "dtype": dtypes, "ensure_all_finite": finite}
 
     def _is_simple(self, learner: Any, X: Any) -> bool:
         """Return whether rows to predict are few finite numbers that need no more checks.
@@ -367,31 +359,6 @@ class Rows(Stated):
         X = as_numbers(unmasked(X))
         return np.where(missing(X), np.nan, X) if objects and has_gaps else X
 
-    def _has_sets(self, learner: Any, y: Any) -> bool:
-        """Return whether y has several labels a row, and refuse it if the learner takes one."""
-        try:
-            shape = () if self.numeric else np.asarray(y).shape
-        except ValueError:  # of lists of several lengths
-            return False
-        if len(shape) != 2 or shape[1] < 2:
-            return False
-        if not learner._takes_sets:
-            raise InvalidValueError(
-                f"{self.owner}: y has the shape {shape}, but one label for each row is needed",
-                "y of shape (n_rows,); for several labels a row, "
-                "KitchenSinksClassifier(loss='squared_error'), or "
-                "sklearn.multioutput.MultiOutputClassifier",
-            )
-        return True
-
-    def _are_simple(self, y: Any, n_rows: int) -> bool:
-        """Return whether targets of few rows are an array that needs no more checks."""
-        if type(y) is not np.ndarray or y.shape != (n_rows,):
-            return False
-        if self.numeric:
-            return y.dtype in _FLOATS and bool(np.isfinite(y).all())
-        return y.dtype.kind in "biuU"
-
     def _named(self, learner: Any, X: Any, reset: bool) -> tuple[Any, Any]:
         """Return a data frame with text as names, and what has the names to check.
 
@@ -432,7 +399,7 @@ class Rows(Stated):
             )
         if first:
             kind = self.kind
-            poor = warn_of_resolution(self.owner, X, self.dtype, kind.apart, kind.by_order, names)
+            poor = warn_of_resolution(self.owner, X, self.dtype, kind.tables, kind.by_order, names)
             self.resolved = not poor
         return converted
 
@@ -450,10 +417,6 @@ def _are_few_numbers(X: Any, or_missing: bool) -> bool:
     return not np.isinf(X).any() if or_missing else bool(np.isfinite(X).all())
 
 
-def _needs_targets(learner: Any) -> bool:
-    return bool(learner.__sklearn_tags__().target_tags.required)
-
-
 def _unmasked(X: Any) -> Any:
     return unmasked(of_arrays(X))
 
@@ -461,3 +424,31 @@ def _unmasked(X: Any) -> Any:
 def _missing_by_column(X: Any, inputs: Inputs, place: Place) -> np.ndarray:
     code = place.put(np.where(inputs.n_categories > 0, inputs.n_categories - 2.0, np.nan))
     return to_host(place.xp.count_nonzero(place.xp.isnan(X) | (code == X), axis=0))
+
+
+def canonical_rows(owner: str, X: Any) -> Any:
+    """Return sparse rows in canonical form, which is checked; other rows unchanged."""
+    try:
+        return canonical(X)
+    except ValueError as error:
+        raise InvalidValueError(
+            f"{owner}: X is a damaged {type(X).__name__}: {error}",
+            "make it anew, for instance from (data, (rows, columns))",
+        ) from error
+
+
+def are_floats(X: Any) -> bool:
+    """Return whether rows are a NumPy array or a sparse matrix of floating-point numbers."""
+    is_plain = type(X) is np.ndarray or scipy.sparse.issparse(X)
+    return is_plain and X.dtype.kind == "f"
+
+
+def precision_of(X: Any) -> str:
+    """Return the name of the precision that keeps X: "float32", or "float64"."""
+    if is_frame(X):
+        single = are_single(X)
+    else:
+        series = X if isinstance(X, list | tuple) or is_of_objects(X) else [X]
+        types = {str(getattr(each, "dtype", "")) for each in series}
+        single = bool(types) and all(type_.endswith("float32") for type_ in types)
+    return "float32" if single else "float64"

@@ -13,7 +13,12 @@ from sklearn.base import clone, is_regressor
 from sklearn.model_selection import cross_val_score
 
 from cases import LEARNERS, answers, inputs, name_of, problem
-from trickless import KernelGradientClassifier, KitchenSinksClassifier, KitchenSinksRegressor
+from trickless import (
+    KernelGradientClassifier,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    RandomFeatures,
+)
 from trickless.neurons import Gaussian, Inputs, Neurons, On, Product, Stumps, Tabular
 from trickless.rows.columns import Columns
 
@@ -459,6 +464,8 @@ def test_tables_of_arrow_are_data_frames_and_others_are_told_how_to_come(neurons
     frame = words.to_pandas()
     np.testing.assert_array_equal(model.predict(words), model.predict(frame))
     np.testing.assert_array_equal(clone(model).fit(frame, y).predict(words), model.predict(words))
+    single = pa.table({"b": pa.array(y, pa.float32())})
+    assert RandomFeatures(n_neurons=4).fit(single).transform(single).dtype == np.float32
     others = (words.to_batches()[0], "to_pandas"), (pl.from_arrow(words).lazy(), "collect")
     for X, method in others:
         with pytest.raises((TypeError, ValueError), match=rf"Remedy: X\.{method}\(\)"):

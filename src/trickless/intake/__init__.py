@@ -1,1 +1,0 @@
-"""Intake: from data as given to validated rows, targets and weights."""

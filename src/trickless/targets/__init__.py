@@ -1,0 +1,1 @@
+"""Targets: y as a matrix for solvers, and decision values as predictions."""
