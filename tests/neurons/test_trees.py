@@ -113,7 +113,7 @@ def test_the_kernel_of_a_data_frame_is_that_of_what_its_learner_fitted():
     )
     frame.loc[::5, "b"], frame.loc[::7, "a"] = None, np.nan
     learner = DoublyStochasticRegressor(Trees(2), 20, random_state=0).fit(frame, np.arange(200.0))
-    X = learner.rows_.columns("test", frame).to_numpy()  # with the codes that the family gets
+    X = learner.rows_.columns.read("test", frame)  # with the codes that the family gets
     neurons = learner.neurons_
     estimate, error = estimate_kernel(neurons, X[:12], n_neurons=5000, random_state=1)
     truth = neurons.kernel(X[:12])
