@@ -158,11 +158,12 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         sample_weight: Any = None,
         classes: Any = None,
         *,
+        seed: int | None = None,
         stream: bool = False,
     ) -> Batch:
         """Receive the first batch, and set ``fixed_``, ``rows_``, ``targets_`` and ``seed_``.
 
-        In a stream, more batches may follow.
+        The ``seed`` is given if it was already drawn. In a stream, more batches may follow.
         """
         check_parameters(self, self._rules)
         owner, class_weight = type(self).__name__, getattr(self, "class_weight", None)
@@ -172,7 +173,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         targets = self._new_targets(y, to_host(classes))
         self.targets_, batch = with_matrix(targets, X, y, weight, class_weight, stream)
         check_some_weight(owner, class_weight, len(y), len(batch[1]))
-        self.seed_ = as_seed(self.random_state)
+        self.seed_ = as_seed(self.random_state) if seed is None else seed
         return batch
 
     def _receive_later(
