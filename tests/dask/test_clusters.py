@@ -347,23 +347,22 @@ def frame():
     return table, pd.Series(y, name="y")
 
 
+@pytest.mark.filterwarnings("ignore:Trees. no column of X varies")  # as all are rare
 @pytest.mark.parametrize("text", [0, 3])
 @pytest.mark.parametrize(
     "model",
     [sinks(neurons="tabular"), descent(neurons="tabular"), trees()],
     ids=["sinks", "descent", "trees"],
 )
-def test_one_partition_of_text_among_numbers_is_numbers(model, text):
+def test_one_partition_of_text_among_numbers_makes_categories_and_says_so(model, text):
     X, y = frame()
     X = X[["a"]]
     plain = dd.from_pandas(X.assign(y=y), npartitions=5)
     parts = [plain.partitions[i] for i in range(5)]
     parts[text] = parts[text].astype({"a": object}).astype({"a": str})
     mixed = dd.concat(parts)
-    expected = clone(model)
-    fit(expected, plain[["a"]], plain["y"])
-    fit(model, mixed[["a"]], mixed["y"])
-    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=0, atol=1e-6)
+    with pytest.warns(UserWarning, match=r"column 'a' of X occur once.*pandas\.to_numeric"):
+        fit(model, mixed[["a"]], mixed["y"])
 
 
 @pytest.mark.parametrize(
