@@ -170,11 +170,12 @@ def test_a_digit_that_is_drawn_is_recognised(digit, address, tmp_path):
 #: Predicts the ten examples of the page, and an empty drawing, in Node.js.
 DIGITS = """
 import { countsOf, EXAMPLES } from "./page.mjs";
-import { predict, predictSet } from "./digits.mjs";
-console.log(JSON.stringify(Object.values(EXAMPLES).map((strokes) => predict(countsOf(strokes)))));
+import { label, labels, set } from "./digits.mjs";
+console.log(JSON.stringify(Object.values(EXAMPLES).map((strokes) => label(countsOf(strokes)))));
 const between = [[[0.7, 0.05], [0.3, 0.1], [0.25, 0.5], [0.6, 0.5], [0.7, 0.75], [0.5, 0.95],
   [0.3, 0.8], [0.25, 0.5]]];
-console.log(JSON.stringify(predictSet(countsOf(between))));
+const within = set(countsOf(between));
+console.log(JSON.stringify(labels.filter((_, i) => within[i])));
 console.log(Math.max(...countsOf([])), Math.max(...countsOf([[[0.5, 0.5]]])));
 """
 
