@@ -323,6 +323,20 @@ def test_other_losses_choose_nearly_the_best_alpha(loss, classes):
     assert risk(chosen) < 1.1 * min(risk(other.fit(X, y)) for other in others)
 
 
+@pytest.mark.parametrize("n_neurons", [50, 400])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_hinges_that_no_row_comes_near_tell_that_nothing_is_learned(n_neurons, fit_intercept):
+    """Labels are coins, so no function has a hinge loss below 1, and the hinge has no curvature."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 4)), np.arange(300) % 2
+    options = {"loss": "hinge", "fit_intercept": fit_intercept, "random_state": 0}
+    model = KitchenSinksClassifier(Gaussian(2.0), n_neurons, **options).fit(X, y)
+    assert np.isfinite(model.cv_values_).all()
+    f, signs = model.decision_function(rng.standard_normal((5000, 4))), rng.choice([-1, 1], 5000)
+    losses = np.maximum(0, 1 - signs * f)
+    assert losses.mean() < 1 + 4 * losses.std() / np.sqrt(5000)
+
+
 def test_scores_need_a_choice():
     X, y = smooth_problem(40)
     model = KitchenSinksRegressor(Gaussian(1.0), 15, alpha=0.1, random_state=0).fit(X, y)

@@ -110,7 +110,8 @@ def mmd_test(
 
     Memory holds all features, if they take at most 256 MiB. Otherwise, it holds a panel of rows at
     a time, and permutations use as many directions of the features as fit into 256 MiB, or 128, as
-    in :func:`~trickless.hsic_test`. The level stays exact.
+    in :func:`~trickless.hsic_test`. The level stays exact. The asymptotic method, and fewer than 99
+    permutations, also hold a matrix as large as the square of the number of columns.
 
     References
     ----------

@@ -1,15 +1,15 @@
 r"""Other losses than the squared: alpha by what the loss is at rows that are left out.
 
 Near decision values f, the risk is a weighted mean of squares. The working response of a row is
-z = f − l′(f) / h, and its weight is the curvature h of the loss, a mean over outputs. One
-decomposition gives the solutions of this problem, and what they are at a row that is left out: a
-Newton step from f, exact for squares [1]_. There the loss itself counts, never the square: alpha is
-where its mean is least.
+z = f − l′(f) / h, and its weight is the curvature h of the loss, a mean over outputs. The solution
+of this problem gives decision values without each row, by one Newton step from f that is exact for
+squares [1]_. At these values the loss itself counts, never the square: alpha is where its mean is
+least.
 
-The first f is the best constant, whose path of alphas tells where to begin. From there the search
-takes decades, then half decades, as long as the mean loss falls. At each alpha f is of least
-risk at that same alpha. Far from it the squares mislead: where classes separate, a path promises
-ever less loss for ever smaller alphas.
+The search begins where the squares near the best constant are best. From there it takes decades,
+then half decades, as long as the mean loss falls. At each alpha, f minimises the risk at that same
+alpha. Squares near one f mislead at other alphas: where classes separate, they promise ever less
+loss for ever smaller alphas.
 
 References
 ----------
@@ -170,7 +170,8 @@ class RidgeSearch:
         problem, targets = self._problem, self._targets
         slope, curvature = loss.newton(f, targets)
         curvature = curvature.mean(axis=1)
-        curvature = np.maximum(curvature, _LEAST * curvature.mean())
+        # The hinge has no curvature if no row is near its corner. Then any weight will do.
+        curvature = np.maximum(curvature, _LEAST * curvature.mean() or 1.0)
         response = f + slope / curvature[:, None]
         weight = self._count * curvature
         statistics = _statistics(self._sums, self._X, response, weight, problem)
