@@ -80,7 +80,7 @@ def test_every_learner_warns_once_also_when_rows_come_one_by_one(learner):
 
 @pytest.mark.parametrize("family", ["tabular", "trees"])
 def test_columns_that_were_missing_are_named(family):
-    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    frame = pd.DataFrame(X.copy(), columns=["a", "b", "c", "d"])  # pandas 2 would share X
     frame.loc[:99, "c"] = np.nan
     model = KitchenSinksRegressor(family, n_neurons=100, random_state=0)
     model.partial_fit(frame[:100], X[:100, 0])

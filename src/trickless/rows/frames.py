@@ -88,13 +88,13 @@ class Column:
         series, type_ = self._series, self._series.dtype
         native = series.to_native()
         if self.holds == OBJECTS and type_ != nw.Unknown and hasattr(native, "factorize"):
-            with suppress(TypeError):  # of values without a hash
+            with suppress(TypeError, OverflowError):  # no hash; pandas 2 and integers beyond floats
                 places, values = native.factorize()  # of pandas, and quick
                 return places, list(np.asarray(values))
         if type_ in _TEXT and series.count():
             texts = series.cast(nw.String)
             values = texts.drop_nulls().unique(maintain_order=True).to_list()
-            places = texts.replace_strict(values, range(len(values)), return_dtype=nw.Int64)
+            places = texts.replace_strict(values, list(range(len(values))), return_dtype=nw.Int64)
             return places.fill_null(-1).to_numpy(), values
         if type_ == nw.Time or getattr(type_, "time_unit", "") == "ns":
             self._check_nanoseconds()
