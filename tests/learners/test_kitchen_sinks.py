@@ -301,6 +301,20 @@ def test_events_that_are_rare_are_learned_no_worse_than_by_a_constant():
     assert min(gains) > -0.01
 
 
+@pytest.mark.parametrize("n_events", [1, 2, 4])
+def test_a_few_events_of_pure_noise_are_not_followed(n_events):
+    """Log loss over that of a constant, whose standard error from k events is 1/√k of it."""
+    rate, ratios = n_events / 300, []
+    for seed in range(8):
+        X, X_test = inputs(300, 3, seed=seed), inputs(20_000, 3, seed=100 + seed)
+        y = np.arange(300) < n_events
+        model = KitchenSinksClassifier(n_neurons=100, loss="log_loss", random_state=0).fit(X, y)
+        f = model.decision_function(X_test)
+        loss = rate * np.logaddexp(0, -f) + (1 - rate) * np.logaddexp(0, f)
+        ratios.append(loss.mean() / -(rate * np.log(rate) + (1 - rate) * np.log(1 - rate)))
+    assert np.mean(ratios) < 1 + 1 / np.sqrt(8 * n_events)
+
+
 @pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_other_losses_choose_nearly_the_best_alpha(loss, classes):

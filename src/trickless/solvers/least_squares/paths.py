@@ -32,7 +32,7 @@ _CEILING = 100.0
 _NUMBERS = 2**22
 #: Standard errors by which the mean loss at a larger ridge may be above the least; the largest loss
 #: whose square is summed.
-_SLACK, _MOST_LOSS = 0.5, 1e100
+SLACK, _MOST_LOSS = 0.5, 1e100
 
 #: Rounding error of a residual variance, relative to the variance of the targets.
 CANCELLATION = 1e-13
@@ -231,7 +231,7 @@ class Losses:
         best, outputs = known.argmin(axis=1), np.arange(len(mean))
         squares = np.diagonal(products, axis1=1, axis2=2)
         square = squares + squares[outputs, best, None] - 2 * products[outputs, best]
-        slack = _SLACK * np.sqrt(np.maximum(square, 0)) / self._total
+        slack = SLACK * np.sqrt(np.maximum(square, 0)) / self._total
         as_good = known <= known[outputs, best, None] + slack
         return as_good.shape[1] - 1 - as_good[:, ::-1].argmax(axis=1)
 

@@ -11,6 +11,15 @@ then half decades, as long as the mean loss falls. At each alpha, f minimises th
 alpha. Squares near one f mislead at other alphas: where classes separate, they promise ever less
 loss for ever smaller alphas.
 
+One Newton step is too kind to the few rows of a rare class, which bend the loss far. But where p(x)
+is the probability of a class, it also lowers the log loss of the other rows, by Jensen's inequality
+for t log t:
+
+.. math:: E[-\log(1 - p(x)) \mid \text{other}] \le -\log P(\text{other}).
+
+What a class of less than ten rows gains counts only where the others gain as well, by half a
+standard error.
+
 References
 ----------
 .. [1] K. Rahnama Rad and A. Maleki, "A scalable estimate of the out-of-sample prediction error via
@@ -27,7 +36,7 @@ import numpy as np
 from trickless.arrays.places import place_of
 from trickless.arrays.threads import linear_algebra
 from trickless.solvers.least_squares.left_out import leave_out
-from trickless.solvers.least_squares.paths import Left, Losses, Path, Solution
+from trickless.solvers.least_squares.paths import SLACK, Left, Losses, Path, Solution
 from trickless.solvers.least_squares.ridge import solve
 from trickless.solvers.least_squares.row_sample import ROWS, keys_of
 from trickless.solvers.least_squares.statistics import Statistics, least_ridge
@@ -37,6 +46,8 @@ from trickless.solvers.losses import Loss
 _WIDTH = 0.5
 #: Factors by which the search goes from alpha to alpha, in turn, and the most alphas it looks at.
 _STEPS, _MOST = (10.0, 10**0.5), 16
+#: A class of fewer rows must lower the losses of the others before its own gain counts.
+_FEW = 10
 #: The least curvature of a row, as a share of the mean.
 _LEAST = 1e-9
 #: The largest decision value that is compared.
@@ -108,6 +119,7 @@ class RidgeSearch:
         self._smooth = loss if loss.smooth else loss.smoothed(_WIDTH)
         self._problem, self._minimised = problem, minimised
         self._rows = LeftRows.of(X, targets, self._count, sums.stream.seed)
+        self._constant = np.empty(0)
         self._seen: dict[float, tuple[Solution, np.ndarray]] = {}
         self._limits = 0.0, np.inf
         self._near: Solution | None = None
@@ -125,6 +137,8 @@ class RidgeSearch:
         found = path.best(np.tile(summed.mean / n_outputs, (n_outputs, 1)), summed)
         assert found.grid is not None
         self._limits = found.grid[0] * scale, found.grid[-1] * scale
+        if self._loss.has_link:
+            self._constant = self._without_neurons(constant)
         return float(found.ridge[0]) * scale
 
     def loss(self, ridge: float) -> float:
@@ -140,7 +154,10 @@ class RidgeSearch:
             with linear_algebra(self._problem.n_jobs, moments.n_products):
                 found = solve(moments, ridge / scale, self._problem.n_jobs)  # overwrites them
                 f = leave_out(again, found, rows, self._problem.n_jobs).decisions
-            self._seen[ridge] = self._near, self._rows.losses(self._loss, f[:, :, None])[:, 0]
+            losses = self._rows.losses(self._loss, f[:, :, None])[:, 0]
+            if self._loss.has_link:
+                self._disown(f, losses)
+            self._seen[ridge] = self._near, losses
             near = [ridge]
         return float(self._rows.weight @ self._seen[near[0]][1])
 
@@ -164,6 +181,29 @@ class RidgeSearch:
         losses = Losses(shared=True)
         losses.add(self._rows.weight, each[:, None])
         return losses
+
+    def _without_neurons(self, constant: np.ndarray) -> np.ndarray:
+        """Return the decision values of a constant without each row, by the same Newton step."""
+        f, rows = np.tile(constant, (len(self._targets), 1)), self._rows.numbers
+        slope, curvature = self._loss.newton(f, self._targets)
+        curvature = curvature.mean(axis=1, keepdims=True)
+        weight = self._count[:, None] * curvature
+        share = weight[rows] / weight.sum()
+        return constant - share / (1 - share) * (slope / curvature)[rows]
+
+    def _disown(self, f: np.ndarray, losses: np.ndarray) -> None:
+        """Set the losses of a rare class that gains to the constant's, unless others gain too."""
+        targets, weight = self._rows.targets, self._rows.weight
+        own = targets.argmax(axis=1) if targets.shape[1] > 1 else (targets[:, 0] > 0).astype(int)
+        constant = self._loss.value(self._constant, targets)
+        others = [np.log1p(-_probability(self._loss, at)) for at in (self._constant, f)]
+        for number, loss in enumerate((others[0] - others[1]).T):
+            its, other = own == number, weight * (own != number)
+            gain = np.average(constant[its] - losses[its], weights=weight[its])
+            mean = np.average(loss, weights=other)
+            error = np.sqrt(other**2 @ (loss - mean) ** 2) / other.sum()
+            if its.sum() < _FEW and mean > -SLACK * error and gain > 0:
+                losses[its] = constant[its]
 
     def _squares(self, loss: Loss, f: np.ndarray) -> tuple[Statistics, float, Iterable[Left]]:
         """Return sums of squares near f, by what they divide ridges, and the rows to leave out."""
@@ -190,6 +230,11 @@ def choose_ridge(search: RidgeSearch, constant: np.ndarray) -> Chosen:
     for step in _STEPS:
         ridge = search.climb(ridge, step)
     return search.chosen()
+
+
+def _probability(loss: Loss, f: np.ndarray) -> np.ndarray:
+    """Return probabilities of classes, below 1 so that all others have one as well."""
+    return np.minimum(loss.probability(f), 1 - np.finfo(np.float64).eps)
 
 
 def _statistics(
