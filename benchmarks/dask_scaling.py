@@ -6,18 +6,11 @@ and kept by the workers.
 
 - Kitchen Sinks: seconds of a fit, of one to half of the rows and of the solve, and the bytes that
   workers say they sent.
-- Doubly Stochastic: seconds of a fit; bytes a step, by the workers' logs, and by the counter of the
-  network interface "lo", over which all of a local cluster talks (the difference of a long and a
-  short fit over their steps: this holds orders, reports and heartbeats as well); and the bytes of
-  the weights that were drawn in a step, which each worker would have to be sent if they did not
-  come from a seed.
-- What two workers can do on this machine, whatever Dask does: bare Gram matrices of single
-  precision activations and of double precision ones, on one of the two workers and on both at once.
-- The seconds of a step that has next to nothing to do, on clusters of several workers in one
-  process: what a step costs beyond its sums, and how that grows with the workers.
+- What two workers can do on this machine, whatever Dask does: bare Gram matrices and activations,
+  on one of the two workers and on both at once.
 
-Run as ``make bench-dask``; writes ``benchmarks/results/dask_scaling.json`` in about ten minutes on
-two idle cores. With ``--small`` it takes a minute or two, on sizes that say little.
+Run as ``make bench-dask``; writes ``benchmarks/results/dask_scaling.json`` in about five minutes on
+two idle cores. With ``--small`` it takes a minute, on sizes that say little.
 """
 
 from __future__ import annotations
@@ -36,7 +29,7 @@ import psutil
 from distributed import Client, LocalCluster, wait
 
 from circumstances import circumstances
-from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
+from trickless import KitchenSinksRegressor
 from trickless.dask import fit
 from trickless.neurons import Gaussian
 
@@ -52,8 +45,6 @@ ROWS, BATCH, A_STEP = (16_384, 4096, 128) if SMALL else (131_072, 32_768, 512)
 STEPS = (4, 12) if SMALL else (4, 16)
 #: Products in a row whose median counts.
 BARE_REPEATS = 3 if SMALL else 15
-#: Clusters on which steps with nothing to do are timed, and their number.
-IDLE_WORKERS, IDLE_STEPS = (1, 2, 4, 8), 20 if SMALL else 100
 #: What tasks are called that bring or send rows of the data.
 ROWS_OF = ("normal-", "sin-", "add-", "mul-", "getitem-", "_take-", "at-")
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
@@ -69,17 +60,6 @@ def rows(n: int, chunk: int, d: int = FEATURES) -> tuple[Any, Any]:
 
 def sinks() -> KitchenSinksRegressor:
     return KitchenSinksRegressor(Gaussian(10.0), SINKS_NEURONS, random_state=0)
-
-
-def descent(steps: int, batch: int = BATCH, a_step: int = A_STEP) -> DoublyStochasticRegressor:
-    return DoublyStochasticRegressor(
-        Gaussian(10.0),
-        steps * a_step,
-        preconditioner=None,
-        batch_size=batch,
-        neurons_per_step=a_step,
-        random_state=0,
-    )
 
 
 def sent(client: Client, since: float) -> dict[str, int]:
@@ -159,8 +139,6 @@ def compare() -> dict[str, Any]:
     jobs = {
         "half": (sinks(), (SINKS_ROWS // 2, CHUNK)),
         "sinks": (sinks(), (SINKS_ROWS, CHUNK)),
-        "short": (descent(STEPS[0]), (ROWS, BATCH // 4)),
-        "long": (descent(STEPS[1]), (ROWS, BATCH // 4)),
     }
     runs: dict[str, dict[int, list]] = {name: {n: [] for n in WORKERS} for name in jobs}
     for name, (model, size) in jobs.items():
@@ -189,9 +167,7 @@ def compare() -> dict[str, Any]:
     for client, cluster in zip(clients, clusters, strict=True):
         client.close()
         cluster.close()
-    weights = jobs["long"][0].stream_.between(0, A_STEP)
     middle = {name: {n: medians(each[n]) for n in WORKERS} for name, each in runs.items()}
-    steps = STEPS[1] - STEPS[0]
     return {
         "runs": runs,
         "possible": possible,
@@ -206,42 +182,7 @@ def compare() -> dict[str, Any]:
             "statistics_bytes": sum(np.asarray(v).nbytes for v in vars(summed).values()),
             "row_bytes": 8 * (FEATURES + 1),
         },
-        "descent": {
-            "rows": ROWS,
-            "batch": BATCH,
-            "neurons_a_step": A_STEP,
-            "steps": STEPS[1],
-            "medians": middle["long"],
-            "short": {"steps": STEPS[0], "medians": middle["short"]},
-            "speed_up": middle["long"][1]["seconds"] / middle["long"][2]["seconds"],
-            "sent_a_step": middle["long"][2]["others_sent"] / STEPS[1],
-            "wire_a_step": (middle["long"][2]["wire"] - middle["short"][2]["wire"]) / steps,
-            "n_neurons": STEPS[1] * A_STEP,
-            "gradient_bytes": 4 * A_STEP * 2,
-            "weights_bytes": sum(array.nbytes for array in weights),
-        },
     }
-
-
-def idle() -> dict[int, float]:
-    """Seconds of a step on a few rows and neurons, for clusters of several workers."""
-    seconds = {}
-    for n in IDLE_WORKERS:
-        with (
-            LocalCluster(
-                n_workers=n, threads_per_worker=1, processes=False, dashboard_address=":0"
-            ) as cluster,
-            Client(cluster),
-        ):
-            X, y = rows(64 * n, 64, d=4)
-            times = []
-            for steps in (1, 1 + IDLE_STEPS):
-                start = time.perf_counter()
-                fit(descent(steps, 64 * n, 8), X, y)
-                times.append(time.perf_counter() - start)
-        seconds[n] = (times[1] - times[0]) / IDLE_STEPS
-        print("idle", n, seconds[n], flush=True)
-    return seconds
 
 
 def main() -> None:
@@ -249,7 +190,6 @@ def main() -> None:
     for package in ("dask", "distributed"):
         result["circumstances"]["packages"][package] = version(package)
     result |= compare()
-    result["idle_step_seconds"] = idle()
     PATH.write_text(json.dumps(result, indent=1) + "\n")
     print(f"wrote {PATH}")
 

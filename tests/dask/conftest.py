@@ -2,10 +2,10 @@ import pytest
 from distributed import Client, LocalCluster
 
 
-def cluster(processes, n_workers=2):
+def cluster(processes):
     with (
         LocalCluster(
-            n_workers=n_workers,
+            n_workers=2,
             threads_per_worker=1,
             processes=processes,
             dashboard_address=":0",
@@ -25,9 +25,3 @@ def client():
 def far_client():
     """A client of two workers, each in a process of its own that is started again if it dies."""
     yield from cluster(processes=True)
-
-
-@pytest.fixture
-def other_client(request, client):
-    """A client of as many workers as the parameter says, for one test."""
-    yield from cluster(processes=False, n_workers=request.param)

@@ -1,17 +1,9 @@
 """Learning from Dask arrays and data frames, on one machine or many.
 
-``fit`` fits an ordinary estimator, like its own ``fit`` on all rows. The fitted estimator can be
-saved, and can predict without Dask. ``predict`` predicts the rows of a collection lazily, with any
-fitted model.
-
-====================  ============================================================================
-Kitchen Sinks         One pass. Each worker sums the statistics of its chunks, and the sums are
-                      added up.
-Doubly Stochastic     Rows stay on the workers, with the values of f there. Workers draw neurons
-                      from a seed. A step sends only its coefficients, and sums over its batch.
-                      The client chooses neurons that depend on the data, such as trees, and sends
-                      them.
-====================  ============================================================================
+``fit`` fits an ordinary estimator of Kitchen Sinks, like its own ``fit`` on all rows: in one pass,
+each worker sums the statistics of its chunks, and the sums are added up. The fitted estimator can
+be saved, and can predict without Dask. ``predict`` predicts the rows of a collection lazily, with
+any fitted model.
 
 All tasks are pure functions, so if a worker dies, Dask computes its results again, and only time is
 lost.
@@ -36,7 +28,6 @@ from trickless.neurons.foreign import library
 
 library("trickless.dask", "dask.array", "dask")
 
-from trickless.dask import doubly_stochastic, kitchen_sinks  # noqa: E402, F401
 from trickless.dask.fitting import fit  # noqa: E402
 from trickless.dask.prediction import predict  # noqa: E402
 

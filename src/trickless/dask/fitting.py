@@ -1,42 +1,60 @@
-"""``fit``, and what it needs for every learner."""
+"""``fit``: statistics of all pieces, summed on each worker, then over the workers."""
 
 from __future__ import annotations
 
-from functools import singledispatch
+from copy import deepcopy
 from typing import Any
 
 import dask
 import numpy as np
+from dask.sizeof import sizeof
 
-from trickless.dask.pieces import Pieces
+from trickless.arrays.places import HOST
+from trickless.arrays.threads import linear_algebra
+from trickless.dask.pieces import (
+    Pieces,
+    at_home,
+    by_thread,
+    current_client,
+    pieces,
+    some_rows,
+    tree,
+)
 from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless.functions.stream import as_seed
 from trickless.learners.classifier import Classifier
+from trickless.learners.neuron_learner import try_neurons
+from trickless.learners.streams import check_streamable
+from trickless.learners.sums_learner import SumsLearner
+from trickless.learners.training import training_copy
 from trickless.rows.given import as_targets
 from trickless.rows.weights import check_weights
+from trickless.solvers.least_squares.statistics import Statistics
 from trickless.targets.labels import balanced, distinct, one_form, positions, together
 
 
-@singledispatch
+# Dask uses sizes of inputs to decide where tasks run.
+@sizeof.register(Statistics)
+def n_bytes(statistics: Statistics) -> int:
+    """Bytes of the sums, or of rows kept instead of sums."""
+    return statistics.nbytes
+
+
 def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
-    """Fit a learner to Dask collections, like its own ``fit`` on all their rows.
+    """Fit Kitchen Sinks to Dask collections, like its own ``fit`` on all their rows.
 
     The rows stay on the workers. Take the same rows in the same order, and the same integer
     ``random_state``. Then the result equals the estimator's own ``fit``, except for rounding and
-    the rows that neurons are fitted to:
-
-    - If there are more than 16,384 rows, neurons are fitted to 16,384 of them, drawn from at most
-      16 chunks. This affects length scales that are not numbers, cuts of stumps, categories of a
-      table, and the choice of a ``search``. It does not affect ``Gaussian(length_scale=5.0)``, or
-      the trees of Doubly Stochastic.
-    - Trees that take Newton steps are equal bit for bit. In single precision,
-      ``preconditioner="block"`` amplifies rounding to about 1e-2.
+    the rows that neurons are fitted to: if there are more than 16,384 rows, neurons are fitted to
+    16,384 of them, drawn from at most 16 chunks. This affects length scales that are not numbers,
+    cuts of stumps and trees, categories of a table, and the choice of a ``search``. It does not
+    affect ``Gaussian(length_scale=5.0)``.
 
     Parameters
     ----------
-    estimator : estimator of Kitchen Sinks or Doubly Stochastic Gradients
-        The learner. Kitchen Sinks needs the squared loss, the direct solver, and an ``alpha`` that
-        is a number or "auto". Doubly Stochastic needs a ``distributed.Client``, and rows that fit
-        into the memory of its workers.
+    estimator : KitchenSinksRegressor or KitchenSinksClassifier
+        The learner, with the squared loss, the direct solver, and an ``alpha`` that is a number or
+        "auto".
     X : Dask array or data frame of shape (n_rows, n_features)
         The rows, in chunks. Use at least one chunk for each thread of each worker.
     y : Dask array, series or data frame of shape (n_rows,), or (n_rows, n_outputs) for a regressor
@@ -51,20 +69,67 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
     estimator
         The same estimator, fitted. It no longer needs Dask.
     """
-    raise InvalidTypeError(
-        f"trickless.dask.fit: {type(estimator).__name__} cannot be fitted to Dask collections",
-        "use a KitchenSinks or DoublyStochastic estimator",
-    )
-
-
-def check_remembers(estimator: Any) -> None:
-    """Raise an error for a half-life, since chunks are learned in any order."""
-    if getattr(estimator, "half_life", None) is not None:
+    owner = type(estimator).__name__
+    if not isinstance(estimator, SumsLearner):
+        raise InvalidTypeError(
+            f"trickless.dask.fit: {owner} cannot be fitted to Dask collections",
+            "use a KitchenSinks estimator, or partial_fit with one chunk after the other",
+        )
+    if estimator.half_life is not None:
         raise InvalidValueError(
             f"trickless.dask.fit: half_life={estimator.half_life!r} does not go with Dask, since "
             "chunks of rows are learned in any order",
-            "sample_weight=0.5 ** (age / half_life), where age is how old each row is",
+            "sample_weight=0.5 ** (age / half_life), where age is how old each row is; or "
+            "partial_fit with one chunk after the other",
         )
+    check_streamable(estimator)
+    rows = pieces(owner, X, y, sample_weight)
+    classes, class_weight = labels(estimator, rows, classes)
+    seed = as_seed(estimator.random_state)
+    with training_copy(estimator, type(estimator)._is_model) as new:
+        if class_weight is not None:
+            new.class_weight = class_weight  # numbers instead of "balanced"
+        batch = new._receive_first(*some_rows(owner, rows, seed), classes, seed=seed, stream=True)
+        new._begin_sums(*batch)
+        new.sums_.take(_summed(new, rows))
+        new.sums_.function(new._problem())
+        if class_weight is not None:
+            new.class_weight = estimator.class_weight
+    return estimator
+
+
+def _summed(model: Any, rows: Pieces) -> Statistics:
+    """Statistics of all rows, summed in a chain for each thread, then over threads in a tree."""
+    client, chains = current_client(), []
+    add, join = dask.delayed(with_rows), dask.delayed(merged)
+    for worker, own in by_thread(rows.X):
+        shared, total = dask.delayed(model, pure=False), None
+        for i in own:
+            total = add(shared, total, rows.X[i], rows.y[i], rows.weight[i])
+        chains.append(total if client is None else client.compute(total, **at_home(worker)))
+    return join([tree(chains, join)]).compute()
+
+
+def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any) -> Statistics:
+    """Sums over a piece and the pieces before it. Inputs stay unchanged, since tasks share them."""
+    total = model.sums_.no_rows() if before is None else deepcopy(before)
+    weight = check_weights(type(model).__name__, weight, X.shape[0], may_be_empty=True)
+    if weight is None or weight.any():
+        with linear_algebra(model.n_jobs):
+            batch = model._receive_later(X, y, weight)
+            if len(batch[1]):
+                try_neurons(model, batch[0], HOST)
+                total.make_room(len(batch[1]))
+                total.merge(model.sums_.summed(*batch, model._problem()))
+    return total
+
+
+def merged(parts: list[Statistics]) -> Statistics:
+    """Return the sum of several statistics. They stay unchanged."""
+    total = deepcopy(parts[0])
+    for part in parts[1:]:
+        total.merge(part)
+    return total
 
 
 def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:

@@ -40,14 +40,8 @@ class Pieces(NamedTuple):
         return Pieces(X, y, weight, self.lengths[list(which)])
 
 
-def pieces(
-    owner: str,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    begin: Callable[[list[Delayed]], list[Any]] = list,
-) -> Pieces:
-    """Collections in pieces of the same rows, none empty. ``begin`` may start computing them."""
+def pieces(owner: str, X: Any, y: Any, sample_weight: Any = None) -> Pieces:
+    """Return collections in pieces of the same rows, none empty."""
     collections = {"X": X, "y": y}
     if sample_weight is not None:
         collections["sample_weight"] = sample_weight
@@ -57,7 +51,7 @@ def pieces(
                 "number for each row",
                 "pass sample_weight[:, 0]",
             )
-    parts = [begin(_split(owner, name, each)) for name, each in collections.items()]
+    parts = [_split(owner, name, each) for name, each in collections.items()]
     lengths = _lengths(list(collections.values()), parts)
     if any(not np.array_equal(each, lengths[0]) for each in lengths):
         cuts = [f"{len(each)} of up to {max(each, default=0)} rows" for each in lengths]

@@ -14,10 +14,9 @@ from trickless.solvers.descent.corrective import (
     LAMBDAS,
     MOST_ITERATIONS,
     Correction,
-    JudgedHere,
+    Judged,
     LeafMatrix,
     System,
-    SystemRows,
     correct,
     is_possible,
     judge,
@@ -95,7 +94,7 @@ def krylov(matrix, vector, n_iterations):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_solve_is_that_of_the_dense_system(kind):
     model, (X, _), batches, _, options = problem(kind)
-    system, A = System(SystemRows(model.descent_, batches, options)), dense(model, X)
+    system, A = System(model.descent_, batches, options), dense(model, X)
     g, h = newton(model, X, batches, options)
     np.testing.assert_allclose(system.curvature, h.mean(axis=0), rtol=1e-6)
     n, width, n_outputs = model.neuron_coef_.shape
@@ -120,9 +119,9 @@ def test_all_ridges_share_the_products_of_one_sequence(kind):
     """Each moves the held-out rows as a solve of its own does, after any number of iterations."""
     model, (_, X_new), batches, apart, options = problem(kind)
     matrix = LeafMatrix(model.descent_, [apart], options)
-    paths = list(corrective._paths(System(SystemRows(model.descent_, batches, options)), matrix))
+    paths = list(corrective._paths(System(model.descent_, batches, options), matrix))
     assert len(paths) == MOST_ITERATIONS
-    system, B = System(SystemRows(model.descent_, batches, options)), dense(model, X_new)
+    system, B = System(model.descent_, batches, options), dense(model, X_new)
     for k, moved in enumerate(paths, 1):
         for ridge, ours in zip(LAMBDAS, moved, strict=True):
             move = solve(system, Correction(ridge, k))
@@ -138,7 +137,7 @@ def test_the_choice_is_the_surest_gain_beyond_two_standard_errors(kind, noise):
     network, loss, B = model.descent_, options.step.loss, dense(model, X_new)
     network.bring_up_to_date(apart, 1)
     f = apart.f + network.intercept
-    system, y, unit = System(SystemRows(network, batches, options)), apart.targets, []
+    system, y, unit = System(network, batches, options), apart.targets, []
     for o in range(y.shape[1]):
         start = np.broadcast_to(network.constant, y.shape)[:, [o]]
         unit.append(loss.value(start, y[:, [o]]).mean())
@@ -156,7 +155,7 @@ def test_the_choice_is_the_surest_gain_beyond_two_standard_errors(kind, noise):
                 best, expected, last = sure, Correction(ridge, k), k
         if k - last >= 3:
             break
-    assert judge([JudgedHere(network, apart, batches, options)], options)[0] == expected
+    assert judge([Judged(network, apart, batches)], options)[0] == expected
     assert (expected is not None) == (noise == 0.05)
 
 
@@ -172,7 +171,7 @@ def test_decay_and_mixtures_allow_no_solve():
         model = DoublyStochasticRegressor(family, 20, alpha=alpha, **options).fit(X, y)
         assert is_possible(model.descent_, len(X), options_of(model)) == possible
         if not possible:
-            judged = JudgedHere(model.descent_, None, [], options_of(model))
+            judged = Judged(model.descent_, None, [])
             assert judge([judged], options_of(model))[0] is None
 
 
@@ -237,7 +236,7 @@ def test_threads_change_no_bit_and_many_rows_are_not_corrected(n, corrections, m
 def test_a_correction_moves_all_coefficients_by_its_solve():
     model, _, batches, _, options = problem("squares")
     network, before = model.descent_, model.neuron_coef_
-    move = solve(System(SystemRows(network, batches, options)), Correction(10.0, 5))
-    correct(network, System(SystemRows(network, batches, options)), Correction(10.0, 5))
+    move = solve(System(network, batches, options), Correction(10.0, 5))
+    correct(network, System(network, batches, options), Correction(10.0, 5))
     np.testing.assert_array_equal(model.neuron_coef_, before + move)
     assert move.any()

@@ -30,7 +30,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -129,11 +129,10 @@ class LeafMatrix:
         return result
 
 
-class SystemRows:
-    """The rows of a system: their slopes ``g``, curvatures ``h``, and products with A.
+class System:
+    """The system of a corrective solve: slopes and curvatures of the rows, and products with A.
 
-    Values of rows are a list with an array for each batch. A system does not look into them, so its
-    rows may be elsewhere, as on the workers of ``trickless.dask``.
+    Values of rows are a list with an array for each batch.
     """
 
     def __init__(
@@ -141,56 +140,34 @@ class SystemRows:
     ) -> None:
         loss = options.step.loss
         self._matrix = LeafMatrix(network, batches, options)
-        self.n_rows = sum(map(len, batches))
-        self.g: list[np.ndarray] = []
-        self.h: list[np.ndarray] = []
+        self._n_rows = sum(map(len, batches))
+        slopes: list[np.ndarray] = []
+        self._h: list[np.ndarray] = []
         for batch, f in zip(batches, self._matrix.times(network.coef.rows), strict=True):
             weight = network.relative(batch.weight)
-            f = f + network.intercept
-            g, h = loss.newton(f, batch.targets, unit_of(network.spread))
+            g, h = loss.newton(f + network.intercept, batch.targets, unit_of(network.spread))
             if weight is not None:
                 g, h = g * weight[:, None], h * weight[:, None]
-            self.g.append(g)
-            self.h.append(h)
-
-    def curved(self, coef: np.ndarray) -> list[np.ndarray]:
-        """Return HA times coefficients."""
-        return [f * h for f, h in zip(self._matrix.times(coef), self.h, strict=True)]
-
-    def largest(self, values: list[np.ndarray]) -> np.ndarray:
-        """Return the largest absolute value of each output."""
-        return np.max([np.abs(each).max(axis=0, initial=0.0) for each in values], axis=0)
-
-    def total(self, values: list[np.ndarray], unit: np.ndarray) -> np.ndarray:
-        """Return sums of values, as integers of units."""
-        return np.sum([np.rint(each / unit).sum(axis=0) for each in values], axis=0)
-
-    def transposed(self, values: list[np.ndarray], unit: np.ndarray) -> np.ndarray:
-        """Return Aᵀ times values, as integers of units."""
-        return self._matrix.transposed([np.rint(each / unit) for each in values])
-
-
-class System:
-    """The system of a corrective solve, for some rows: ``SystemRows``, or others like them."""
-
-    def __init__(self, rows: Any) -> None:
-        self._rows = rows
-        self.start = self._sums(rows.g)
-        unit = self._unit(rows.h)
+            slopes.append(g)
+            self._h.append(h)
+        self.start = self._sums(slopes)
+        unit = self._unit(self._h)
         #: The mean curvature of a row, for each output.
-        self.curvature = rows.total(rows.h, unit) * unit / rows.n_rows
+        self.curvature = np.sum([np.rint(h / unit).sum(axis=0) for h in self._h], axis=0) * unit
+        self.curvature /= self._n_rows
 
     def normal(self, coef: np.ndarray) -> np.ndarray:
         """Return AᵀHA times coefficients."""
-        return self._sums(self._rows.curved(coef))
+        return self._sums([f * h for f, h in zip(self._matrix.times(coef), self._h, strict=True)])
 
-    def _unit(self, values: Any) -> np.ndarray:
-        unit = unit_of_sums(self._rows.n_rows * self._rows.largest(values))
+    def _unit(self, values: list[np.ndarray]) -> np.ndarray:
+        largest = np.max([np.abs(each).max(axis=0, initial=0.0) for each in values], axis=0)
+        unit = unit_of_sums(self._n_rows * largest)
         return np.where(unit > 0, unit, 1.0)
 
-    def _sums(self, values: Any) -> np.ndarray:
+    def _sums(self, values: list[np.ndarray]) -> np.ndarray:
         unit = self._unit(values)
-        return self._rows.transposed(values, unit) * unit
+        return self._matrix.transposed([np.rint(each / unit) for each in values]) * unit
 
 
 def correct(network: GrowingNetwork, system: System, correction: Correction) -> None:
@@ -219,60 +196,13 @@ def solve(system: System, correction: Correction) -> np.ndarray:
     return solution
 
 
-class Products(Protocol):
-    """Products with A for some rows."""
-
-    def times(self, coef: np.ndarray) -> list[np.ndarray]: ...
-
-
-class Judged(Protocol):
-    """A network with its held-out rows, and what a solve asks of rows, made when it is needed."""
-
-    network: GrowingNetwork
-    groups: np.ndarray | None
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def apart(self) -> MiniBatch: ...
-
-    def system(self) -> System: ...
-
-    def matrix(self) -> Products: ...
-
-
-class JudgedHere:
+class Judged(NamedTuple):
     """A network with its held-out rows, and the batches that it learned from."""
 
-    def __init__(
-        self,
-        network: GrowingNetwork,
-        apart: MiniBatch,
-        batches: list[MiniBatch],
-        options: DescentOptions,
-        groups: np.ndarray | None = None,
-    ) -> None:
-        self.network, self._apart, self.groups = network, apart, groups
-        self._batches, self._options = batches, options
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows that the network learned from."""
-        return sum(map(len, self._batches))
-
-    @property
-    def apart(self) -> MiniBatch:
-        """The held-out rows."""
-        return self._apart
-
-    def system(self) -> System:
-        """Return the system of the rows that the network learned from."""
-        return System(SystemRows(self.network, self._batches, self._options))
-
-    def matrix(self) -> LeafMatrix:
-        """Return products for the held-out rows."""
-        return LeafMatrix(self.network, [self._apart], self._options)
+    network: GrowingNetwork
+    apart: MiniBatch
+    batches: list[MiniBatch]
+    groups: np.ndarray | None = None
 
 
 def judge(
@@ -284,14 +214,17 @@ def judge(
 
     There is a ``Judged`` for each fold, and their held-out rows decide together.
     """
-    if not all(is_possible(each.network, each.n_rows, options) for each in judged):
+    n_rows = [sum(map(len, each.batches)) for each in judged]
+    if not all(
+        is_possible(each.network, n, options) for each, n in zip(judged, n_rows, strict=True)
+    ):
         return None, None
     loss, parts, paths = options.step.loss, [], []
     for each in judged:
-        network, matrix = each.network, each.matrix()
+        network, matrix = each.network, LeafMatrix(each.network, [each.apart], options)
         rows = HeldOut.of(network, each.apart, each.groups)
         parts.append(rows._replace(f=matrix.times(network.coef.rows)[0] + network.intercept))
-        paths.append(_paths(each.system(), matrix))
+        paths.append(_paths(System(network, each.batches, options), matrix))
     rows = HeldOut.together(parts)
     before = rows.lost(loss)
     best, choice, chosen = 0.0, None, rows
@@ -307,7 +240,7 @@ def judge(
     return choice, chosen
 
 
-def _paths(system: System, matrix: Products) -> Iterator[np.ndarray]:
+def _paths(system: System, matrix: LeafMatrix) -> Iterator[np.ndarray]:
     """Yield how far f at held-out rows has moved after each iteration, for each λ.
 
     The conjugate gradients are those for the least λ. The others follow from its numbers: their

@@ -129,7 +129,7 @@ class Descent(GrowingNetwork):
             weights = source.weights(source.rows(pool), k, n_rows)
         Z = step.activations(source.family, some.X, source.own(weights), self.stream.dtype)
         sums = step.sums(self, some, Z, slopes)
-        new, _ = self.update(sums, weights, k, gamma, seen, options, source, part)
+        new = self.update(sums, weights, k, gamma, seen, options, source, part)
         self.add(batch.values, Z, new, gamma, step)
         if len(self.awaited) >= _AWAITED:
             self.settle(options)
@@ -144,10 +144,10 @@ class Descent(GrowingNetwork):
         options: DescentOptions,
         source: OneFamily,
         part: float = 1.0,
-    ) -> tuple[Any, np.ndarray | float]:
+    ) -> Any:
         """Append k neurons with the coefficients that follow from sums over the rows.
 
-        Returns the coefficients of the source's neurons, and how far the intercept moved.
+        Returns the coefficients of the source's neurons.
         """
         size = source.share * gamma
         direction = source.step.direction(self, sums, k, size, seen.n_rows)
@@ -163,7 +163,7 @@ class Descent(GrowingNetwork):
         shift = source.step.shift(self, sums, seen.n_rows)
         kept = weights if source.keeps else None
         self.append(source.columns(new), kept, gamma, seen, part, shift)
-        return new, shift
+        return new
 
     def add(self, values: Values, Z: Any, new: Any, gamma: np.ndarray, step: Step) -> None:
         """Apply the step that was just taken to f at its batch, which was up to date before.

@@ -22,9 +22,8 @@ from trickless.neurons import Weights
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch
 from trickless.solvers.descent.corrective import (
     Correction,
-    JudgedHere,
+    Judged,
     System,
-    SystemRows,
     correct,
     judge,
 )
@@ -232,7 +231,7 @@ class Course:
 
     def system(self) -> System:
         """Return the system of a corrective solve for the training rows."""
-        return System(SystemRows(self._descent, self._training, self._options))
+        return System(self._descent, self._training, self._options)
 
     def keep_first(self, n_neurons: int, n_steps: int) -> None:
         """Keep the first neurons only, as they were after so many steps."""
@@ -245,10 +244,10 @@ class Course:
         f = to_host(self._descent.function(self._options.step.n_jobs)(some.X))
         return HeldOut(f, np.zeros_like(f), some.targets_on_host, some.weight)
 
-    def judged(self) -> JudgedHere:
+    def judged(self) -> Judged:
         """Return the network with its training rows and its held-out rows."""
         assert self._apart is not None
-        return JudgedHere(self._descent, self._apart, self._training, self._options, self._groups)
+        return Judged(self._descent, self._apart, self._training, self._groups)
 
     @property
     def _training(self) -> list[MiniBatch]:

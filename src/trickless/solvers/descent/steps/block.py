@@ -44,14 +44,6 @@ class BlockSums:
     squares: np.ndarray | float = 0.0
     level: np.ndarray | float = 0.0
 
-    def __add__(self, other: BlockSums) -> BlockSums:
-        return BlockSums(
-            self.gradient + other.gradient,
-            self.covariance + other.covariance,
-            self.squares + other.squares,
-            self.level + other.level,
-        )
-
 
 @dataclass(frozen=True)
 class Block(Step):

@@ -24,10 +24,6 @@ class LeafSums:
     top: np.ndarray
     n_leaves: np.ndarray
 
-    def __add__(self, other: LeafSums) -> LeafSums:
-        top = largest(np.concatenate([self.top, other.top], axis=1))
-        return LeafSums(self.g + other.g, self.h + other.h, top, self.n_leaves)
-
     def coefficients(self, units: Units, damping: float) -> np.ndarray:
         """Return the coefficients after a whole Newton step, in the order of columns."""
         return leaf_coefficients(self.g, self.h, units, damping, excess(self.top), self.n_leaves)

@@ -40,14 +40,6 @@ class LinearSums:
     hz: np.ndarray
     hzz: np.ndarray
 
-    def __add__(self, other: LinearSums) -> LinearSums:
-        return LinearSums(
-            self.constants + other.constants,
-            self.gz + other.gz,
-            self.hz + other.hz,
-            self.hzz + other.hzz,
-        )
-
     def coefficients(self, units: Units, damping: float) -> np.ndarray:
         """Return the coefficients after a whole Newton step, in the order of columns."""
         h = self.constants.h * units.h
