@@ -73,9 +73,9 @@ def test_threads_that_work_at_once_share_the_cores(eager, monkeypatch, tmp_path)
     neurons = Witness(str(tmp_path)).fit(inputs(5, 3), None)
     weights = neurons.draw(np.random.default_rng(0), 50)
     network = Network(neurons, StoredNeurons(weights), np.ones((50, 1, 1)), n_jobs=3)
-    X = inputs(4000, 3)
+    X = inputs(200, 3)
     with threadpool_limits(2, "blas"):
-        network(inputs(60_000, 3))  # a hundred blocks, in which two helpers should meet
+        network(inputs(2000, 3))  # a hundred blocks, in which two helpers should meet
         assert seen(tmp_path).tolist() == [[2, 1]]  # alone: the caller has two others
         expected = network(X)
         for got in at_once(lambda: network(X)):
