@@ -107,12 +107,12 @@ help:
 	@sed -n 's/^# \{0,1\}//p; /^$$/q' Makefile
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadgroup
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile
 
 test-kernels: $(VENV)/.test
 	@for kernel in $(KERNELS); do for threads in 1 2; do echo "$$kernel, $$threads threads"; \
 		OPENBLAS_CORETYPE=$$kernel OPENBLAS_NUM_THREADS=$$threads \
-		$(BIN)/python -m pytest --quiet -n $(PROCESSES) --dist loadgroup $(UP_TO_ROUNDING) || exit; done; done
+		$(BIN)/python -m pytest --quiet -n $(PROCESSES) $(UP_TO_ROUNDING) || exit; done; done
 
 test-frameworks: $(VENV)/.test-frameworks
 	$(BIN)/python -m pytest $(FRAMEWORKS)
@@ -125,7 +125,7 @@ test-gpu: $(VENV)/.test-frameworks
 test-oldest: export PIP_CONSTRAINT = $(CURDIR)/requirements/oldest.txt
 test-oldest:
 	$(MAKE) --no-print-directory $(OLDEST_VENV)/.test VENV=$(OLDEST_VENV)
-	$(OLDEST_VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadgroup $(MOVED_BY_VERSIONS)
+	$(OLDEST_VENV)/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(MOVED_BY_VERSIONS)
 
 test-pythons:
 	@for version in $(filter-out $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'),$(PYTHONS)); do \
@@ -136,7 +136,7 @@ test-python-%:
 	@if python=$$(.ci/find-python $*); then \
 		$(MAKE) --no-print-directory locked VENV=$(VENV)-$* PYTHON=$$python && \
 		$(MAKE) --no-print-directory $(VENV)-$*/.test VENV=$(VENV)-$* && \
-		$(VENV)-$*/bin/python -m pytest -n $(PROCESSES) --dist loadgroup $(MOVED_BY_VERSIONS); \
+		$(VENV)-$*/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(MOVED_BY_VERSIONS); \
 	else echo "There is no Python $* here: nothing is tested on it. Remedy: uv python install $*, or pyenv install $*."; fi
 
 test-dask: $(VENV)/.test-dask

@@ -162,7 +162,6 @@ def elsewhere(tmp_path_factory):
         return dict(models)
 
 
-@pytest.mark.xdist_group("elsewhere")  # the fixture takes long
 @every_step
 def test_another_process_gives_the_same_model(learner, family, elsewhere):
     X, y = problem(learner)

@@ -24,8 +24,6 @@ from trickless import (
 from trickless.conformal import SplitConformal
 from trickless.neurons import Gaussian, Neurons
 
-pytestmark = pytest.mark.xdist_group("source")  # the programs take long to compile
-
 CC, NODE = shutil.which("cc"), shutil.which("node")
 needs_cc = pytest.mark.skipif(CC is None, reason="there is no C compiler. Remedy: apt install gcc")
 needs_node = pytest.mark.skipif(NODE is None, reason="there is no Node.js. Remedy: apt install it")
