@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from mutated_files import parts, whole
-from trickless.files.registry import _NAMES
+from stated_classes import stated_classes
 
 
 class Parsed:
@@ -215,7 +215,7 @@ def sparse_instead(file, rng, node=None, key=None):
 
 def other_class(file, rng):
     """A record of another class."""
-    names = " ".join(_NAMES.values()).split()
+    names = sorted(stated_classes())
     one_of(file, rng)[0] = names[rng.integers(len(names))]
 
 

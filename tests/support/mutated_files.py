@@ -151,7 +151,8 @@ seen, reading = [], False
 
 
 def _audit(event, args):
-    if reading and event in FORBIDDEN:
+    ours = event == "import" and args[0].startswith("trickless.")
+    if reading and event in FORBIDDEN and not ours:
         seen.append((event, args))
 
 

@@ -42,8 +42,8 @@ import saved_cases
 import trickless
 from cases import shots
 from changed_files import changed
+from stated_classes import stated_classes
 from trickless.arrays.loops import _compiled
-from trickless.files.registry import classes as classes_of_files
 
 #: Bytes of memory that a process may write to in all, and seconds for one file.
 MEMORY, SECONDS = 4 * 2**30, 10
@@ -291,7 +291,7 @@ def work(n, seed, start, out):
 
     _compiled()
     fences, stop = Fences(), start + n
-    classes_of_files()
+    stated_classes()
     with tempfile.TemporaryDirectory() as folder:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

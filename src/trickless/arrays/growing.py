@@ -11,7 +11,7 @@ import scipy.sparse
 
 from trickless.arrays.places import HOST, Place
 from trickless.arrays.sparse import canonical, check_csr
-from trickless.arrays.stated import Stated, check_count, check_is, check_same
+from trickless.arrays.stated import Count, Stated, check_same
 
 
 class Growing(Stated):
@@ -24,8 +24,11 @@ class Growing(Stated):
     #: Has an item if this buffer may use the spare room.
     _room: list[bool] | None = None
 
+    _buffer: np.ndarray | None
+    _length: Count
+
     def __init__(self) -> None:
-        self._buffer: np.ndarray | None = None
+        self._buffer = None
         self._length = 0
 
     @classmethod
@@ -121,13 +124,7 @@ class Growing(Stated):
 
     def check_state(self) -> None:
         self._room = None
-        check_count("_length", self._length, 0)
-        if self._buffer is None:
-            check_same("_length", self._length, 0)
-        elif not isinstance(self._buffer, np.ndarray) or not self._buffer.ndim:
-            raise ValueError("_buffer: the rows of a buffer are not an array")
-        else:
-            check_same("_length", self._length, len(self._buffer))
+        check_same("_length", self._length, 0 if self._buffer is None else len(self._buffer))
 
 
 class GrowingSparse(Stated):
@@ -136,6 +133,11 @@ class GrowingSparse(Stated):
     Rows in another form are copied, because SciPy would sort ``data`` in place, but 32-bit indices
     in a copy.
     """
+
+    _data: Growing
+    _indices: Growing
+    _ends: Growing
+    _n_columns: Count
 
     def __init__(self) -> None:
         self._data, self._indices, self._ends = Growing(), Growing(), Growing()
@@ -176,8 +178,6 @@ class GrowingSparse(Stated):
         return scipy.sparse.csr_matrix(arrays, shape=(len(self), self._n_columns), copy=False)
 
     def check_state(self) -> None:
-        for name in ("_data", "_indices", "_ends"):
-            check_is(name, getattr(self, name), Growing)
         if len(self._data) == len(self._indices) == len(self._ends) == self._n_columns == 0:
             return  # nothing has been appended yet
         data, columns, ends = self._data.rows, self._indices.rows, self._ends.rows

@@ -17,11 +17,15 @@ class GrowingThere(Growing):
     Files and pickles hold a buffer on the host instead.
     """
 
+    _place: Place
+    _there: Any
+    _copied: np.ndarray | None
+
     def __init__(self, place: Place, rows: np.ndarray) -> None:
         super().__init__()
         self._length, self._place = len(rows), place
         self._there = place.put(rows)
-        self._copied: np.ndarray | None = rows
+        self._copied = rows
 
     def append(self, rows: Any) -> None:
         need = self._length + rows.shape[0]

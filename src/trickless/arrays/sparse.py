@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.stated import check_array, check_same
+from trickless.arrays.stated import Scope, check_array, check_count, check_same
 
 #: Types of column numbers and ends.
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
@@ -56,6 +56,23 @@ def check_rows(name: str, X: Any, n_rows: int | None, n_columns: int | None) -> 
         check_same(f"shape of {name}", n, n if wanted is None else wanted)
     check_array(f"data of {name}", X.data, "f4 f8", (None,))
     check_csr(*parts_of(X), shape)
+
+
+class Matrix:
+    """What rows of floating-point numbers must be, in an array or a CSR matrix (``Array``)."""
+
+    def __init__(
+        self, n_rows: int | str | None, n_columns: int | str | None, some: bool = False
+    ) -> None:
+        self.shape, self.some = (n_rows, n_columns), some
+
+    def __call__(self, name: str, value: Any, scope: Scope) -> None:
+        n_rows, n_columns = map(scope.length, self.shape)
+        check_rows(name, value, n_rows, n_columns)
+        if self.some:
+            check_count(f"number of {name}", value.shape[0], 1)
+        for size, length in zip(self.shape, value.shape, strict=True):
+            scope.name(size, int(length), name)
 
 
 def parts_of(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,16 +8,17 @@ rows of a population that they were not drawn from evenly.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
-from trickless.arrays.stated import check_array
+from trickless.arrays.stated import Array, stated
 
 #: The most rows to keep; and counts that differ by less than this share are equal.
 MOST, _SAME = 2048, 1e-9
 
 
+@stated
 class Counted(NamedTuple):
     """How much each of some rows counts for a new one.
 
@@ -31,8 +32,8 @@ class Counted(NamedTuple):
         The same, times the weight of such a row in the fit.
     """
 
-    once: np.ndarray
-    by_weight: np.ndarray
+    once: Annotated[np.ndarray, Array("f8", "n", least=0)]
+    by_weight: Annotated[np.ndarray, Array("f8", "n", least=0)]
 
     @classmethod
     def of(cls, copies: np.ndarray, fresh: np.ndarray, weight: np.ndarray) -> Self:
@@ -43,17 +44,13 @@ class Counted(NamedTuple):
         """
         return cls(_effective(copies, fresh), _effective(copies, weight))
 
-    def check(self, n_rows: int | None) -> None:
-        """Raise an error if these are not of so many rows."""
-        check_array("once", self.once, "f8", (n_rows,), 0)
-        check_array("by_weight", self.by_weight, "f8", (len(self.once),), 0)
-
     def relative(self, weighted: bool) -> np.ndarray | None:
         """Return how much rows count, relative to a new row, or None if all count as 1."""
         counts = self.by_weight if weighted else self.once
         return None if np.allclose(counts, 1, rtol=_SAME) else counts
 
 
+@stated
 class Unseen(NamedTuple):
     """Decision values at rows that were left out, held out or not yet learned, and their targets.
 
@@ -64,8 +61,8 @@ class Unseen(NamedTuple):
         How much the rows count.
     """
 
-    decisions: np.ndarray
-    targets: np.ndarray
+    decisions: Annotated[np.ndarray, Array("f8", "n", "n_outputs")]
+    targets: Annotated[np.ndarray, Array("f8", "n", "n_outputs")]
     counted: Counted
 
     @classmethod
@@ -75,17 +72,12 @@ class Unseen(NamedTuple):
         counted = Counted.of(ones, ones, ones if weight is None else weight)
         return cls(np.asarray(decisions, np.float64), np.asarray(targets, np.float64), counted)
 
-    def check(self, n_outputs: int) -> None:
-        """Raise a ValueError if these are not rows with so many outputs."""
-        check_array("decisions", self.decisions, "f8", (None, n_outputs))
-        check_array("targets", self.targets, "f8", self.decisions.shape)
-        self.counted.check(len(self.decisions))
-
     def scored(self, scores: np.ndarray) -> Scores:
         """Return scores of these rows."""
         return Scores(scores, self.counted)
 
 
+@stated
 class Scores(NamedTuple):
     """Scores of such rows, which grow with how unlike their targets are to what is predicted.
 
@@ -96,13 +88,8 @@ class Scores(NamedTuple):
         How much the rows count.
     """
 
-    values: np.ndarray
+    values: Annotated[np.ndarray, Array("f8", "n")]
     counted: Counted
-
-    def check(self) -> None:
-        """Raise a ValueError if these are not scores of rows."""
-        check_array("values", self.values, "f8", (None,))
-        self.counted.check(len(self.values))
 
 
 def _effective(copies: np.ndarray, each: np.ndarray) -> np.ndarray:

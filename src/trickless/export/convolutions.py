@@ -51,8 +51,9 @@ class _Convolutions(Convolutions):
         mean = xp.mean(values, axis=2, keepdims=True)
         values = xp.clip(values - mean, -_LARGEST, _LARGEST)
         change = (values[:, :, 1:] - values[:, :, :-1]) * (self.scale_[0] / self.scale_[1])[:, None]
-        away = mean - (self.level_[0] / self.scale_[0])[:, None]
-        away = away * (self.scale_[0] / self.level_[1])[:, None]
+        level: Any = self.level_
+        away = mean - (level[0] / self.scale_[0])[:, None]
+        away = away * (self.scale_[0] / level[1])[:, None]
         seen = [
             values,
             xp.clip(change, -_LARGEST, _LARGEST),

@@ -3,7 +3,7 @@
 A record is a line of JSON with the name of a class and the attributes of one object. Plain data are
 written directly, and any other value is a JSON object with one key that begins with ``$``.
 ``_KINDS`` has these keys, and how the values of each are written and read. Reading makes instances
-of classes in the registry, and of classes that the caller trusts, without calling their
+of the stated classes of this package, and of classes that the caller trusts, without calling their
 ``__init__``, and looks up no other name. ``docs/reference/file-format.md`` has the details.
 """
 
@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from functools import cached_property
+from importlib import import_module
 from math import isfinite
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
@@ -27,10 +28,10 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from trickless.arrays.growing import Growing, GrowingSparse
 from trickless.arrays.sparse import checked_csr, parts_of
+from trickless.arrays.stated import is_stated
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.files import routing
 from trickless.files.random_states import from_state, state_of
-from trickless.files.registry import classes
 
 #: The most objects of a file. Each takes some microseconds to make.
 MOST_OBJECTS = 2**17
@@ -47,6 +48,10 @@ _TYPES: dict[str, type] = {
     cls.__name__: cls
     for cls in (bool, int, float, str, np.float16, np.float32, np.float64, np.int32, np.int64)
 }
+#: Names of classes of this package that a file may hold, and the folders that have them, whose
+#: modules import only what every model needs.
+_FOLDERS = "arrays|conformal|functions|inference|learners|neurons|rows|solvers|targets"
+_OURS = re.compile(rf"trickless\.({_FOLDERS})(\.[a-z][a-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*")
 _SPARSE = {cls.__name__: cls for cls in (scipy.sparse.csr_matrix, scipy.sparse.csr_array)}
 #: Types of arrays: Booleans, numbers, and text of a fixed length, little-endian.
 _PLAIN = re.compile(r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<c(8|16)|(\|S|<U)[1-9][0-9]{0,8}")
@@ -91,8 +96,8 @@ class Recorder:
             self._path.pop()
         if len(self.records) >= MOST_OBJECTS:
             raise self.refused(f"more than {MOST_OBJECTS} objects")
-        ours = classes().get(cls.__name__) is cls
-        self.records.append([cls.__name__ if ours else self.add_foreign(cls), attributes])
+        name = name_of(cls) if is_stated(cls) else self.add_foreign(cls)
+        self.records.append([name, attributes])
         self._seen[id(value)] = len(self.records) - 1, value
         return len(self.records) - 1
 
@@ -163,7 +168,7 @@ class Recorder:
 
 
 class Reader:
-    """Reader of records as objects of classes in the registry, or ``trusted`` by name."""
+    """Reader of records as objects of stated classes, or of ``trusted`` ones by name."""
 
     def __init__(self, arrays: Iterable[np.ndarray], trusted: dict[str, Any]) -> None:
         self.trusted = trusted
@@ -208,7 +213,7 @@ class Reader:
 
     def _build(self, name: Any, attributes: Any) -> Any:
         """Build an object with these attributes, without calling its ``__init__``."""
-        cls = _known(name, self.trusted if ":" in name else classes())
+        cls = _stated(name) or _known(name, self.trusted)
         if not isinstance(cls, type) or type(attributes) is not dict:
             raise ValueError(f"{_shown(name)} is not a class, or has no attributes")
         if issubclass(cls, tuple):
@@ -395,6 +400,18 @@ def _check_attribute(cls: type, name: str) -> None:
     method = hasattr(type(known), "__get__") and not isinstance(known, cached_property)
     if not name.isidentifier() or (name.startswith("__") and name.endswith("__")) or method:
         raise ValueError(f"a {cls.__name__} cannot have an attribute {name!r}")
+
+
+def _stated(name: Any) -> Any:
+    """Return the stated class of this package with this name, or None. Its module is imported."""
+    if type(name) is not str or not _OURS.fullmatch(name):
+        return None
+    module, _, qualified = name.partition(":")
+    try:
+        cls = getattr(import_module(module), qualified, None)
+    except ImportError:
+        return None
+    return cls if is_stated(cls) else None
 
 
 def _known(name: Any, table: dict[str, Any]) -> Any:

@@ -6,12 +6,14 @@ block runs on one thread.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import sklearn
 
 from trickless.arrays.distances import squared_distances
+from trickless.arrays.stated import Stated
 from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.errors import InvalidValueError
 
@@ -26,20 +28,14 @@ def rows_at_once(n_columns: int) -> int:
     return max(1, min(BLOCK_ROWS, BLOCK_BYTES // (8 * max(1, n_columns))))
 
 
-class ExactKernel:
+@dataclass(eq=False)
+class ExactKernel(Stated):
     """A kernel in closed form: one of scikit-learn's by name."""
 
-    def __init__(
-        self,
-        metric: str,
-        params: dict[str, Any] | None = None,
-        owner: str = "ExactKernel",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.params = params
-        self.owner = owner
-        self.n_jobs = n_jobs
+    metric: str
+    params: dict[str, Any] | None = None
+    owner: str = "ExactKernel"
+    n_jobs: int | None = None
 
     def __call__(self, X: Any, Y: Any) -> np.ndarray:
         """Compute k(x, x') for every row x of X and x' of Y, in one block."""

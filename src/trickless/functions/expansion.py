@@ -9,13 +9,13 @@ unbiased estimate.
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.sparse import canonical, check_rows
-from trickless.arrays.stated import Stated, check_array, check_is
+from trickless.arrays.sparse import Matrix, canonical
+from trickless.arrays.stated import Array, Stated
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.activations import by_neuron, evaluate, in_blocks, together
@@ -104,6 +104,11 @@ class Expansion(Stated):
     True
     """
 
+    neurons: Neurons
+    support: Annotated[Any, Matrix("n_support", "neurons.n_features_in_")]
+    alpha: Annotated[np.ndarray, Array("f4 f8", "n_support", None)]
+    n_jobs: int | None
+
     def __init__(
         self, neurons: Neurons, support: Any, alpha: np.ndarray, n_jobs: int | None = None
     ) -> None:
@@ -112,11 +117,6 @@ class Expansion(Stated):
         self.support = canonical(support)
         self.alpha = alpha
         self.n_jobs = n_jobs
-
-    def check_state(self) -> None:
-        check_is("neurons", self.neurons, Neurons)
-        check_rows("support", self.support, None, self.neurons.n_features_in_)
-        check_array("alpha", self.alpha, "f4 f8", (self.support.shape[0], None))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the measured variances in copies and files."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy, deepcopy
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -14,11 +15,10 @@ from trickless.arrays.memory import size_of
 from trickless.arrays.places import HOST, Place, check_on_host, place_of, to_host
 from trickless.arrays.sparse import canonical
 from trickless.arrays.stated import (
+    Array,
     Stated,
-    check_array,
     check_count,
     check_is,
-    check_number,
     check_same,
 )
 from trickless.arrays.threads import (
@@ -47,6 +47,7 @@ _ROWS_OF_LEAVES = 2**14
 Source = NeuronStream | StoredNeurons | Later
 
 
+@dataclass(eq=False, repr=False)
 class Network(Stated):
     r"""A finite weighted sum of neurons.
 
@@ -71,29 +72,14 @@ class Network(Stated):
         Whether neurons were drawn for consecutive strata. This changes the standard error.
     """
 
-    def __init__(
-        self,
-        neurons: Neurons,
-        source: Source,
-        coef: np.ndarray,
-        intercept: np.ndarray | float = 0.0,
-        n_jobs: int | None = None,
-        stratified: bool = False,
-    ) -> None:
-        self.neurons = neurons
-        self.source = source
-        self.coef = coef
-        self.intercept = intercept
-        self.n_jobs = n_jobs
-        self.stratified = stratified
+    neurons: Neurons
+    source: Source
+    coef: Annotated[np.ndarray, Array("f4 f8", None, "neurons.width", None)]
+    intercept: Annotated[np.ndarray, Array("f4 f8", "n_outputs")] | float = 0.0
+    n_jobs: int | None = None
+    stratified: bool = False
 
     def check_state(self) -> None:
-        check_is("neurons", self.neurons, Neurons)
-        check_array("coef", self.coef, "f4 f8", (None, self.neurons.width, None))
-        if isinstance(self.intercept, np.ndarray):
-            check_array("intercept", self.intercept, "f4 f8", (self.n_outputs,))
-        else:
-            check_number("intercept", self.intercept)
         check_source("source", self.source, self.neurons, self.n_neurons)
 
     @property

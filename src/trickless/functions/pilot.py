@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trickless.arrays.stated import stated
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import by_column
 from trickless.functions.sampling import SupportSampler
@@ -38,6 +39,7 @@ _MOST_HELD = 2**16
 _SURE = 2.5
 
 
+@stated
 class Variances(NamedTuple):
     """Variances of estimates of ⟨f, Φ(x)⟩ from a single neuron, and the size of its weights.
 

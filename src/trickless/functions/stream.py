@@ -10,14 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import IntEnum
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from trickless.arrays.growing import Growing
 from trickless.arrays.memory import size_of
 from trickless.arrays.places import HOST, Place, place_of
-from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
+from trickless.arrays.stated import (
+    Count,
+    Floating,
+    Length,
+    Stated,
+    Within,
+    check_count,
+    check_is,
+)
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.errors import InvalidValueError, StreamChangedError
 from trickless.functions.moved_blocks import MovedBlocks
@@ -29,6 +37,8 @@ from trickless.rules import is_integer, shown
 BLOCK = 256
 #: The most bits of a seed, which are written into files as digits.
 _SEED_BITS = 1024
+#: A seed that ``as_seed`` made.
+Seed = Annotated[int, Within(0, 2**_SEED_BITS - 1)]
 
 
 class Purpose(IntEnum):
@@ -70,11 +80,6 @@ def as_seed(random_state: Any) -> int:
         f"up to {_SEED_BITS} bits, a numpy.random.Generator or a numpy.random.RandomState",
         "random_state=0 makes the result reproducible",
     )
-
-
-def check_seed(name: str, seed: Any) -> None:
-    """Check that this can be a seed that ``as_seed`` made."""
-    check_count(name, seed, 0, 2**_SEED_BITS - 1)
 
 
 def generator(seed: int, purpose: Purpose, index: int = 0) -> np.random.Generator:
@@ -170,15 +175,11 @@ def cut_at_blocks(start: int, stop: int, n_together: int = 1) -> Iterator[slice]
 class StoredNeurons(Stated):
     """Weights kept in memory, with the interface of a stream. More can be appended."""
 
+    _arrays: list[Annotated[Growing, Length("n_neurons")]]
+
     def __init__(self, weights: Weights) -> None:
         self._arrays = [Growing() for _ in weights]
         self.append(weights)
-
-    def check_state(self) -> None:
-        check_list("_arrays", self._arrays, Growing)
-        for array in self._arrays:
-            check_is("weights", array.rows, np.ndarray)
-            check_same("number of weights", len(array), len(self))
 
     def __len__(self) -> int:
         return len(self._arrays[0])
@@ -230,6 +231,14 @@ class NeuronStream(Stated):
     #: The block that was drawn last, since steps of a stream use a block in parts.
     _latest: tuple[Any, Weights] = None, ()
 
+    neurons: Neurons
+    seed: Seed
+    dtype: Floating
+    cache_bytes: Count
+    _cache: dict[Any, Any]
+    _fingerprint: list[float] | None
+    _verified: bool
+
     def __init__(
         self, neurons: Neurons, seed: int, dtype: Any = np.float32, cache_bytes: int = 2**28
     ) -> None:
@@ -237,8 +246,8 @@ class NeuronStream(Stated):
         self.seed = seed
         self.dtype = np.dtype(dtype)
         self.cache_bytes = cache_bytes
-        self._cache: dict[Any, Any] = {}
-        self._fingerprint: list[float] | None = None
+        self._cache = {}
+        self._fingerprint = None
         self._verified = True
 
     def block(self, b: int, like: Any = None) -> Weights:
@@ -376,13 +385,8 @@ class NeuronStream(Stated):
     def check_state(self) -> None:
         self._cache, self._verified = {}, False  # whatever a file says
         vars(self).pop("_latest", None)
-        check_is("neurons", self.neurons, Neurons)
         check_count("n_features_in_ of neurons", self.neurons.n_features_in_, 1)
-        check_seed("seed", self.seed)
-        check_is("dtype", self.dtype, np.dtype)
-        check_same("dtype", self.dtype.kind, "f")
-        check_count("cache_bytes", self.cache_bytes, 0)
-        check_list("_fingerprint", self._fingerprint, int | float)
+        check_is("_fingerprint", self._fingerprint, list)
 
     def __getstate__(self) -> dict[str, Any]:
         self.fingerprint()

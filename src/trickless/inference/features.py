@@ -10,13 +10,13 @@ regularised test of Hagrass et al. (2024).
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.linalg
 
 from trickless.arrays.places import take, to_host
-from trickless.arrays.stated import Stated, check_array, check_is
+from trickless.arrays.stated import Array, Stated
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, generator
@@ -113,6 +113,10 @@ class WhitenedFeatures(Stated):
     which they are multiplied. There are at most 128 columns.
     """
 
+    owner: str
+    features: RandomFeatures
+    whitener: Annotated[np.ndarray, Array("f8", "features._n_features_out", None)]
+
     def __init__(self, owner: str, features: RandomFeatures, X: Any, seed: int) -> None:
         self.owner, self.features = owner, features
         with in_words(owner), np.errstate(over="ignore"):
@@ -121,11 +125,6 @@ class WhitenedFeatures(Stated):
             raise self._too_large()
         Z = self._of_family(picked(X, slice(_ROWS)))
         self.whitener = whitener(Z - Z.mean(axis=0), generator(seed, Purpose.SKETCH))
-
-    def check_state(self) -> None:
-        check_is("owner", self.owner, str)
-        check_is("features", self.features, RandomFeatures)
-        check_array("whitener", self.whitener, "f8", (self.features._n_features_out, None))
 
     def __call__(self, X: Any) -> np.ndarray:
         """Return features of rows, which do not depend on the other rows of the batch."""

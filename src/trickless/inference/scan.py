@@ -10,12 +10,20 @@ bound, which allows all tests to use the same reference, the average run length 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.stated import Stated, check_array, check_count, check_is
-from trickless.functions.stream import Purpose, check_seed, generator
+from trickless.arrays.stated import (
+    Array,
+    Count,
+    Stated,
+    Within,
+    check_count,
+    check_same,
+    stated,
+)
+from trickless.functions.stream import Purpose, Seed, generator
 from trickless.inference.covariances import row_squares
 from trickless.inference.dependence import number_at_least
 from trickless.inference.features import WhitenedFeatures
@@ -42,6 +50,7 @@ class Schedule(NamedTuple):
         return int(np.ceil((1 + _EXCEEDING) / (self.level * n_groups)))
 
 
+@stated
 class Drift(NamedTuple):
     """A change that a :class:`~trickless.DriftDetector` detected.
 
@@ -88,6 +97,14 @@ class Scan(Stated):
     the largest window or fewer. ``n_seen`` counts the rows since the last alarm.
     """
 
+    features: WhitenedFeatures
+    reference: Annotated[np.ndarray, Array("f8", None, "n_columns")]
+    window_size: Annotated[int, Within(LEAST)]
+    run_length: Count
+    seed: Seed
+    recent: Annotated[np.ndarray, Array("f8", "n_recent", "n_columns")]
+    n_seen: Count
+
     def __init__(
         self,
         features: WhitenedFeatures,
@@ -102,14 +119,10 @@ class Scan(Stated):
         self.n_seen = 0
 
     def check_state(self) -> None:
-        check_count("window_size", self.window_size, LEAST)
         check_count("run_length", self.run_length, self.window_size)
         check_count("n_seen", self.n_seen, len(self.recent))
-        check_seed("seed", self.seed)
-        check_is("features", self.features, WhitenedFeatures)
         n_columns = self.features.whitener.shape[1]
-        check_array("reference", self.reference, "f8", (None, n_columns))
-        check_array("recent", self.recent, "f8", (None, n_columns))
+        check_same("columns of reference", self.reference.shape[1], n_columns)
 
     def see(self, Z: np.ndarray, first: int) -> tuple[int, tuple[Drift, np.ndarray] | None]:
         """Test the windows that end in new rows, up to the first alarm.

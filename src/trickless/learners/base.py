@@ -20,15 +20,13 @@ from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import (
     Stated,
     check_array,
-    check_count,
     check_is,
-    check_list,
     check_same,
 )
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Scores, Unseen
-from trickless.functions.stream import as_seed, check_seed
+from trickless.functions.stream import Seed, as_seed
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
 from trickless.learners.fixed import check_fixed
@@ -39,9 +37,9 @@ from trickless.rows.rows import Batch, Rows
 from trickless.rows.weights import check_weights
 from trickless.rules import (
     DTYPE,
-    MOST_THINGS,
     N_JOBS,
     Rule,
+    Things,
     boolean,
     check_parameters,
     check_value,
@@ -86,9 +84,10 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     dtype: Any
 
     rows_: Rows
-    targets_: Any
+    targets_: Any = None
+    n_features_in_: Things
     fixed_: dict[str, Any]
-    seed_: int
+    seed_: Seed
 
     #: The page of the class in the reference, to which scikit-learn's picture of it links.
     _doc_link_module = "trickless"
@@ -98,8 +97,6 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     )
     #: Parameters that may not change between the batches of one model.
     _fixed: ClassVar[tuple[str, ...]] = ("dtype",)
-    #: What every model has. The last of these is the function that was learned.
-    _parts: ClassVar[tuple[str, ...]] = ("fixed_", "n_features_in_", "rows_", "seed_", "targets_")
     #: Remedy if memory is too small.
     _smaller: ClassVar[str] = "fewer rows at a time"
     _function: Callable[[Any], Any]
@@ -209,7 +206,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     def _follow(self, before: Targets) -> None:
         """Give the function the outputs of new targets, if they differ from earlier ones."""
         if (new := self.targets_.since(before)) is not None:
-            for name in (self._parts[-1], "early_"):
+            for name in ("sums_", "descent_", "rounds_", "early_"):
                 if (part := getattr(self, name, None)) is not None:
                     setattr(self, name, part.with_outputs(new, self.targets_))
 
@@ -275,22 +272,12 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         return other
 
     def check_state(self) -> None:
-        *parts, function = self._parts
-        for name in parts if function in vars(self) else ():
-            if name not in vars(self):
-                raise ValueError(f"there is no {name}")
-        if not hasattr(self, "n_features_in_") or not hasattr(self, "rows_"):
-            return
-        if hasattr(self, "seed_"):
-            check_seed("seed_", self.seed_)
-        check_count("n_features_in_", self.n_features_in_, 1, MOST_THINGS)
-        check_is("rows_", self.rows_, Rows)
         if (shape := self.rows_.kind.layout.shape) is not None:
             check_same("size of the layout of rows_", prod(shape), self.n_features_in_)
         if (names := vars(self).get("feature_names_in_")) is not None:
             check_array("feature_names_in_", names, "O", (self.n_features_in_,))
-            check_list("feature_names_in_", names.tolist(), str)
-        check_is("fixed_", self.fixed_, dict)
+            for feature in names:
+                check_is("feature_names_in_", feature, str)
         for name in self._fixed:
             if name in self._rules:
                 check_value("fixed_", name, self.fixed_[name], self._rules[name])
@@ -298,8 +285,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
             check_same("columns of rows_", len(self.rows_.columns.kinds), self.n_features_in_)
         if self.rows_.had_gaps is not None:
             check_same("columns of had_gaps", len(self.rows_.had_gaps), self.n_features_in_)
-        if hasattr(self, "targets_"):
-            check_is("targets_", self.targets_, Numbers | Labels | LabelSets)
+        check_is("targets_", self.targets_, Numbers | Labels | LabelSets | None)
 
     def _check_outputs(self, name: str, n_outputs: int) -> None:
         """Check that a part of the model has an output for each column of the targets."""

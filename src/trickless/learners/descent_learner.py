@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.stated import check_is
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
 from trickless.docstrings import completed_by
 from trickless.functions.network import Network, check_alike
+from trickless.functions.stream import NeuronStream
 from trickless.learners.arguments import LEARNING
 from trickless.learners.callbacks import watch_rows
 from trickless.learners.descents import (
@@ -234,13 +234,13 @@ class DescentLearner(NeuronLearner):
     tol: float
     warm_start: bool
     cache_bytes: int
+    stream_: NeuronStream
     descent_: Descent
     preconditioner_: str | None
     batch_size_: int
     neurons_per_step_: int
     n_neurons_: int
 
-    _parts = (*NeuronLearner._parts, "neurons_", "stream_", "descent_")
     _fixed = (*NeuronLearner._fixed, "loss", "fit_intercept")
     _by_leaves = True
     _on_devices = True
@@ -333,11 +333,9 @@ class DescentLearner(NeuronLearner):
 
     def check_state(self) -> None:
         super().check_state()
-        check_is("clock_", self.clock_, Clock | None)
-        if hasattr(self, "descent_"):
-            check_is("descent_", self.descent_, Descent)
-            check_alike("neurons of descent_", self.descent_.neurons, self.neurons_)
-            self._check_outputs("descent_", len(self.descent_.intercept))
+        check_alike("neurons of stream_", self.stream_.neurons, self.neurons_)
+        check_alike("neurons of descent_", self.descent_.neurons, self.neurons_)
+        self._check_outputs("descent_", len(self.descent_.intercept))
 
     def _unseen(self) -> Unseen | None:
         return self.descent_.unseen

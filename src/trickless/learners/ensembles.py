@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from copy import deepcopy
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -17,8 +17,8 @@ from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 
 from trickless.arrays.places import check_on_host, place_of
-from trickless.arrays.sparse import check_rows
-from trickless.arrays.stated import Stated, check_array
+from trickless.arrays.sparse import Matrix
+from trickless.arrays.stated import Array, Stated
 from trickless.errors import InvalidValueError, RemedyError
 from trickless.functions.stream import NeuronStream
 from trickless.learners.first_batch import takes_from_data
@@ -50,6 +50,11 @@ _FIXED = "half_life", "alpha", "lags", "fit_intercept"
 class EarlyRows(Stated):
     """The first rows of a stream, while the family may still be estimated again."""
 
+    X: Annotated[Any, Matrix("n_rows", None)]
+    targets: Annotated[np.ndarray, Array("f8", "n_rows", None)]
+    weight: Annotated[np.ndarray, Array("f8", "n_rows", least=0)]
+    times: Annotated[np.ndarray, Array("f8", "n_rows")]
+
     def __init__(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, times: np.ndarray
     ) -> None:
@@ -77,13 +82,6 @@ class EarlyRows(Stated):
     def part(self, rows: slice) -> EarlyRows:
         """Return some of the rows."""
         return EarlyRows(self.X[rows], self.targets[rows], self.weight[rows], self.times[rows])
-
-    def check_state(self) -> None:
-        n = len(self.targets)
-        check_rows("X", self.X, n, None)
-        check_array("targets", self.targets, "f8", (n, None))
-        check_array("weight", self.weight, "f8", (n,), 0)
-        check_array("times", self.times, "f8", (n,))
 
 
 def check_ensemble(learner: Any) -> None:

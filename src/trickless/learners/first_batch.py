@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse
 
 from trickless.arrays.places import HOST, Place, to_host
-from trickless.arrays.stated import Stated, check_array, check_count
+from trickless.arrays.stated import Array, Count, Stated
 from trickless.neurons import Inputs, Neurons
 from trickless.rules import warn
 from trickless.selection.relevance import learned_relevance
@@ -50,6 +50,17 @@ class FirstBatch(Stated):
     warned : bool
     """
 
+    n_rows: Count
+    low: Annotated[np.ndarray, Array("f4 f8", "n_features")]
+    high: Annotated[np.ndarray, Array("f4 f8", "n_features")]
+    mean: Annotated[np.ndarray, Array("f4 f8", "n_features")]
+    spread: float
+    n_later: Count
+    warned: bool
+    other: Annotated[np.ndarray, Array("f4 f8", "n_features")]
+    beyond: Annotated[np.ndarray, Array("f4 f8", "n_features")]
+    far: Annotated[np.ndarray, Array("f4 f8", "n_features")]
+
     def __init__(self, X: Any, place: Place = HOST) -> None:
         rows, xp = _some(X, place), place.xp
         missing = xp.isnan(rows)
@@ -66,18 +77,7 @@ class FirstBatch(Stated):
         self.mean = np.where(empty, np.nan, total.astype(float) / np.maximum(known, 1))
         self.spread = float(self._squares(rows, place).sum()) / rows.shape[0]
         self.n_later, self.warned = 0, False
-        self.other: Any = 0.0
-        self.beyond: Any = 0.0
-        self.far: Any = 0.0
-
-    def check_state(self) -> None:
-        n_features = len(self.mean)
-        for name in ("low", "high", "mean", "other", "beyond", "far"):
-            value = getattr(self, name)
-            if name in ("low", "high", "mean") or isinstance(value, np.ndarray):
-                check_array(name, value, "f4 f8", (n_features,))
-        for name in ("n_rows", "n_later"):
-            check_count(name, getattr(self, name), 0)
+        self.other = self.beyond = self.far = np.zeros(len(self.mean))
 
     def after(self, X: Any, place: Place = HOST) -> FirstBatch:
         """Return the same after a later batch. After a warning, nothing is counted any more."""

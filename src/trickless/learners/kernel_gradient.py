@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.stated import check_number
+from trickless.arrays.stated import Amount
 from trickless.arrays.states import in_one_state
 from trickless.docstrings import documented
 from trickless.errors import InvalidTypeError, InvalidValueError
@@ -118,9 +118,8 @@ class KernelGradient(SupportLearner):
     n_samples: int
     kernel_bound: float | str
     estimate_bound: float | None
-    kernel_bound_: float
+    kernel_bound_: Amount
 
-    _parts = ("kernel_bound_", *SupportLearner._parts)  # the function last
     _fixed = ("kernel", "kernel_params", *OnlineLearner._fixed)
     _rules = OnlineLearner._rules | {
         "kernel": anything(
@@ -163,11 +162,6 @@ class KernelGradient(SupportLearner):
         dtype: Any = "float64",
     ) -> None:
         store(self, locals())
-
-    def check_state(self) -> None:
-        super().check_state()
-        if hasattr(self, "kernel_bound_"):
-            check_number("kernel_bound_", self.kernel_bound_, 0)
 
     def _see(self, X: Any, targets: np.ndarray, first: bool) -> None:
         """Measure what limits the steps: k(x, x), or the noise of a function."""

@@ -10,9 +10,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.places import HOST, Place, place_of
-from trickless.arrays.stated import check_is, check_same
+from trickless.arrays.stated import check_same
 from trickless.errors import MissingAttributeError
-from trickless.functions.network import check_alike
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.learners.base import Learner
 from trickless.learners.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
@@ -78,14 +77,10 @@ class NeuronLearner(Learner):
     neurons: Neurons | str
     n_neurons: int
     neurons_: Neurons
-    first_batch_: FirstBatch | None
-    stream_: NeuronStream
+    first_batch_: FirstBatch | None = None
 
     def check_state(self) -> None:
         super().check_state()
-        if not hasattr(self, "neurons_"):
-            return
-        check_is("neurons_", self.neurons_, Neurons)
         check_same("features of neurons_", self.neurons_.n_features_in_, self.n_features_in_)
         if self.neurons_.inputs_ is not None:
             known, there = self.rows_.inputs(self, self.n_features_in_), self.neurons_.inputs_
@@ -94,13 +89,8 @@ class NeuronLearner(Learner):
             check_same("shape of neurons_", there.shape, known.shape)
         if self.rows_.kind.layout.any_length:  # which compiled code relies on
             check_same("whether rows have any length", self.neurons_.layout.any_length, True)
-        if hasattr(self, "stream_"):
-            check_is("stream_", self.stream_, NeuronStream)
-            check_alike("neurons of stream_", self.stream_.neurons, self.neurons_)
-        batch = getattr(self, "first_batch_", None)
-        check_is("first_batch_", batch, FirstBatch | None)
-        if batch is not None:
-            check_same("columns of first_batch_", len(batch.mean), self.n_features_in_)
+        if self.first_batch_ is not None:
+            check_same("columns of first_batch_", len(self.first_batch_.mean), self.n_features_in_)
 
     @property
     def _planned_neurons(self) -> int:

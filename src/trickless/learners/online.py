@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
@@ -88,7 +87,6 @@ class OnlineLearner(Learner):
     #: Takes note of a batch, and of whether it is the first, or raises an error.
     _see: Callable[[Any, np.ndarray, bool], None]
 
-    _parts = (*Learner._parts, "rounds_")
     _rules = Learner._rules | {
         "norm_bound": positive("norm_bound=10.0 competes with functions of norm up to 10"),
         "step_size": either(
@@ -118,11 +116,9 @@ class OnlineLearner(Learner):
 
     def check_state(self) -> None:
         super().check_state()
-        if hasattr(self, "rounds_"):
-            check_is("rounds_", self.rounds_, Rounds)
-            self._check_outputs("rounds_", self.rounds_.coefficients.n_outputs)
-            if len(self.rounds_.coefficients):
-                self._check_stored("support points", self.rounds_.rows)
+        self._check_outputs("rounds_", self.rounds_.coefficients.n_outputs)
+        if len(self.rounds_.coefficients):
+            self._check_stored("support points", self.rounds_.rows)
 
     @completed_by(LEARNING)
     def fit(self, X: Any, y: Any) -> Any:

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from trickless.arrays.places import HOST, place_of, to_host
-from trickless.arrays.stated import check_count, check_is
+from trickless.arrays.stated import check_count
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import completed_by, documented
@@ -145,7 +145,6 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     (200, 2)
     """
 
-    _parts = ("fixed_", "n_features_in_", "rows_", "seed_", "neurons_", "scale_", "source_")
     _fixed = ("neurons", "n_neurons", "n_candidates", "scale", "dtype")
     _bounded = False
     _on_devices = True
@@ -221,10 +220,8 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
     def check_state(self) -> None:
         super().check_state()
-        if hasattr(self, "source_"):
-            check_count("n_neurons of fixed_", self.fixed_["n_neurons"], 1, MOST_THINGS)
-            check_source("source_", self.source_, self.neurons_, self._n_drawn)
-            check_is("scale_", self.scale_, float)
+        check_count("n_neurons of fixed_", self.fixed_["n_neurons"], 1, MOST_THINGS)
+        check_source("source_", self.source_, self.neurons_, self._n_drawn)
 
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> None:
         owner = type(self).__name__

@@ -139,7 +139,6 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
     n_samples: int
     estimator: str
 
-    _parts = (*NeuronLearner._parts, "neurons_", "rounds_")
     _rules = (
         NeuronLearner._rules
         | OnlineLearner._rules

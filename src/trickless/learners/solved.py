@@ -12,6 +12,7 @@ from trickless.arrays.states import in_one_state
 from trickless.conformal.unseen import Scores, Unseen
 from trickless.errors import MissingAttributeError
 from trickless.functions.network import Network, check_alike
+from trickless.functions.stream import NeuronStream
 from trickless.learners.classifier import Classifier
 from trickless.learners.ensembles import EarlyRows, check_single, is_ensemble, learn_rows
 from trickless.learners.forgetting import Aged
@@ -48,11 +49,10 @@ class SolvedLearner(NeuronLearner):
     tol: float
     cache_bytes: int
     half_life: Any = None
+    stream_: NeuronStream
     sums_: Any
     clock_: Clock | None = None
     early_: EarlyRows | None = None
-
-    _parts = (*NeuronLearner._parts, "neurons_", "stream_", "sums_")
 
     @property
     def _begins_classes(self) -> bool:
@@ -106,12 +106,10 @@ class SolvedLearner(NeuronLearner):
 
     def check_state(self) -> None:
         super().check_state()
-        check_is("clock_", self.clock_, Clock | None)
-        if hasattr(self, "sums_"):
-            check_is("sums_", self.sums_, Sums | Experts)
-            check_is("early_", self.early_, EarlyRows | None)
-            check_alike("neurons of sums_", self.sums_.stream.neurons, self.neurons_)
-            self._check_outputs("sums_", len(self.sums_.origin))
+        check_is("sums_", self.sums_, Sums | Experts)
+        check_alike("neurons of stream_", self.stream_.neurons, self.neurons_)
+        check_alike("neurons of sums_", self.sums_.stream.neurons, self.neurons_)
+        self._check_outputs("sums_", len(self.sums_.origin))
 
     def _forget_rows(self, error_bars: bool) -> None:
         self.early_ = None

@@ -12,12 +12,12 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
+from trickless.arrays.stated import Stated, check_same
 from trickless.docstrings import documented
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
 from trickless.neurons.inputs import Inputs, Relevance
 from trickless.neurons.layouts import Layout
-from trickless.rules import MOST_THINGS, Rule, check_parameters, is_real, plain
+from trickless.rules import Rule, Things, check_parameters, is_real, plain
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
@@ -117,7 +117,8 @@ class Neurons(Stated, BaseEstimator, ABC):
         # Parameters become Python numbers, because products of NumPy numbers may overflow.
         super().__setattr__(name, value if name.endswith("_") else plain(value))
 
-    width: int = 1
+    n_features_in_: Things
+    width: Things = 1
     bound: float = 1.0
     accepts_sparse: bool = False
     accepts_tables: bool = False
@@ -180,21 +181,9 @@ class Neurons(Stated, BaseEstimator, ABC):
         return self
 
     def check_state(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            return
         check_parameters(self, self._rules)
-        check_count("n_features_in_", self.n_features_in_, 1, MOST_THINGS)
-        check_count("width", self.width, 1, MOST_THINGS)
-        check_is("inputs_", self.inputs_, Inputs | None)
-        if self.inputs_ is not None:
-            shape = (self.n_features_in_,)
-            check_array("n_categories", self.inputs_.n_categories, "i8", shape, 0)
-            check_is("names", self.inputs_.names, tuple | None)
-            check_is("shape", self.inputs_.shape, tuple | None)
-            if self.inputs_.shape is not None:
-                for length in self.inputs_.shape:
-                    check_count("shape", length, 1, MOST_THINGS)
-                check_same("size of the shape", prod(self.inputs_.shape), self.n_features_in_)
+        if self.inputs_ is not None and self.inputs_.shape is not None:
+            check_same("size of the shape", prod(self.inputs_.shape), self.n_features_in_)
 
     def check_weights(self, weights: Weights) -> None:
         """Raise a ValueError if stored weights name features that do not exist."""

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import Stated, check_array, check_count, check_list, check_same
+from trickless.arrays.stated import (
+    Array,
+    Length,
+    Stated,
+    check_count,
+    check_same,
+)
 from trickless.arrays.threads import map_blocks
 from trickless.arrays.weighted import ROUNDING, cap
 from trickless.neurons.levels import MISSING, MOST_BINS, bins_of_codes
 
 #: Rows that are mapped with all columns at once, because each column takes longer than its values.
 _FEW_ROWS = 8
+
+
+#: The bin of each code of a categorical column.
+_Codes = Annotated[np.ndarray, Array("i8", None, least=MISSING, below=MOST_BINS + 1)]
 
 
 class Bins(Stated):
@@ -42,6 +52,11 @@ class Bins(Stated):
         The first columns belong to the features, in order. The others belong to these features,
         which have many categories.
     """
+
+    counts: Annotated[np.ndarray, Array("i8", None, least=1, below=MOST_BINS + 1)]
+    thresholds: Annotated[list[Annotated[np.ndarray, Array("f8", None)]], Length("counts")]
+    of_code: Annotated[list[_Codes | None], Length("counts")]
+    more: Annotated[np.ndarray, Array("i8", None, least=0, below="n_features")]
 
     def __init__(
         self, rows: np.ndarray, n_categories: np.ndarray, weight: np.ndarray | None = None
@@ -97,21 +112,16 @@ class Bins(Stated):
         return order[first[features] + (rng.random(features.shape) * n[features]).astype(int)]
 
     def check_state(self) -> None:
-        check_array("counts", self.counts, "i8", (None,), 1, MOST_BINS + 1)
-        check_list("thresholds", self.thresholds, np.ndarray, len(self.counts))
-        check_list("of_code", self.of_code, np.ndarray | None, len(self.counts))
-        check_array("more", self.more, "i8", (None,), 0, self.n_features)
         for j, codes in zip(self.more.tolist(), self.of_code[self.n_features :], strict=True):
             first = self.of_code[j]
             if codes is None or first is None or len(codes) != len(first):
                 raise ValueError(f"more: column {j} has no such categories")
         parts = zip(self.thresholds, self.of_code, self.counts.tolist(), strict=True)
         for cuts, codes, count in parts:
-            check_array("thresholds", cuts, "f8", (None if codes is None else 0,))
             if codes is None:
                 check_same("counts", count, len(cuts) + 1)
                 continue
-            check_array("of_code", codes, "i8", (None,), MISSING, MOST_BINS + 1)
+            check_same("thresholds of codes", len(cuts), 0)
             check_count("codes of of_code", len(codes), 2)
             known = int(codes[:-1].max(initial=1))  # new categories may have a bin of their own
             check_count("counts", count, known, max(known, int(codes[-1])))

@@ -7,13 +7,13 @@ from copy import copy
 from functools import partial, reduce
 from itertools import accumulate, pairwise
 from math import prod
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import check_list, check_same
+from trickless.arrays.stated import Length, check_same
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import OPERATORS, Neurons, Weights
 from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family, drawn
@@ -55,6 +55,7 @@ class Composed(Neurons):
 
     neurons: Any
     parts_: list[Neurons]
+    _places: Annotated[list[slice], Length("parts_")]
 
     accepts_sparse: Any = _of_parts(all, "accepts_sparse")
     accepts_tables: Any = _of_parts(all, "accepts_tables")
@@ -93,13 +94,10 @@ class Composed(Neurons):
 
     def check_state(self) -> None:
         super().check_state()
-        if not hasattr(self, "_places"):
-            return
-        check_list("parts_", self.parts_, Neurons, len(_as_list(self.neurons)))
+        check_same("length of parts_", len(self.parts_), len(_as_list(self.neurons)))
         for part in self.parts_:
             check_same("features of parts_", part.n_features_in_, self._n_seen)
         check_same("width", self.width, self._wide())
-        check_list("_places", self._places, slice, len(self.parts_))
         ends = [0, *(place.stop for place in self._places)]
         check_same("_places", self._places, [slice(*pair) for pair in pairwise(ends)])
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from math import prod, sqrt
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from trickless.arrays import series_loops
 from trickless.arrays.places import HOST, place_of, to_host
 from trickless.arrays.series import HEAVY, LEAST, TAPS, View, taps, views
-from trickless.arrays.stated import check_array, check_same
+from trickless.arrays.stated import Array
 from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
@@ -160,6 +160,11 @@ class Convolutions(Neurons):
         "kernels": integer(2, "kernels=8 compete by default", len(HEAVY)),
     }
 
+    scale_: Annotated[np.ndarray, Array("f8", 2, "_n_channels")]
+    level_: Annotated[np.ndarray, Array("f8", 2, "_n_channels")] | None
+    rows_: Annotated[np.ndarray, Array("f8", "n_rows", "n_features_in_", some=True)]
+    _weight: Annotated[np.ndarray, Array("f8", "n_rows", least=0)]
+
     def __init__(self, shape: int | tuple[int, int] | None = None, kernels: int = 8) -> None:
         self.shape = shape
         self.kernels = kernels
@@ -207,19 +212,11 @@ class Convolutions(Neurons):
 
     def check_state(self) -> None:
         super().check_state()
-        if not hasattr(self, "rows_"):
-            return
         self._check_shape()
-        check_array("scale_", self.scale_, "f8", (2, self._n_channels))
         if not (self.scale_ > 0).all():
             raise ValueError("scale_: a scale is not positive")
-        if self.level_ is not None:
-            check_array("level_", self.level_, "f8", (2, self._n_channels))
-            if not (self.level_[1] > 0).all():
-                raise ValueError("level_: a standard deviation is not positive")
-        check_array("rows_", self.rows_, "f8", (None, self.n_features_in_))
-        check_array("_weight", self._weight, "f8", (len(self.rows_),), 0)
-        check_same("whether there are rows_", len(self.rows_) > 0, True)
+        if self.level_ is not None and not (self.level_[1] > 0).all():
+            raise ValueError("level_: a standard deviation is not positive")
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         n_kernels, n_channels = self.kernels, self._n_channels

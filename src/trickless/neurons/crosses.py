@@ -8,13 +8,13 @@ and scaled by their standard deviation first, so that their units do not matter.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from array_api_compat import device
 
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import Stated, check_array
+from trickless.arrays.stated import Array, Stated
 
 #: The most columns that are crossed, each with each other.
 MOST = 4
@@ -31,6 +31,10 @@ class Crosses(Stated):
         Their mean and standard deviation, by which z = (x − centre) / spread.
     """
 
+    columns: Annotated[np.ndarray, Array("i8", "n_columns", least=0)]
+    centre: Annotated[np.ndarray, Array("f8", "n_columns")]
+    spread: Annotated[np.ndarray, Array("f8", "n_columns", least=0)]
+
     def __init__(self, columns: np.ndarray, X: np.ndarray, weight: np.ndarray | None) -> None:
         self.columns = np.asarray(columns, dtype=np.int64)
         weight = np.ones(len(X)) if weight is None else weight
@@ -43,12 +47,6 @@ class Crosses(Stated):
         mean = (share * known).sum(axis=0)
         spread = np.sqrt((share * (known - mean) ** 2).sum(axis=0))
         self.centre, self.spread = mean * unit, np.where(spread > 0, spread, 1.0) * unit
-
-    def check_state(self) -> None:
-        check_array("columns", self.columns, "i8", (None,), 0)
-        n = (len(self.columns),)
-        check_array("centre", self.centre, "f8", n)
-        check_array("spread", self.spread, "f8", n, 0)
 
     def __len__(self) -> int:
         """Number of columns that are appended."""

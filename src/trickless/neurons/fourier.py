@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import sklearn
@@ -19,7 +19,7 @@ from scipy.spatial.distance import pdist
 from trickless.arrays.distances import squared_distances
 from trickless.arrays.places import place_of
 from trickless.arrays.sparse import dense_if_small
-from trickless.arrays.stated import check_array, check_is
+from trickless.arrays.stated import Array
 from trickless.arrays.weighted import median
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
@@ -43,6 +43,10 @@ _MULTIPLES = {
 LARGEST_FREQUENCY = 1e6
 #: The least median distance between rows: its inverse leaves room for the tails of frequencies.
 _CLOSEST = 1e-305
+
+
+#: A number, or one for each feature.
+OneOrEach = Annotated[np.ndarray, Array("f4 f8", "n_features_in_")] | float
 
 
 class Fourier(Projected):
@@ -80,6 +84,8 @@ class Fourier(Projected):
         "sampling": choice(*SAMPLINGS, remedy="sampling='iid' draws frequencies independently"),
     }
 
+    length_scale_: OneOrEach
+
     def __init__(self, length_scale: Any = "auto", *, sampling: str = "iid") -> None:
         self.length_scale = length_scale
         self.sampling = sampling
@@ -112,11 +118,6 @@ class Fourier(Projected):
         if not self.wants_relevance:
             warn_of_units(type(self).__name__, X, weight, self.inputs_)
         return median_distance(X, weight, self.metric)
-
-    def check_state(self) -> None:
-        super().check_state()
-        if hasattr(self, "length_scale_"):
-            check_one_or_each("length_scale_", self.length_scale_, self.n_features_in_)
 
     def candidates(self) -> list[Neurons]:
         if not isinstance(self.length_scale, str) or self.length_scale not in _MULTIPLES:
@@ -224,14 +225,6 @@ def one_or_each(owner: str, name: str, value: Any, n_features: int) -> float | n
         return float(value)
     check_one_each(owner, name, value, n_features)
     return np.array(value, dtype=np.float64)
-
-
-def check_one_or_each(name: str, value: Any, n_features: int) -> None:
-    """Check that an attribute is a number, or an array with a number for each feature."""
-    if isinstance(value, np.ndarray):
-        check_array(name, value, "f4 f8", (n_features,))
-    else:
-        check_is(name, value, float | np.floating)
 
 
 def _check_feature_count(

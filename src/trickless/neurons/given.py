@@ -162,8 +162,7 @@ class Given(Composed):
 
     def check_state(self) -> None:
         super().check_state()
-        if hasattr(self, "_places"):
-            self.parts_[0].check_weights(self.weights)
+        self.parts_[0].check_weights(self.weights)
 
     def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
         pass

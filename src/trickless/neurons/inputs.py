@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from trickless.arrays.stated import Array, stated
+from trickless.rules import Things
 
+
+@stated
 class Inputs(NamedTuple):
     """Names and kinds of the columns of X, as a learner knows them.
 
@@ -22,9 +26,9 @@ class Inputs(NamedTuple):
         Shape of a row as the family reads it, if the family has a ``layout`` of arrays.
     """
 
-    n_categories: np.ndarray
+    n_categories: Annotated[np.ndarray, Array("i8", "n_features_in_", least=0)]
     names: tuple[str, ...] | None = None
-    shape: tuple[int, ...] | None = None
+    shape: tuple[Things, ...] | None = None
 
     def take(self, indices: np.ndarray) -> Inputs:
         names = None if self.names is None else tuple(self.names[i] for i in indices)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from trickless.arrays.places import to_device_of, to_host
-from trickless.arrays.sparse import check_rows, parts_of
-from trickless.arrays.stated import check_array, check_count, check_is
+from trickless.arrays.sparse import Matrix, parts_of
+from trickless.arrays.stated import Array, check_array, check_count
 from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
@@ -139,6 +139,10 @@ class Landmarks(Composed):
         ),
     }
 
+    rows_: Annotated[Any, Matrix("n_rows", "n_features_in_", some=True)]
+    row_weights_: Annotated[np.ndarray, Array("f8", "n_rows", least=0)]
+    mean_: float
+
     def __init__(
         self,
         neurons: Neurons = _GAUSSIAN,
@@ -199,17 +203,8 @@ class Landmarks(Composed):
 
     def check_state(self) -> None:
         super().check_state()
-        if hasattr(self, "_places"):
-            check_rows("rows_", self.rows_, None, self.n_features_in_)
-            n_rows = self.rows_.shape[0]
-            check_count("number of rows_", n_rows, 1)
-            check_array("row_weights_", self.row_weights_, "f8", (n_rows,), 0)
-            check_is("mean_", self.mean_, float)
-            if self._fixed:
-                check_count("_seed", self._seed, 0)
-            if "basis_" in vars(self):
-                check_is("basis_", self.basis_, Basis)
-                self.basis_.check(self.n_features_in_)
+        if self._fixed:
+            check_count("_seed", self._seed, 0)
 
     def check_weights(self, weights: Weights) -> None:
         (landmarks,) = weights

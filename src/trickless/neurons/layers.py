@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from trickless.arrays.places import place_of
-from trickless.arrays.stated import check_list, check_same
+from trickless.arrays.stated import check_same
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
@@ -91,7 +91,8 @@ class Layers(Composed):
             _is_hidden,
         ),
     }
-    hidden_: list[Weights]
+    hidden_: list[tuple[np.ndarray, ...]]
+    _places: list[slice] = []
 
     def __init__(self, neurons: list[Neurons], hidden: int | tuple[int, ...] = 64) -> None:
         self.neurons = neurons
@@ -163,16 +164,13 @@ class Layers(Composed):
 
     def check_state(self) -> None:
         Neurons.check_state(self)
-        if not hasattr(self, "parts_"):
-            return
         counts = self._counts()
-        check_list("parts_", self.parts_, Neurons, len(self.neurons))
-        check_list("hidden_", self.hidden_, tuple, len(counts))
+        check_same("length of parts_", len(self.parts_), len(self.neurons))
+        check_same("length of hidden_", len(self.hidden_), len(counts))
         check_same("features of parts_", self.parts_[0].n_features_in_, self.n_features_in_)
         for (part, after), weights, count in zip(
             pairwise(self.parts_), self.hidden_, counts, strict=True
         ):
-            check_list("arrays of hidden_", list(weights), np.ndarray)
             check_same("number of hidden_", {len(array) for array in weights}, {count})
             part.check_weights(weights)
             check_same("features of parts_", after.n_features_in_, count * part.width)

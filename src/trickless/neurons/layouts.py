@@ -10,11 +10,11 @@ from typing import Any, Self
 import numpy as np
 
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import Stated, check_count, check_is
+from trickless.arrays.stated import Stated
 from trickless.errors import InvalidValueError
 from trickless.neurons.checks import shape_of
 from trickless.neurons.unequal import Lengths, is_of_objects, is_unequal, padded, read_lengths
-from trickless.rules import MOST_THINGS
+from trickless.rules import Things
 
 #: The most channels that an axis is taken to hold unless a shape says so: grey, colours, and alpha.
 _COLOURS = 4
@@ -36,15 +36,12 @@ class Layout(Stated):
 
     reads_arrays = False
 
+    shape: tuple[Things, ...] | None
+    any_length: bool
+
     def __init__(self, shape: tuple[int, ...] | None = None, any_length: bool = False) -> None:
         self.shape = shape
         self.any_length = any_length
-
-    def check_state(self) -> None:
-        check_is("shape", self.shape, tuple | None)
-        for length in self.shape or ():
-            check_count("shape", length, 1, MOST_THINGS)
-        check_is("any_length", self.any_length, bool)
 
     def learned(self, owner: str, X: Any) -> tuple[Self, Any]:
         """Return the layout with the shape of the first batch, and its flat rows."""
@@ -182,6 +179,9 @@ class Series(Layout):
     """
 
     reads_arrays = True
+
+    shape: tuple[Things, ...] | None
+    any_length: bool
 
     def __init__(self, shape: tuple[int, ...] | None = None, any_length: bool = True) -> None:
         super().__init__(shape, any_length)

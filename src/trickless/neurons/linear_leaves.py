@@ -16,12 +16,12 @@ from __future__ import annotations
 from copy import copy
 from functools import reduce
 from itertools import combinations
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from trickless.arrays.places import to_host
-from trickless.arrays.stated import Stated, check_array
+from trickless.arrays.stated import Array, Stated
 from trickless.arrays.weighted import median
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
@@ -43,6 +43,9 @@ class LinearLeaves(Stated):
     of_gaps : uint8 array of shape (n_columns,)
         The bin of missing values: that of the median if training rows have no gaps, else 0.
     """
+
+    steps: Annotated[np.ndarray, Array("i1", "n_columns", 256, least=-_STEPS, below=_STEPS + 1)]
+    of_gaps: Annotated[np.ndarray, Array("u1", "n_columns")]
 
     def __init__(self, rows: np.ndarray, bins: Bins, weight: np.ndarray) -> None:
         rows, weight = rows[weight > 0], weight[weight > 0]
@@ -71,10 +74,8 @@ class LinearLeaves(Stated):
         return min(FIRST, n_cuts, int(self.steps.any(axis=1).sum()))
 
     def check_state(self) -> None:
-        check_array("steps", self.steps, "i1", (None, 256), -_STEPS, _STEPS + 1)
         if self.steps[:, MISSING].any():
             raise ValueError("steps: missing values have a value")
-        check_array("of_gaps", self.of_gaps, "u1", (len(self.steps),))
 
     def filled(self, xp: Any, bins: Any) -> Any:
         """Return bins (n_rows, n_columns) whose gaps have the bins of gaps, on any device."""

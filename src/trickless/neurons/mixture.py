@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import lcm
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from trickless.arrays.places import HOST, namespace, place_of
-from trickless.arrays.stated import check_array, check_number, check_same
+from trickless.arrays.stated import Array, Within, check_array, check_same
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import OPERATORS, Neurons, Weights
 from trickless.neurons.composed import FAMILY_LIST, Composed, coef_of_draws, draw_part
@@ -82,6 +82,9 @@ class Mixture(Composed):
         ),
     }
 
+    _weights: Annotated[np.ndarray, Array("f8", "parts_", least=0)]
+    _total: Annotated[float, Within(SMALLEST_SCALE)]
+
     def __init__(self, neurons: list[Neurons], weights: list[float] | None = None) -> None:
         self.neurons = neurons
         self.weights = weights
@@ -91,10 +94,7 @@ class Mixture(Composed):
 
     def check_state(self) -> None:
         super().check_state()
-        if hasattr(self, "_places"):
-            check_array("_weights", self._weights, "f8", (len(self.parts_),), 0)
-            check_number("_total", self._total, SMALLEST_SCALE)
-            check_same("_total", self._total, self._weights.sum())
+        check_same("_total", self._total, self._weights.sum())
 
     def check_weights(self, weights: Weights) -> None:
         choice, *drawn = weights

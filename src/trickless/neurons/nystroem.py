@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from trickless.arrays.sparse import check_rows
-from trickless.arrays.stated import check_array, check_number
+from trickless.arrays.sparse import Matrix
+from trickless.arrays.stated import Amount, Array, stated
 from trickless.arrays.threads import row_blocks
 
 #: The kernel between rows of two matrices, in double precision.
@@ -23,6 +23,7 @@ _TOGETHER = 64
 _NOTHING_LEFT = 1e-10
 
 
+@stated
 class Basis(NamedTuple):
     """Landmarks z_1, ..., z_m, and L⁻¹ for the Cholesky factor L of their kernel matrix.
 
@@ -39,15 +40,9 @@ class Basis(NamedTuple):
         What was added to the diagonal of the kernel matrix.
     """
 
-    points: Any
-    inverse: np.ndarray
-    jitter: float
-
-    def check(self, n_features: int) -> None:
-        """Raise a ValueError if these are not landmarks of so many features."""
-        check_rows("points", self.points, None, n_features)
-        check_array("inverse", self.inverse, "f8", (self.points.shape[0],) * 2)
-        check_number("jitter", self.jitter, 0)
+    points: Annotated[Any, Matrix("size", "n_features_in_")]
+    inverse: Annotated[np.ndarray, Array("f8", "size", "size")]
+    jitter: Amount
 
     @property
     def size(self) -> int:

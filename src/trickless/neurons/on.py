@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from array_api_compat import device
 from scipy.sparse import issparse
 
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import check_array
+from trickless.arrays.stated import Array
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed, draw_part
@@ -50,6 +50,8 @@ class On(Composed):
 
     _rules = {"neurons": FAMILY}
 
+    indices_: Annotated[np.ndarray, Array("i8", None, least=0, below="n_features_in_")]
+
     def __init__(self, columns: Any, neurons: Neurons) -> None:
         self.columns = columns
         self.neurons = neurons
@@ -68,11 +70,6 @@ class On(Composed):
     @property
     def _n_seen(self) -> int:
         return len(self.indices_)
-
-    def check_state(self) -> None:
-        super().check_state()
-        if hasattr(self, "_places"):
-            check_array("indices_", self.indices_, "i8", (None,), 0, self.n_features_in_)
 
     def _view(self, X: Any) -> tuple[Any, Inputs]:
         inputs = self.known_inputs(X)

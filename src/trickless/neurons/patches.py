@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod, sqrt
-from typing import Any, TypeGuard
+from typing import Annotated, Any, TypeGuard
 
 import numpy as np
 from scipy import linalg
 
 from trickless.arrays.places import namespace, place_of
-from trickless.arrays.stated import check_array, check_count, check_list
+from trickless.arrays.stated import Length, check_array, check_count
 from trickless.arrays.threads import linear_algebra
 from trickless.arrays.weighted import at_shares
 from trickless.errors import InvalidValueError
@@ -141,6 +141,8 @@ class Patches(Neurons):
         "threshold": non_negative("threshold=0.3 is the default"),
     }
 
+    _cells: Annotated[list[np.ndarray], Length(2)]
+
     def __init__(
         self,
         shape: tuple[int, ...] | None = None,
@@ -191,10 +193,7 @@ class Patches(Neurons):
 
     def check_state(self) -> None:
         super().check_state()
-        if not hasattr(self, "_cells"):
-            return
         self._check_sides()
-        check_list("_cells", self._cells, np.ndarray, 2)
         for cells, n in zip(self._cells, self._positions, strict=True):
             check_array("_cells", cells, "f8", (self.pool, n))
         if hasattr(self, "filters_pool_"):

@@ -10,7 +10,7 @@ import scipy.sparse
 from scipy.sparse import issparse
 from scipy.special import ive, ndtr
 
-from trickless.neurons.fourier import check_one_or_each, median_distance, one_or_each
+from trickless.neurons.fourier import OneOrEach, median_distance, one_or_each
 from trickless.neurons.separable import Separable
 from trickless.rules import check_parameters, choice, either, positive, positives
 
@@ -100,6 +100,8 @@ class Periodic(Separable):
         ),
     }
 
+    period_: OneOrEach
+
     def __init__(
         self, period: Any = 1.0, length_scale: Any = "auto", *, sampling: str = "iid"
     ) -> None:
@@ -111,11 +113,6 @@ class Periodic(Separable):
         self.period_ = one_or_each(type(self).__name__, "period", self.period, X.shape[1])
         super().fit(X, rng, sample_weight)
         return self
-
-    def check_state(self) -> None:
-        super().check_state()
-        if hasattr(self, "period_"):
-            check_one_or_each("period_", self.period_, self.n_features_in_)
 
     @property
     def unit(self) -> float | np.ndarray:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import ndtr
 
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import check_array
+from trickless.arrays.stated import Array, check_array
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.bins import midpoints
 from trickless.neurons.checks import check_one_each
@@ -81,6 +81,8 @@ class Stumps(Projected):
         ),
     }
 
+    feature_weights_: Annotated[np.ndarray, Array("f8", "n_features_in_", least=0)] | None
+
     def __init__(self, thresholds: str = "data", feature_weights: Any = None) -> None:
         self.thresholds = thresholds
         self.feature_weights = feature_weights
@@ -108,11 +110,7 @@ class Stumps(Projected):
 
     def check_state(self) -> None:
         super().check_state()
-        if not hasattr(self, "feature_weights_"):
-            return
         d = self.n_features_in_
-        if self.feature_weights_ is not None:
-            check_array("feature_weights_", self.feature_weights_, "f8", (d,), 0)
         if hasattr(self, "_starts"):
             check_array("cuts_", self.cuts_, "f8", (None,))
             check_array("_starts", self._starts, "i8", (d + 1,), 0, len(self.cuts_) + 1)

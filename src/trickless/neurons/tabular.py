@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from trickless.arrays.places import namespace, to_host
-from trickless.arrays.stated import check_array, check_count, check_is, check_list, check_same
+from trickless.arrays.stated import (
+    Array,
+    Length,
+    check_same,
+)
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.bins import midpoints
 from trickless.neurons.mixture import Mixture
@@ -110,6 +114,11 @@ class Tabular(Neurons):
         ),
     }
 
+    mixture_: Mixture
+    cuts_: Annotated[
+        list[Annotated[np.ndarray, Array("f4 f8", None)] | None], Length("n_features_in_")
+    ]
+
     def __init__(self, depth: int = 3, smooth: float = 0.2) -> None:
         self.depth = depth
         self.smooth = smooth
@@ -132,15 +141,8 @@ class Tabular(Neurons):
 
     def check_state(self) -> None:
         super().check_state()
-        if not hasattr(self, "mixture_"):
-            return
-        check_is("mixture_", self.mixture_, Mixture)
         check_same("features of mixture_", self.mixture_.n_features_in_, self.n_features_in_)
         check_same("width", self.width, self.mixture_.width)
-        check_list("cuts_", self.cuts_, np.ndarray | None, self.n_features_in_)
-        for cuts in self.cuts_:
-            if cuts is not None:
-                check_array("cuts_", cuts, "f4 f8", (None,))
 
     def check_weights(self, weights: Weights) -> None:
         self.mixture_.check_weights(weights)
@@ -186,6 +188,9 @@ class _Terms(Neurons):
 
     _doc_link_module = ""  # it has no page
 
+    is_category_: Annotated[np.ndarray, Array("b1", "n_features_in_")]
+    variables_: Annotated[np.ndarray, Array("i8", None, least=0, below="n_features_in_", some=True)]
+
     def __init__(self, depth: int) -> None:
         self.depth = depth
 
@@ -197,14 +202,6 @@ class _Terms(Neurons):
         varies = to_host(xp.any(differs, axis=0))
         self.variables_ = np.flatnonzero(varies | ~varies.any())
         return self
-
-    def check_state(self) -> None:
-        super().check_state()
-        if hasattr(self, "variables_"):
-            d = self.n_features_in_
-            check_array("is_category_", self.is_category_, "b1", (d,))
-            check_array("variables_", self.variables_, "i8", (None,), 0, d)
-            check_count("number of variables_", len(self.variables_), 1)
 
     def check_weights(self, weights: Weights) -> None:
         check_features(self, weights[0])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from trickless.arrays import loops
 from trickless.arrays.loops import FEW_ROWS, MOST_LEVELS
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import check_array, check_count, check_is, check_same
+from trickless.arrays.stated import Array, Size, check_array, check_count, check_same
 from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
@@ -152,6 +152,9 @@ class Trees(Neurons):
         "crosses": choice("none", "auto", remedy="crosses='auto' takes them where they help"),
         "max_leaves": either(integer(2, "max_leaves=256", 2**MOST_LEVELS), AUTO),
     }
+    bins_: Bins
+    depth_: Size
+    variables_: Annotated[np.ndarray, Array("i8", None, least=0, below="n_variables", some=True)]
     shape_: str = "oblivious"
     #: The inputs of linear leaves, or None if leaves are constant; and those that a race may take.
     linear_: LinearLeaves | None = None
@@ -269,28 +272,21 @@ class Trees(Neurons):
 
     def check_state(self) -> None:
         super().check_state()
-        if not hasattr(self, "depth_"):
-            return
         if self.shape_ not in SHAPES:
             raise ValueError(f"shape_: {self.shape_!r} is not a shape of trees")
-        check_is("bins_", self.bins_, Bins)
-        check_is("crosses_", self.crosses_, Crosses | None)
         n_features = self.n_features_in_
         if self.crosses_ is not None:
             check_array("columns of crosses_", self.crosses_.columns, "i8", (None,), 0, n_features)
             n_features += len(self.crosses_)
         check_same("features of bins_", self.bins_.n_features, n_features)
         for name in ("linear_", "spare_"):
-            check_is(name, linear := getattr(self, name), LinearLeaves | None)
-            if linear is not None:
+            if (linear := getattr(self, name)) is not None:
                 check_same(f"columns of {name}", len(linear.steps), len(self.bins_.counts))
         check_count("depth_", self.depth_, 1, SHAPES[self.used_shape].deepest)
         if self.linear_ is not None and self.used_shape != "oblivious":
             raise ValueError("linear_: only leaves of oblivious trees are linear")
         check_same("inputs of leaves in width", self.width % (1 + self.n_inputs), 0)
         self.geometry.check_size()
-        check_array("variables_", self.variables_, "i8", (None,), 0, n_features)
-        check_count("number of variables_", len(self.variables_), 1)
         of_code = self.bins_.of_code[: self.n_features_in_]
         codes = [0 if codes is None else len(codes) for codes in of_code]
         n_categories = self.known_inputs(np.empty((0, self.n_features_in_))).n_categories

@@ -9,19 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 from zlib import crc32
 
 import numpy as np
 
-from trickless.arrays.stated import (
-    Stated,
-    check_array,
-    check_count,
-    check_is,
-    check_number,
-    check_same,
-)
+from trickless.arrays.stated import Amount, Array, Count, Stated, check_count, check_same
 from trickless.errors import InvalidValueError
 from trickless.neurons.forms import composed, first_forms
 from trickless.rows.frames import Column
@@ -73,10 +66,10 @@ class Categories(Stated):
         new categories. None if later categories get no codes.
     """
 
-    codes: dict[str, int]
-    n_first: int
-    n_pooled: int
-    rare: dict[str, int] | None
+    codes: dict[str, Count]
+    n_first: Count
+    n_pooled: Count
+    rare: dict[str, Count] | None
 
     @classmethod
     def of(cls, column: Column) -> Categories:
@@ -95,14 +88,6 @@ class Categories(Stated):
         return cls(codes, len(codes), n_pooled, None if are_names else rare)
 
     def check_state(self) -> None:
-        check_count("n_first", self.n_first, 0)
-        check_count("n_pooled", self.n_pooled, 0)
-        check_is("rare", self.rare, dict | None)
-        for name, numbers in (("codes", self.codes), ("rare", self.rare or {})):
-            check_is(name, numbers, dict)
-            for text, number in numbers.items():
-                check_is(f"category of {name}", text, str)
-                check_count(name, number, 0)
         codes = sorted(self.codes.values())
         check_same("codes of the first batch", codes[: self.n_first], list(range(self.n_first)))
         check_same("different codes", len(set(codes)), len(codes))
@@ -261,16 +246,10 @@ class NewCategories(Stated):
         Columns of which there was a warning.
     """
 
-    usual: np.ndarray
-    n_rows: float
-    n_new: np.ndarray
-    told: np.ndarray
-
-    def check_state(self) -> None:
-        n = len(self.usual)
-        check_number("n_rows", self.n_rows, 0)
-        for name, types in (("usual", "f8"), ("n_new", "f8"), ("told", "b1")):
-            check_array(name, getattr(self, name), types, (n,), 0)
+    usual: Annotated[np.ndarray, Array("f8", "n_columns", least=0)]
+    n_rows: Amount
+    n_new: Annotated[np.ndarray, Array("f8", "n_columns", least=0)]
+    told: Annotated[np.ndarray, Array("b1", "n_columns")]
 
     @classmethod
     def of_first(cls, X: np.ndarray, n_categories: np.ndarray) -> NewCategories:

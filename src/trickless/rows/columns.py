@@ -7,12 +7,12 @@ from copy import copy
 from dataclasses import replace
 from decimal import Decimal
 from numbers import Integral
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from trickless.arrays.places import to_device_of
-from trickless.arrays.stated import Stated, check_array, check_list, check_same
+from trickless.arrays.stated import Array, Length, Stated, check_same
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.rows.categories import Categories, naming, warn_of_new
 from trickless.rows.frames import (
@@ -55,11 +55,16 @@ class Columns(Stated):
         What :meth:`relative` subtracts from each column after that.
     """
 
+    kinds: list[str]
+    categories: Annotated[list[Categories | None], Length("kinds")]
+    whole: Annotated[list[int], Length("kinds")]
+    origins: Annotated[np.ndarray, Array("f8", "kinds")]
+
     def __init__(self, owner: str, frame: Any) -> None:
         names, numbers = names_of(frame), numbers_of(frame)
         columns: list[Any] = [None] * len(names) if numbers is not None else columns_of(frame)
         self.kinds = [NUMBERS if each is None else _kind(owner, each) for each in columns]
-        self.categories: list[Categories | None] = [None] * len(names)
+        self.categories = [None] * len(names)
         self.whole = [0] * len(names)
         self.origins = np.zeros(len(names))
         for j, kind in enumerate(self.kinds):
@@ -84,11 +89,6 @@ class Columns(Stated):
                 )
 
     def check_state(self) -> None:
-        n = len(self.kinds)
-        check_list("kinds", self.kinds, str)
-        check_list("categories", self.categories, Categories | None, n)
-        check_list("whole", self.whole, int, n)
-        check_array("origins", self.origins, "f8", (n,))
         for kind, known, whole in zip(self.kinds, self.categories, self.whole, strict=True):
             check_same("categories", known is not None, kind == CATEGORIES)
             if whole:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from trickless.arrays.places import to_host
-from trickless.arrays.stated import Stated, check_is
+from trickless.arrays.stated import Stated
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons import Neurons
 from trickless.neurons.layouts import Grids, Layout
@@ -43,6 +43,14 @@ class Kind(Stated):
         How arrays of more than two dimensions become flat rows, if they do.
     """
 
+    family: str | None
+    tables: bool
+    sparse: bool
+    devices: bool
+    any_code: bool
+    skips_missing: bool
+    by_order: bool
+    layout: Layout
     without_gaps: str | None = None
 
     def __init__(self, neurons: Neurons | None = None, devices: bool = False) -> None:
@@ -54,14 +62,7 @@ class Kind(Stated):
         self.any_code = known.any_code
         self.skips_missing = known.skips_missing
         self.by_order = known.by_order
-        self.layout: Layout = Grids() if neurons is None else neurons.layout
-
-    def check_state(self) -> None:
-        for name in ("tables", "sparse", "devices", "any_code", "skips_missing", "by_order"):
-            check_is(name, getattr(self, name), bool)
-        check_is("family", self.family, str | None)
-        check_is("without_gaps", self.without_gaps, str | None)
-        check_is("layout", self.layout, Layout)
+        self.layout = Grids() if neurons is None else neurons.layout
 
     def check(self, owner: str, X: Any) -> None:
         """Raise an error for sparse rows, or missing values, if the neurons do not take them."""

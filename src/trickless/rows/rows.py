@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse
@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.places import HOST, Place, dispatches, place_of, to_host
 from trickless.arrays.sparse import canonical
-from trickless.arrays.stated import Stated, check_array, check_is, check_same
+from trickless.arrays.stated import Array, Floating, Stated, check_same
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons import Inputs
 from trickless.neurons.checks import check_shape, shape_of
@@ -65,7 +65,15 @@ class Rows(Stated):
         How often later rows have new categories; None without a column of categories.
     """
 
-    had_gaps: np.ndarray | None = None
+    owner: str
+    numeric: bool
+    dtype: Floating
+    kind: Kind
+    columns: Columns | None
+    place: Place | None
+    labels_beside_rows: bool
+    resolved: bool
+    had_gaps: Annotated[np.ndarray, Array("b1", None)] | None = None
     new_categories: NewCategories | None = None
 
     def __init__(self, owner: str, dtype: Any, kind: Kind, numeric: bool) -> None:
@@ -73,26 +81,15 @@ class Rows(Stated):
         self.numeric = numeric
         self.dtype = np.dtype(dtype)
         self.kind = kind
-        self.columns: Columns | None = None
-        self.place: Place | None = None
+        self.columns = None
+        self.place = None
         self.labels_beside_rows = False
         self.resolved = True
 
     def check_state(self) -> None:
-        check_is("owner", self.owner, str)
-        check_is("kind", self.kind, Kind)
-        check_is("columns", self.columns, Columns | None)
-        for name in ("numeric", "labels_beside_rows", "resolved"):
-            check_is(name, getattr(self, name), bool | np.bool_)
-        check_is("place", self.place, Place | None)
-        if self.had_gaps is not None:
-            check_array("had_gaps", self.had_gaps, "b1", (None,))
-        check_is("new_categories", self.new_categories, NewCategories | None)
         if self.new_categories is not None and self.columns is not None:
             n_columns = len(self.columns.kinds)
             check_same("columns of new_categories", len(self.new_categories.usual), n_columns)
-        check_is("dtype", self.dtype, np.dtype)
-        check_same("dtype", self.dtype.kind, "f")
 
     def first(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
         """Return the rows, targets and weights of the first batch, without rows of weight 0.

@@ -8,13 +8,14 @@ class would not average to its rate. Temperatures do not change which class is t
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from trickless.arrays.growing import Growing
-from trickless.arrays.stated import check_array, check_is
+from trickless.arrays.stated import Within, check_array
 from trickless.conformal.unseen import Unseen
 
 #: The range of log(1 / T).
@@ -22,7 +23,7 @@ _RANGE = -7.0, 7.0
 #: The most rows on which an online learner is calibrated: the last rows, from the later half.
 _RECENT = 4096
 #: The temperatures of decision values below 0 and above; for several classes, the same twice.
-Temperatures = tuple[float, float]
+Temperatures = tuple[Annotated[float, Within(1e-6)], Annotated[float, Within(1e-6)]]
 
 
 def tempered(f: np.ndarray, temperatures: Temperatures) -> np.ndarray:
@@ -123,13 +124,6 @@ def in_shares(weight: np.ndarray, y: np.ndarray, mean: np.ndarray) -> np.ndarray
     return weight * (hit @ np.divide(1 + mean, 2 * share, out=np.ones_like(share), where=share > 0))
 
 
-def check_temperatures(name: str, temperatures: Temperatures | None) -> None:
-    """Check that temperatures, if any, are two positive numbers."""
-    check_is(name, temperatures, tuple | None)
-    if temperatures is not None:
-        check_array(name, np.array(temperatures), "f8", (2,), 1e-6)
-
-
 def note_rows(recent: Growing, f: np.ndarray, y: np.ndarray) -> None:
     """Keep decision values of rows before they were learned, and targets; old rows are dropped."""
     recent.append(np.hstack([f, y])[-_RECENT:])
@@ -139,7 +133,6 @@ def note_rows(recent: Growing, f: np.ndarray, y: np.ndarray) -> None:
 
 def check_noted(name: str, noted: Growing | None, n_columns: int) -> None:
     """Check that rows that a solver has noted, if any, have so many columns."""
-    check_is(name, noted, Growing | None)
     if noted is not None and len(noted):
         check_array(name, noted.rows, "f4 f8", (None, n_columns))
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.stated import Stated, check_count, check_number
+from trickless.arrays.stated import Count, Finite, Stated
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.rules import LEAST, Rule, is_real
 
@@ -64,18 +64,10 @@ class Clock(Stated):
         Whether rows have ever lost weight.
     """
 
-    now: float = 0.0
+    now: Finite = 0.0
     stamped: bool | None = None
-    n_rows: int = 0
+    n_rows: Count = 0
     forgets: bool = False
-
-    def check_state(self) -> None:
-        check_number("now", self.now)
-        if self.stamped not in (True, False, None):
-            raise ValueError(f"stamped: {self.stamped!r} is not a Boolean")
-        check_count("n_rows", self.n_rows, 0)
-        if self.forgets not in (True, False):
-            raise ValueError(f"forgets: {self.forgets!r} is not a Boolean")
 
     def after(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> tuple[Clock, Ages]:
         """Return the clock after some rows, and how they age the earlier ones and each other."""

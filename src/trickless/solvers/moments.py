@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from trickless.arrays.stated import Stated, check_array
+from trickless.arrays.stated import Array, Stated, check_array
 
 #: Rows that are read at a time.
 _ROWS = 2**12
@@ -51,11 +51,11 @@ class Moments(Stated):
         What values that were more than ``FAR`` deviations from the mean add to ``var``.
     """
 
-    weight: np.ndarray
-    squares: np.ndarray
-    mean: np.ndarray
-    var: np.ndarray
-    far: np.ndarray
+    weight: Annotated[np.ndarray, Array("f8", "n_columns")]
+    squares: Annotated[np.ndarray, Array("f8", "n_columns")]
+    mean: Annotated[np.ndarray, Array("f8", "n_columns")]
+    var: Annotated[np.ndarray, Array("f8", "n_columns")]
+    far: Annotated[np.ndarray, Array("f8", "n_columns")]
 
     @classmethod
     def none(cls, n_columns: int) -> Moments:
@@ -67,11 +67,9 @@ class Moments(Stated):
         return {name: getattr(self, name) for name in _STATE}
 
     def check_state(self) -> None:
-        shape = (len(self.weight),)
         for name in _STATE:
             least = None if name == "mean" else 0
             values = getattr(self, name)
-            check_array(name, values, "f8", shape)
             check_array(name, values[~np.isnan(values)], "f8", (None,), least, np.inf)
 
     def after(self, X: np.ndarray, weight: np.ndarray | None = None, fade: float = 1.0) -> Moments:

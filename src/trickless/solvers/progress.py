@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -37,17 +37,12 @@ def check_progress(owner: str, now: float, start: float, n_steps: int, remedy: s
         )
 
 
+@runtime_checkable
 class Measure(Protocol):
     """How well decision values fit targets."""
 
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Error of each row."""
-
-
-def check_measure(measure: Any) -> None:
-    """Check that this measures errors."""
-    if not callable(getattr(measure, "error", None)):
-        raise ValueError(f"measure: a {type(measure).__name__} does not measure errors")
 
 
 def ignore(n: int) -> None:

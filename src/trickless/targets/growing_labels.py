@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import check_is
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.solvers.outputs import NewOutputs
 from trickless.targets.labels import Labels, LabelSets, distinct, positions, together
@@ -54,14 +53,12 @@ class GrowingLabels(Labels):
 
     _least, grows = 1, True
 
+    spare: bool
+    coupled: bool
+
     def __init__(self, owner: str, y: np.ndarray, spare: bool, coupled: bool = False) -> None:
         super().__init__(owner, y)
         self.spare, self.coupled = spare, coupled
-
-    def check_state(self) -> None:
-        super().check_state()
-        for name in ("spare", "coupled"):
-            check_is(name, getattr(self, name), bool)
 
     @property
     def n_outputs(self) -> int:

@@ -7,7 +7,7 @@ integers of several types as float64, which is exact only up to 2^53.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from trickless.arrays.functions import factors
 from trickless.arrays.missing import missing, unmasked
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import check_array, check_count, check_is, check_same
+from trickless.arrays.stated import Array, check_count, check_same
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons.forms import composed
 from trickless.rows.given import exactly, in_microseconds, integers
@@ -36,6 +36,9 @@ class Labels(Targets):
     #: The least number of classes, and whether new ones may appear.
     _least, grows = 2, False
 
+    owner: str
+    classes: Annotated[np.ndarray, Array("", None)]
+
     def __init__(self, owner: str, y: np.ndarray, classes: Any = None) -> None:
         source = "y" if classes is None else "classes"
         labels = distinct(owner, source, y if classes is None else classes)
@@ -50,9 +53,6 @@ class Labels(Targets):
         self.classes = labels
 
     def check_state(self) -> None:
-        check_is("owner", self.owner, str)
-        check_is("classes", self.classes, np.ndarray)
-        check_same("dimensions of classes", self.classes.ndim, 1)
         check_count("number of classes", len(self.classes), self._least)
 
     @property
@@ -170,13 +170,14 @@ class LabelSets(Targets):
     Each label is learned by itself, as ±1. The classes are the numbers of the columns of y.
     """
 
+    owner: str
+    classes: Annotated[np.ndarray, Array("i8", None)]
+
     def __init__(self, owner: str, y: np.ndarray) -> None:
         self.owner = owner
         self.classes = np.arange(y.shape[1])
 
     def check_state(self) -> None:
-        check_is("owner", self.owner, str)
-        check_array("classes", self.classes, "i8", (None,))
         check_same("classes", self.classes.tolist(), list(range(len(self.classes))))
 
     @property

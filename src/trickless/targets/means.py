@@ -5,12 +5,12 @@ Decision values are the logarithms of means.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from trickless.arrays.places import place_of
-from trickless.arrays.stated import check_is, check_number
+from trickless.arrays.stated import Within
 from trickless.errors import InvalidValueError
 from trickless.targets.targets import Numbers
 
@@ -28,6 +28,9 @@ class Means(Numbers):
 
     link = "exp"
 
+    loss: str
+    power: Annotated[float, Within(1, 2)]
+
     def __init__(self, owner: str, y: np.ndarray, dtype: Any, loss: str, power: float) -> None:
         super().__init__(owner, y, dtype)
         self.loss, self.power = loss, float(power)
@@ -37,13 +40,6 @@ class Means(Numbers):
                 f"{loss!r} begins, is not finite",
                 "rows with a positive target, in the first batch",
             )
-
-    def check_state(self) -> None:
-        super().check_state()
-        check_is("loss", self.loss, str)
-        check_number("power", self.power, 1)
-        if self.power > 2:
-            raise ValueError(f"power: {self.power:g} is above 2")
 
     def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
         targets = super().matrix(y)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from copy import copy
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
 from trickless.arrays.functions import sum_of_rows
 from trickless.arrays.places import place_of
-from trickless.arrays.stated import Stated, check_array, check_count, check_is
+from trickless.arrays.stated import Array, Size, Stated, check_count
 from trickless.conformal.intervals import distances, widened
 from trickless.errors import InvalidValueError
 from trickless.functions.network import Network
@@ -98,8 +98,12 @@ class Numbers(Targets):
         that differ by less count as equal.
     """
 
-    first: np.ndarray | None = None
-    varies: Any = False
+    owner: str
+    dtype: np.dtype
+    is_vector: bool
+    n_outputs: Size
+    first: Annotated[np.ndarray, Array("f8", "n_outputs")] | None = None
+    varies: Annotated[np.ndarray, Array("b1", "n_outputs")] | bool = False
 
     def __init__(self, owner: str, y: np.ndarray, dtype: Any) -> None:
         self.owner = owner
@@ -108,13 +112,8 @@ class Numbers(Targets):
         self.n_outputs = 1 if self.is_vector else y.shape[1]
 
     def check_state(self) -> None:
-        check_is("owner", self.owner, str)
-        check_is("is_vector", self.is_vector, bool)
-        check_count("n_outputs", self.n_outputs, 1, 1 if self.is_vector else None)
-        check_is("dtype", self.dtype, np.dtype)
-        if self.first is not None:
-            check_array("first", self.first, "f8", (self.n_outputs,))
-            check_array("varies", self.varies, "b1", (self.n_outputs,))
+        if self.is_vector:
+            check_count("n_outputs", self.n_outputs, 1, 1)
 
     def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
         self.check_shape(y)
@@ -242,10 +241,15 @@ class Range(Numbers):
     stays, as functions of the targets have no constant by which it could move.
     """
 
+    grows: bool
+    low: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    high: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    #: Half the width of each range at the last warning that it has grown.
+    told: Annotated[np.ndarray, Array("f8", "n_outputs", least=0)]
+
     def __init__(self, owner: str, y: np.ndarray, dtype: Any, y_range: Any) -> None:
         super().__init__(owner, y, dtype)
         self.grows = isinstance(y_range, str)
-        #: Half the width of each range at the last warning that it has grown.
         self.told = np.zeros(self.n_outputs)
         if self.grows:
             targets = super().matrix(y)
@@ -254,13 +258,6 @@ class Range(Numbers):
             self.low, self.high = (np.full(self.n_outputs, float(end)) for end in y_range)
         _check_size(owner, np.stack([self.low, self.high]), self.dtype, "y_range")
         _check_differences(owner, self.high - self.low, self.dtype, "y_range")
-
-    def check_state(self) -> None:
-        super().check_state()
-        for name in ("low", "high"):
-            check_array(name, getattr(self, name), "f8", (self.n_outputs,))
-        check_is("grows", self.grows, bool)
-        check_array("told", self.told, "f8", (self.n_outputs,), 0)
 
     @property
     def middle(self) -> np.ndarray:

@@ -7,12 +7,17 @@ b rows and k neurons therefore has about 8 h k / b neurons, however long it is.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from trickless.arrays.growing import Growing
-from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_number
+from trickless.arrays.stated import (
+    Amount,
+    Array,
+    Count,
+    Stated,
+)
 from trickless.solvers.clock import SPAN
 
 
@@ -47,16 +52,14 @@ class Ages(Stated):
         When each of the other neurons came, the oldest first.
     """
 
+    now: Amount
+    n_dropped: Count
+    born: Annotated[Growing, Array("f8", None, least=0)]
+
     def __init__(self, n_neurons: int) -> None:
         self.now, self.n_dropped = 0.0, 0
         self.born = Growing()
         self.born.append(np.zeros(n_neurons))
-
-    def check_state(self) -> None:
-        check_number("now", self.now, 0)
-        check_count("n_dropped", self.n_dropped, 0)
-        check_is("born", self.born, Growing)
-        check_array("born", self.born.rows, "f8", (None,), 0)
 
     def __len__(self) -> int:
         return len(self.born)

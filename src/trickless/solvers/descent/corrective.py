@@ -30,12 +30,16 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from trickless.arrays.growing import Growing
-from trickless.arrays.stated import check_count, check_list, check_number
+from trickless.arrays.stated import (
+    Amount,
+    Within,
+    check_fields,
+)
 from trickless.arrays.threads import row_blocks
 from trickless.functions.activations import by_neuron
 from trickless.neurons.turns import Turns
@@ -63,18 +67,17 @@ _SOLVED = 1e-24
 class Correction(NamedTuple):
     """A choice of the held-out rows: λ, in rows of a leaf, and the number of iterations."""
 
-    ridge: float
-    n_iterations: int
+    ridge: Amount
+    n_iterations: Annotated[int, Within(1, MOST_ITERATIONS)]
 
     @classmethod
     def of(cls, state: list[Any]) -> Correction | None:
         """Return what a state says, which is an empty list for no correction."""
         if not state:
             return None
-        check_list("correction of the trial", state, int | float, 2)
-        check_number("ridge of the correction", state[0], 0)
-        check_count("iterations of the correction", state[1], 1, MOST_ITERATIONS)
-        return cls(float(state[0]), int(state[1]))
+        correction = cls(*state)
+        check_fields(correction)
+        return correction
 
 
 def is_possible(network: GrowingNetwork, n_rows: int, options: DescentOptions) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -10,12 +10,11 @@ from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import HOST, to_host
 from trickless.arrays.stated import (
+    Amount,
+    Array,
+    Count,
+    Length,
     Stated,
-    check_array,
-    check_count,
-    check_is,
-    check_list,
-    check_number,
     check_same,
 )
 from trickless.conformal.unseen import Unseen
@@ -23,7 +22,7 @@ from trickless.functions.activations import by_neuron
 from trickless.functions.later import Later
 from trickless.functions.network import Network, check_alike, check_source
 from trickless.functions.stream import NeuronStream, StoredNeurons, pick
-from trickless.neurons import Weights
+from trickless.neurons import Neurons, Weights
 from trickless.solvers.descent.ages import Ages
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.history import Awaited, Seen, together
@@ -31,7 +30,7 @@ from trickless.solvers.descent.slopes import Units, in_units
 from trickless.solvers.descent.step_sizes import Steps
 from trickless.solvers.losses import Loss, unit_of
 from trickless.solvers.outputs import NewOutputs
-from trickless.solvers.progress import STRETCHES, Measure, check_measure
+from trickless.solvers.progress import STRETCHES, Measure
 
 #: More cuts than a feature can win. Sums of fewer do not overflow.
 _MOST_WINS = 2**53
@@ -48,86 +47,65 @@ class GrowingNetwork(Stated):
     #: Ages of the neurons, in a stream that forgets.
     ages: Ages | None = None
     #: Steps that share a record of the history with the step before them.
-    n_merged: int = 0
+    n_merged: Count = 0
     #: Rows that were held out, as the network was before it learned from them.
     unseen: Unseen | None = None
     #: The last steps, if their records are still on a device. There are none between two calls.
     awaited: tuple[Awaited, ...] = ()
+
+    stream: NeuronStream
+    neurons: Neurons
+    intercept: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    measure: Measure
+    coef: Annotated[Growing, Array("f4 f8", "n_neurons", "neurons.width", "n_outputs")]
+    history: list[Seen]
+    validation_scores: list[float]
+    #: Numbers of neurons when the held-out rows were scored.
+    scored: Annotated[list[Count], Length("validation_scores")]
+    #: Rows so far and their weight, which fade with the neurons.
+    n_rows: Amount = 0
+    total_weight: Amount = 0.0
+    #: Steps taken so far, where a step on a part of a batch counts as that part.
+    taken: Amount = 0.0
+    #: Weight of the heaviest batch of a fit, in units of the mean weight.
+    heaviest: Amount = 1.0
+    #: Mean distance of the targets from the intercept.
+    spread: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    #: How far steps have moved the intercept from the constant that the network started with.
+    moved: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    #: What the held-out rows would add to the intercept, at the best score of a fit.
+    level: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    #: Rows that have moved the intercept, where a row of half the mean weight counts half.
+    levelled: Amount = 0.0
+    #: Blocks of a fit that explained nothing.
+    idle: Count = 0
+    #: What a Newton step from the intercept gains for each output; 0 before the first batch.
+    typical: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    #: Mean square of the slopes at the intercept for each output; 0 before the first batch.
+    squares: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    largest_loss: Amount = 0.0
+    eigenvalue: Amount = 0.0
+    steps: Steps = Steps("constant", 0.0, 0.0, 0.0)
+    #: The neurons, if they were chosen among candidates and not drawn from the stream.
+    chosen: StoredNeurons | None = None
+    #: How often each feature was chosen for the cut of a tree.
+    wins: Annotated[np.ndarray, Array("i8", "neurons.n_variables", least=0, below=_MOST_WINS)]
+    units: Units = Units()
 
     def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
         n_outputs = len(intercept)
         self.stream, self.neurons = stream, stream.neurons
         self.intercept = intercept
         self.measure = measure
-        self.coef: Growing = Growing()
+        self.coef = Growing()
         self.coef.append(np.zeros((0, self.neurons.width, n_outputs), dtype=stream.dtype))
-        self.history: list[Seen] = []
-        self.validation_scores: list[float] = []
-        #: Numbers of neurons when the held-out rows were scored.
-        self.scored: list[int] = []
-        #: Rows so far and their weight, which fade with the neurons.
-        self.n_rows: float = 0
-        self.total_weight = 0.0
-        #: Steps taken so far, where a step on a part of a batch counts as that part.
-        self.taken = 0.0
-        #: Weight of the heaviest batch of a fit, in units of the mean weight.
-        self.heaviest = 1.0
-        #: Mean distance of the targets from the intercept.
-        self.spread = np.zeros(n_outputs)
-        #: How far steps have moved the intercept from the constant that the network started with.
-        self.moved = np.zeros(n_outputs)
-        #: What the held-out rows would add to the intercept, at the best score of a fit.
-        self.level = np.zeros(n_outputs)
-        #: Rows that have moved the intercept, where a row of half the mean weight counts half.
-        self.levelled = 0.0
-        #: Blocks of a fit that explained nothing.
-        self.idle = 0
-        #: What a Newton step from the intercept gains for each output; 0 before the first batch.
-        self.typical = np.zeros(n_outputs)
-        #: Mean square of the slopes at the intercept for each output; 0 before the first batch.
-        self.squares = np.zeros(n_outputs)
-        self.largest_loss = 0.0
-        self.eigenvalue = 0.0
-        self.steps = Steps("constant", 0.0, 0.0, 0.0)
-        #: The neurons, if they were chosen among candidates and not drawn from the stream.
-        self.chosen: StoredNeurons | None = None
-        #: How often each feature was chosen for the cut of a tree.
+        self.history, self.validation_scores, self.scored = [], [], []
+        for name in ("spread", "moved", "level", "typical", "squares"):
+            setattr(self, name, np.zeros(n_outputs))
         self.wins = np.zeros(self.neurons.n_variables, dtype=int)
-        self.units = Units()
 
     def check_state(self) -> None:
-        n_outputs = len(self.intercept)
-        check_is("stream", self.stream, NeuronStream)
         check_alike("neurons", self.neurons, self.stream.neurons)
-        check_measure(self.measure)
-        check_array("intercept", self.intercept, "f8", (None,))
-        check_array("spread", self.spread, "f8", (n_outputs,))
-        for name in ("moved", "level", "typical", "squares"):
-            check_array(name, getattr(self, name), "f8", (n_outputs,))
-        for name in ("levelled", "total_weight", "taken", "heaviest", "largest_loss", "eigenvalue"):
-            check_number(name, getattr(self, name), 0)
-        check_count("idle", self.idle, 0)
-        check_array("coef", self.coef.rows, "f4 f8", (None, self.neurons.width, n_outputs))
-        check_is("unseen", self.unseen, Unseen | None)
-        if self.unseen is not None:
-            self.unseen.check(n_outputs)
-        check_list("history", self.history, Seen)
-        if {type(value) for seen in self.history for value in seen} - {int, float}:
-            raise ValueError("history: there are values that are not numbers")
-        check_list("validation_scores", self.validation_scores, int | float)
-        check_list("scored", self.scored, int, len(self.validation_scores))
-        for scored in self.scored:
-            check_count("scored", scored, 0)
-        check_array("wins", self.wins, "i8", (self.neurons.n_variables,), 0, _MOST_WINS)
-        for unit in self.units:
-            if isinstance(unit, np.ndarray):
-                check_array("units", unit, "f8", (n_outputs,), 0)
-        check_is("units", self.units, Units)
-        check_is("steps", self.steps, Steps)
-        self.steps.check(n_outputs)
-        check_number("n_rows", self.n_rows, 0)
-        check_count("n_merged", self.n_merged, 0)
-        check_is("ages", self.ages, Ages | None)
         if self.ages is not None:
             check_same("number of ages", len(self.ages), len(self.coef))
         if self.chosen is not None:

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless.arrays.places import place_of
+from trickless.arrays.stated import stated
 
 
+@stated
 class Seen(NamedTuple):
     """Number of rows of a step, and their mean error and loss before it was taken.
 

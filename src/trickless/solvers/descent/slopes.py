@@ -7,10 +7,11 @@ any number of threads or machines.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from trickless.arrays.stated import Array, stated
 from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.arrays.weighted import effective_rows
 from trickless.solvers.losses import Loss
@@ -27,11 +28,12 @@ FAR = 1e4
 _ITERATIONS, _ACCURACY = 100, 1e-6
 
 
+@stated
 class Units(NamedTuple):
     """The units of the slopes and curvatures of each output: powers of two, or 0 if all are 0."""
 
-    g: np.ndarray | float = 0.0
-    h: np.ndarray | float = 0.0
+    g: Annotated[np.ndarray, Array("f8", "n_outputs", least=0)] | float = 0.0
+    h: Annotated[np.ndarray, Array("f8", "n_outputs", least=0)] | float = 0.0
 
     def at_least(self, other: Units) -> Units:
         """Return the larger of the two units of each output."""

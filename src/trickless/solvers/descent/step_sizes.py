@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from trickless.arrays.places import to_host
-from trickless.arrays.stated import check_is, check_number, check_same
+from trickless.arrays.stated import Finite, Length, stated
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import NeuronStream, Purpose, generator
@@ -67,6 +67,7 @@ class SizeParameters(NamedTuple):
         return min(1.0, (planned / max(taken, planned)) ** _FADING)
 
 
+@stated
 class Steps(NamedTuple):
     """Step sizes γ_i for i = 0, 1, 2, ..., and alpha.
 
@@ -74,19 +75,9 @@ class Steps(NamedTuple):
     """
 
     schedule: str
-    first: float | tuple[float, ...]
-    decay: float | tuple[float, ...]
-    alpha: float | tuple[float, ...]
-
-    def check(self, n_outputs: int) -> None:
-        """Raise a ValueError if these are not sizes of steps for so many outputs."""
-        check_is("schedule of steps", self.schedule, str)
-        for name in ("first", "decay", "alpha"):
-            value = getattr(self, name)
-            if isinstance(value, tuple):
-                check_same(f"numbers of {name}", len(value), n_outputs)
-            for number in value if isinstance(value, tuple) else (value,):
-                check_number(name, number)
+    first: Annotated[tuple[Finite, ...], Length("n_outputs")] | Finite
+    decay: Annotated[tuple[Finite, ...], Length("n_outputs")] | Finite
+    alpha: Annotated[tuple[Finite, ...], Length("n_outputs")] | Finite
 
     def with_outputs(self, new: NewOutputs) -> Steps:
         """Return the sizes for other outputs."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from scipy.special import gammaln, log_expit
 
-from trickless.arrays.stated import Stated, check_array, check_count, check_is
+from trickless.arrays.stated import Array, Count, Size, Stated
 from trickless.solvers.outputs import NewOutputs
 
 #: Factors of the logarithms of odds that experts of classes try.
@@ -22,11 +24,10 @@ class Answer(Stated):
     #: Experts of each machine.
     n_each: int = 1
 
+    n_outputs: Size
+
     def __init__(self, n_outputs: int) -> None:
         self.n_outputs = n_outputs
-
-    def check_state(self) -> None:
-        check_count("n_outputs", self.n_outputs, 1)
 
     @property
     def n_targets(self) -> int:
@@ -53,16 +54,14 @@ class NumberAnswer(Answer):
         Sums of the targets and of their squares, for the variance that is assumed at first.
     """
 
+    n_rows: Count
+    sums: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    squares: Annotated[np.ndarray, Array("f8", "n_outputs")]
+
     def __init__(self, n_outputs: int) -> None:
         super().__init__(n_outputs)
         self.n_rows = 0
         self.sums, self.squares = np.zeros(n_outputs), np.zeros(n_outputs)
-
-    def check_state(self) -> None:
-        super().check_state()
-        check_count("n_rows", self.n_rows, 0)
-        for name in ("sums", "squares"):
-            check_array(name, getattr(self, name), "f8", (self.n_outputs,))
 
     def origin(self, y: np.ndarray) -> np.ndarray:
         """Return what is subtracted from targets: those of the first row."""
@@ -129,15 +128,13 @@ class LabelAnswer(Answer):
 
     n_each = len(_FACTORS) + 1
 
+    exclusive: bool
+    spare: bool
+
     def __init__(self, n_outputs: int, exclusive: bool, spare: bool = False) -> None:
         super().__init__(n_outputs)
         self.exclusive = exclusive and n_outputs > 1
         self.spare = spare
-
-    def check_state(self) -> None:
-        super().check_state()
-        for name in ("exclusive", "spare"):
-            check_is(name, getattr(self, name), bool)
 
     @property
     def n_targets(self) -> int:

@@ -13,18 +13,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from trickless.arrays.stated import (
+    Amount,
+    Array,
+    Count,
+    Finite,
+    Length,
+    Size,
     Stated,
-    check_array,
-    check_count,
-    check_is,
-    check_list,
-    check_number,
+    Within,
     check_same,
+    stated,
 )
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Counted, Scores, Unseen
@@ -32,7 +35,7 @@ from trickless.functions.activations import activations
 from trickless.functions.network import check_finite
 from trickless.functions.stream import NeuronStream
 from trickless.solvers.calibration import Temperatures
-from trickless.solvers.experts.answers import Answer, LabelAnswer, NumberAnswer
+from trickless.solvers.experts.answers import LabelAnswer, NumberAnswer
 from trickless.solvers.experts.noise import NoiseVariances
 from trickless.solvers.experts.reach import Reach
 from trickless.solvers.experts.recursion import MOST_HALVINGS, MOST_PENDING, Ahead, Recursion
@@ -63,6 +66,7 @@ class Predicted(NamedTuple):
     deviations: np.ndarray
 
 
+@stated
 class Recent(NamedTuple):
     """The last rows, as they were predicted before they were learned.
 
@@ -71,9 +75,9 @@ class Recent(NamedTuple):
     decisions, deviations, targets : arrays of shape (n_rows, n_outputs)
     """
 
-    decisions: np.ndarray
-    deviations: np.ndarray
-    targets: np.ndarray
+    decisions: Annotated[np.ndarray, Array("f8", "n", "answer.n_outputs")]
+    deviations: Annotated[np.ndarray, Array("f8", "n", "answer.n_outputs")]
+    targets: Annotated[np.ndarray, Array("f8", "n", "answer.n_outputs")]
 
 
 class Experts(Stated):
@@ -120,6 +124,28 @@ class Experts(Stated):
     #: Scores of the true classes of the last rows, if they are known.
     scores: Scores | None = None
 
+    streams: list[NeuronStream]
+    factors: Annotated[list[float], Length("streams")]
+    n_neurons: Size
+    half_lives: Annotated[np.ndarray, Array("f8", "n_rates", least=0)]
+    alpha: float | str
+    fit_intercept: bool
+    answer: NumberAnswer | LabelAnswer
+    lags: Annotated[int, Within(0, MOST_LAGS)]
+    step: Finite
+    origin: Annotated[np.ndarray, Array("f8", "answer.n_outputs")]
+    n_rows: Count
+    now: Finite
+    folded: Finite
+    unit: Amount
+    lengths: Annotated[np.ndarray, Array("f8", "n_groups", least=0)]
+    mass: Annotated[np.ndarray, Array("f8", "n_rates", least=0)]
+    groups: list[Recursion]
+    noise: NoiseVariances
+    shares: Shares
+    reaches: list[Reach]
+    recent: Recent
+
     def __init__(
         self,
         streams: list[NeuronStream],
@@ -138,7 +164,7 @@ class Experts(Stated):
         self.half_lives = half_lives
         self.alpha = alpha
         self.fit_intercept = fit_intercept
-        self.answer: NumberAnswer | LabelAnswer = answer
+        self.answer = answer
         self.lags = lags
         self.step = step
         n_rates, n_outputs, n_targets = len(half_lives), answer.n_outputs, answer.n_targets
@@ -149,7 +175,7 @@ class Experts(Stated):
         self.lengths = np.zeros(self.n_groups)
         self.mass = np.zeros(n_rates)
         rates = np.tile(np.repeat(1 / half_lives, self.n_ridges), self.n_groups)
-        self.groups: list[Recursion] = []
+        self.groups = []
         self.noise = NoiseVariances(rates, n_targets)
         self.shares = Shares(len(rates) * answer.n_each, answer.n_weights)
         self.reaches = [Reach() for _ in range(n_outputs * isinstance(answer, NumberAnswer))]
@@ -157,38 +183,16 @@ class Experts(Stated):
         self.recent = Recent(none, none, none)
 
     def check_state(self) -> None:
-        check_list("streams", self.streams, NeuronStream)
-        check_list("factors", self.factors, float, len(self.streams))
-        check_count("n_neurons", self.n_neurons, 1)
-        check_array("half_lives", self.half_lives, "f8", (None,), 0)
-        check_is("alpha", self.alpha, float | int | str)
-        check_is("fit_intercept", self.fit_intercept, bool)
-        check_is("answer", self.answer, Answer)
         n_outputs, n_targets = self.answer.n_outputs, self.answer.n_targets
         n_rates = len(self.half_lives)
-        check_array("origin", self.origin, "f8", (n_outputs,))
-        check_count("n_rows", self.n_rows, 0)
-        for name in ("now", "folded", "step"):
-            check_number(name, getattr(self, name))
-        check_count("lags", self.lags, 0, MOST_LAGS)
-        check_array("lengths", self.lengths, "f8", (self.n_groups,), 0)
-        check_array("mass", self.mass, "f8", (n_rates,), 0)
-        check_number("unit", self.unit, 0)
-        check_list("groups", self.groups, Recursion, self.n_groups if self.n_rows else 0)
+        check_same("length of groups", len(self.groups), self.n_groups if self.n_rows else 0)
         n_machines = self.n_groups * n_rates * self.n_ridges
         sizes = [self.n_neurons * stream.neurons.width for stream in self.streams]
         for group, size in zip(self.groups, [*sizes, self.lags * n_outputs], strict=False):
             group.check(size + self.fit_intercept, n_rates, self.n_ridges, n_targets)
-        check_is("noise", self.noise, NoiseVariances)
         check_same("machines of noise", self.noise.squares.shape, (n_machines, n_targets))
-        check_is("shares", self.shares, Shares)
         wanted = n_machines * self.answer.n_each, self.answer.n_weights
         check_same("experts of shares", self.shares.weights.shape, wanted)
-        check_list("reaches", self.reaches, Reach)
-        check_is("scores", self.scores, Scores | None)
-        check_is("recent", self.recent, Recent)
-        for name, array in self.recent._asdict().items():
-            check_array(name, array, "f8", (len(self.recent.targets), n_outputs))
 
     @property
     def n_groups(self) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
-from trickless.arrays.stated import Stated, check_array
+from trickless.arrays.stated import Array, Stated
 
 #: How many rows the variance that is assumed at first counts for.
 _PRIOR = 1.0
@@ -22,15 +24,14 @@ class NoiseVariances(Stated):
     n_outputs : int
     """
 
+    rates: Annotated[np.ndarray, Array("f8", "n_machines", least=0)]
+    count: Annotated[np.ndarray, Array("f8", "n_machines", least=0)]
+    squares: Annotated[np.ndarray, Array("f8", "n_machines", None, least=0)]
+
     def __init__(self, rates: np.ndarray, n_outputs: int) -> None:
         self.rates = rates
         self.count = np.zeros(len(rates))
         self.squares = np.zeros((len(rates), n_outputs))
-
-    def check_state(self) -> None:
-        check_array("rates", self.rates, "f8", (None,), 0)
-        check_array("count", self.count, "f8", (len(self.rates),), 0)
-        check_array("squares", self.squares, "f8", (len(self.rates), None), 0)
 
     def with_outputs(self, source: np.ndarray) -> NoiseVariances:
         """Return the noise of other outputs, each of which follows from an earlier one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from trickless.arrays.stated import Stated, check_number
+from trickless.arrays.stated import Amount, Stated
 from trickless.solvers.moments import FAR
 
 #: What is left after a row of the squares of residuals, and of what a far one adds to the reach.
@@ -30,13 +30,10 @@ class Reach(Stated):
         The reach in root mean squares.
     """
 
-    def __init__(self) -> None:
-        self.weight = self.square = self.far = 0.0
-        self.factor = _REACH
-
-    def check_state(self) -> None:
-        for name, value in vars(self).items():
-            check_number(name, value, 0)
+    weight: Amount = 0.0
+    square: Amount = 0.0
+    far: Amount = 0.0
+    factor: Amount = _REACH
 
     def __call__(self, residual: float) -> float:
         """Return a residual, or the nearest number within reach."""

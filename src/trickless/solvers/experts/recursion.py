@@ -20,17 +20,18 @@ the same as row after row. Between folds, the ridge fades like the rows.
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, blas, lapack
 
 from trickless.arrays.growing import Growing
 from trickless.arrays.stated import (
+    Amount,
+    Array,
+    Length,
     Stated,
     check_array,
-    check_is,
-    check_number,
     check_same,
 )
 
@@ -83,7 +84,16 @@ class Recursion(Stated):
         Coefficients at the last fold.
     """
 
-    _moved: np.ndarray
+    rates: Annotated[np.ndarray, Array("f8", "n_rates", least=0)]
+    intercept: bool
+    free: Amount
+    gram: Any
+    cross: Any
+    inverse: Annotated[np.ndarray, Array("f8", "n_machines", "size", "size")]
+    coef: Annotated[np.ndarray, Array("f8", "n_machines", "size", "n_outputs")]
+    _moved: Annotated[np.ndarray, Array("f8", "n_machines", "size", "n_outputs")]
+    _pending: Growing
+    _white: Annotated[Growing, Length("n_pending")]
 
     def __init__(
         self,
@@ -97,8 +107,8 @@ class Recursion(Stated):
         self.rates = rates
         self.intercept = intercept
         self.free = free
-        self.gram: Any = gram
-        self.cross: Any = cross
+        self.gram = gram
+        self.cross = cross
         self._solve(ridges)
 
     @classmethod
@@ -111,32 +121,20 @@ class Recursion(Stated):
         return cls(rates, ridges, *sums, intercept)
 
     def check_state(self) -> None:
-        check_is("intercept", self.intercept, bool)
-        check_number("free", self.free, 0)
-        check_array("rates", self.rates, "f8", (None,), 0)
-        check_array("coef", self.coef, "f8", (None, None, None))
         n_machines, size, n_outputs = self.coef.shape
-        self.check(size, len(self.rates), n_machines // max(1, len(self.rates)), n_outputs)
+        check_same("machines of each rate", n_machines % len(self.rates), 0)
+        if self.gram is not None or self.cross is not None:
+            check_array("gram", self.gram, "f8", (len(self.rates), size, size))
+            check_array("cross", self.cross, "f8", (len(self.rates), size, n_outputs))
+        if self.n_pending:
+            columns = size + n_outputs
+            check_array("_pending", self._pending.rows, "f8", (None, columns + 2))
+            check_array("_white", self._white.rows, "f8", (None, n_machines, columns))
 
     def check(self, size: int, n_rates: int, n_ridges: int, n_outputs: int) -> None:
         """Raise a ValueError if these are not machines of such sizes."""
-        n_machines = n_rates * n_ridges
         check_same("number of rates", len(self.rates), n_rates)
-        shapes = {
-            "inverse": (n_machines, size, size),
-            "coef": (n_machines, size, n_outputs),
-            "_moved": (n_machines, size, n_outputs),
-        }
-        if self.gram is not None or self.cross is not None:
-            shapes |= {"gram": (n_rates, size, size), "cross": (n_rates, size, n_outputs)}
-        for name, shape in shapes.items():
-            check_array(name, getattr(self, name), "f8", shape)
-        pending = {"_pending": (size + n_outputs + 2,), "_white": (n_machines, size + n_outputs)}
-        for name, of_row in pending.items():
-            check_is(name, getattr(self, name), Growing)
-            check_same(f"length of {name}", len(getattr(self, name)), self.n_pending)
-            if self.n_pending:
-                check_array(name, getattr(self, name).rows, "f8", (None, *of_row))
+        check_same("shape of coef", self.coef.shape, (n_rates * n_ridges, size, n_outputs))
 
     @property
     def n_pending(self) -> int:

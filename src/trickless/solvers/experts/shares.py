@@ -9,9 +9,11 @@ online ensembles of basis expansions", TMLR 2024).
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
-from trickless.arrays.stated import Stated, check_array, check_count
+from trickless.arrays.stated import Array, Count, Size, Stated, check_count
 
 #: The share of the weights that is given to all experts equally after each row.
 SHARE = 0.01
@@ -47,6 +49,12 @@ class Shares(Stated):
         The same for the last rows, ``n_last`` in number, which are fewer.
     """
 
+    weights: Annotated[np.ndarray, Array("f8", "n_experts", None, least=0)]
+    means: Annotated[np.ndarray, Array("f8", None, "n_experts", least=0)]
+    per_entry: Size
+    last: Annotated[np.ndarray, Array("f8", "n_experts", least=0)]
+    n_last: Count
+
     def __init__(self, n_experts: int, n_outputs: int) -> None:
         self.weights = np.full((n_experts, n_outputs), 1 / n_experts)
         self.means = np.zeros((0, n_experts))
@@ -54,10 +62,6 @@ class Shares(Stated):
         self.last, self.n_last = np.zeros(n_experts), 0
 
     def check_state(self) -> None:
-        check_array("weights", self.weights, "f8", (None, None), 0)
-        check_array("means", self.means, "f8", (None, len(self.weights)), 0)
-        check_array("last", self.last, "f8", (len(self.weights),), 0)
-        check_count("per_entry", self.per_entry, 1)
         check_count("n_last", self.n_last, 0, self.per_entry - 1)
 
     def after(self, scores: np.ndarray) -> tuple[Shares, np.ndarray]:

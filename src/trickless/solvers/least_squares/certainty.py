@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from trickless.arrays.places import to_host
-from trickless.arrays.stated import check_array, check_count, check_number
+from trickless.arrays.stated import (
+    Amount,
+    Array,
+    Within,
+    stated,
+)
 from trickless.errors import InvalidValueError
 from trickless.solvers.least_squares.paths import CANCELLATION, Solution
 from trickless.solvers.least_squares.statistics import KeptRows, Moments
@@ -45,6 +50,7 @@ class Posterior:
         return place.solve_lower(self.factor, centred.T)
 
 
+@stated
 class Certainty(NamedTuple):
     """The part of the statistics that standard deviations need, in half of the memory.
 
@@ -63,23 +69,17 @@ class Certainty(NamedTuple):
         The lower triangle of the covariance, if there are many.
     """
 
-    noise: np.ndarray
-    z_mean: np.ndarray
-    n: float
-    n_constants: int
-    rows: np.ndarray | None
-    triangle: np.ndarray | None
+    noise: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    z_mean: Annotated[np.ndarray, Array("f8", "n_columns")]
+    n: Amount
+    n_constants: Annotated[int, Within(0, 1)]
+    rows: Annotated[np.ndarray, Array("f4 f8", None, "n_columns")] | None
+    triangle: Annotated[np.ndarray, Array("f4 f8", "n_pairs")] | None
 
-    def check(self, n_columns: int, n_outputs: int) -> None:
-        """Raise a ValueError if these are not of so many columns and outputs."""
-        check_array("noise", self.noise, "f8", (n_outputs,))
-        check_array("z_mean", self.z_mean, "f8", (n_columns,))
-        check_number("n", self.n, 0)
-        check_count("n_constants", self.n_constants, 0, 1)
-        if self.rows is not None:
-            check_array("rows", self.rows, "f4 f8", (None, n_columns))
-        else:
-            check_array("triangle", self.triangle, "f4 f8", (n_columns * (n_columns + 1) // 2,))
+    @property
+    def n_pairs(self) -> int:
+        """Number of entries of the lower triangle."""
+        return len(self.z_mean) * (len(self.z_mean) + 1) // 2
 
     @classmethod
     def of(cls, moments: Moments, noise: np.ndarray) -> Certainty:

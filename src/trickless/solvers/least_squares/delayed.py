@@ -8,11 +8,17 @@ rows.
 from __future__ import annotations
 
 from copy import copy
+from typing import Annotated
 
 import numpy as np
 
-from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_number
-from trickless.solvers.calibration import Temperatures, check_temperatures
+from trickless.arrays.stated import (
+    Amount,
+    Array,
+    Count,
+    Stated,
+)
+from trickless.solvers.calibration import Temperatures
 from trickless.solvers.experts.recursion import Recursion
 from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.statistics import Statistics
@@ -53,6 +59,15 @@ class Delayed(Stated):
         The same of the rows since, at the age that they had then, divided by ``weight``.
     """
 
+    ridges: Annotated[np.ndarray, Array("f8", "n_outputs", least=0)]
+    which: Annotated[np.ndarray, Array("i8", "n_outputs", least=0)]
+    left: Count
+    temperatures: Temperatures | None
+    now: Amount
+    grown: Amount
+    weight: Amount
+    machines: Recursion
+
     def __init__(
         self,
         statistics: Statistics,
@@ -73,15 +88,6 @@ class Delayed(Stated):
         ridge = each[None] * statistics.weight
         machines = Recursion(np.ones(1), ridge, gram[None], cross[None], intercept, free=0.0)
         self.machines = machines.without_sums()
-
-    def check_state(self) -> None:
-        check_array("ridges", self.ridges, "f8", (None,), 0)
-        check_array("which", self.which, "i8", (len(self.ridges),), 0)
-        check_count("left", self.left, 0)
-        for name in ("now", "grown", "weight"):
-            check_number(name, getattr(self, name), 0)
-        check_temperatures("temperatures", self.temperatures)
-        check_is("machines", self.machines, Recursion)
 
     def check(self, n_columns: int, n_outputs: int) -> None:
         """Raise a ValueError if these are not machines of such sizes."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
+from trickless.arrays.stated import Array, Stated, check_same
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Scores, Unseen
 from trickless.errors import InvalidValueError
 from trickless.functions.activations import by_neuron_in_blocks, panels
 from trickless.functions.network import Network, check_alike
 from trickless.functions.stream import NeuronStream, in_precision
-from trickless.rules import MOST_THINGS
-from trickless.solvers.calibration import Temperatures, check_temperatures
+from trickless.rules import Things
+from trickless.solvers.calibration import Temperatures
 from trickless.solvers.least_squares.certainty import Certainty
 from trickless.solvers.least_squares.delayed import Delayed
 from trickless.solvers.least_squares.left_out import LeftOut
@@ -36,6 +36,10 @@ class Fitted(Stated):
     are the sums over the rows so far. They are None if the model was solved in passes.
     """
 
+    stream: NeuronStream
+    n_neurons: Things
+    origin: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    _sample: RowSample | None
     _solution: Solution | None
     _network: Network | None
     _temperatures: Temperatures | None = None
@@ -56,7 +60,7 @@ class Fitted(Stated):
         self.n_neurons = n_neurons
         self.origin = origin
         self.statistics = None
-        self._sample: RowSample | None = None
+        self._sample = None
         self._forget()
 
     @cached_property
@@ -77,43 +81,25 @@ class Fitted(Stated):
         return vars(self) | {"_queue": None}
 
     def check_state(self) -> None:
-        check_is("stream", self.stream, NeuronStream)
-        check_count("n_neurons", self.n_neurons, 1, MOST_THINGS)
-        check_array("origin", self.origin, "f8", (None,))
-        size, network = (self.n_columns, len(self.origin)), self._network
+        n_outputs, network = len(self.origin), self._network
         if self.statistics is not None:
             self._check_statistics(self.statistics)
         self._check_sample(self._sample)
-        check_is("_network", network, Network | None)
         if network is not None:
             check_alike("neurons of _network", network.neurons, self.stream.neurons)
-            shape = self.n_neurons, network.neurons.width, size[1]
-            check_array("_network", network.coef, "f4 f8", shape)
-        check_is("_has_intercept", self._has_intercept, bool | None)
-        check_temperatures("_temperatures", self._temperatures)
-        for name, kind, sizes in (
-            ("_solution", Solution, size),
-            ("_certainty", Certainty, size),
-            ("_left_out", LeftOut, size[1:]),
-            ("_unseen", Unseen, size[1:]),
-            ("scores", Scores, ()),
-            ("_delayed", Delayed, size),
-        ):
-            part: Any = getattr(self, name)
-            check_is(name, part, kind | None)
-            if part is not None:
-                part.check(*sizes)
+            shape = self.n_neurons, network.neurons.width, n_outputs
+            check_same("shape of _network", network.coef.shape, shape)
+        if self._delayed is not None:
+            self._delayed.check(self.n_columns, n_outputs)
 
     def _check_statistics(self, statistics: Statistics) -> None:
         """Check that statistics are of these neurons and outputs."""
-        check_is("statistics", statistics, Statistics)
         check_same("columns of statistics", len(statistics.z_sum), self.n_columns)
         check_same("outputs of statistics", len(statistics.origin), len(self.origin))
         self._check_sample(statistics.sample)
 
     def _check_sample(self, sample: RowSample | None) -> None:
         """Check that this is a sample of rows for these neurons and outputs."""
-        check_is("sample", sample, RowSample | None)
         if sample is not None:
             n_features = self.stream.neurons.n_features_in_
             check_same("columns of sample", sample.X.shape[1], n_features)

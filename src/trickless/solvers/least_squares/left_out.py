@@ -7,19 +7,20 @@ the row of the solution without the row is the residual divided by 1 − h.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from trickless.arrays.places import to_host
-from trickless.arrays.stated import check_array
+from trickless.arrays.stated import Array, stated
 from trickless.conformal.unseen import Counted, Unseen
 from trickless.solvers.least_squares.certainty import Posterior
 from trickless.solvers.least_squares.paths import Left, Solution, products_of_rows
 from trickless.solvers.least_squares.statistics import Moments
 
 
+@stated
 class LeftOut(NamedTuple):
     """Rows that were left out one by one.
 
@@ -35,12 +36,12 @@ class LeftOut(NamedTuple):
         How much of one of them is left after fading.
     """
 
-    targets: np.ndarray
-    decisions: np.ndarray
-    left: np.ndarray
-    copies: np.ndarray
-    share: np.ndarray
-    fresh: np.ndarray
+    targets: Annotated[np.ndarray, Array("f4 f8", "n", "n_outputs")]
+    decisions: Annotated[np.ndarray, Array("f4 f8", "n", "n_outputs")]
+    left: Annotated[np.ndarray, Array("f4 f8", "n", "n_outputs")]
+    copies: Annotated[np.ndarray, Array("f8", "n", least=0)]
+    share: Annotated[np.ndarray, Array("f8", "n", least=0)]
+    fresh: Annotated[np.ndarray, Array("f8", "n", least=0)]
 
     @property
     def weight(self) -> np.ndarray:
@@ -61,13 +62,6 @@ class LeftOut(NamedTuple):
     def unseen(self) -> Unseen:
         """Return the rows without what was needed to leave them out."""
         return Unseen(self.decisions, self.targets, self.counted)
-
-    def check(self, n_outputs: int) -> None:
-        """Raise a ValueError if these are not rows with so many outputs."""
-        for name in ("targets", "decisions", "left"):
-            check_array(name, getattr(self, name), "f4 f8", (len(self.copies), n_outputs))
-        for name in ("copies", "share", "fresh"):
-            check_array(name, getattr(self, name), "f8", (len(self.copies),), 0)
 
     def of_output(self, output: int) -> LeftOut:
         """Return the rows with one output, in vectors."""

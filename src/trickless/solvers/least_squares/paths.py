@@ -7,12 +7,12 @@ what each of these solutions would be at a row that had been left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from trickless.arrays.places import to_host
-from trickless.arrays.stated import check_array, check_count
+from trickless.arrays.stated import Array, Count, stated
 from trickless.arrays.threads import row_blocks
 from trickless.solvers.least_squares.gram import FLOOR, inner_products
 from trickless.solvers.least_squares.statistics import Moments
@@ -38,6 +38,7 @@ SLACK, _MOST_LOSS = 0.5, 1e100
 CANCELLATION = 1e-13
 
 
+@stated
 class Solution(NamedTuple):
     """Coefficients (n_columns, n_outputs), intercept (n_outputs,) and ridges (n_outputs,).
 
@@ -46,25 +47,13 @@ class Solution(NamedTuple):
     of a row, for each output (n_outputs,).
     """
 
-    coef: np.ndarray
-    intercept: np.ndarray
-    ridge: np.ndarray
-    grid: np.ndarray | None = None
-    scores: np.ndarray | None = None
-    n_iter: int = 1
-    leverage: np.ndarray | None = None
-
-    def check(self, n_columns: int, n_outputs: int) -> None:
-        """Raise a ValueError if this is not of so many columns and outputs."""
-        check_array("coef", self.coef, "f4 f8", (n_columns, n_outputs))
-        for name in ("intercept", "ridge"):
-            check_array(name, getattr(self, name), "f8", (n_outputs,))
-        if self.grid is not None:
-            check_array("grid", self.grid, "f8", (None,))
-            check_array("scores", self.scores, "f8", (n_outputs, len(self.grid)))
-        check_count("n_iter", self.n_iter, 0)
-        if self.leverage is not None:
-            check_array("leverage", self.leverage, "f8", (n_outputs,))
+    coef: Annotated[np.ndarray, Array("f4 f8", "n_columns", "n_outputs")]
+    intercept: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    ridge: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    grid: Annotated[np.ndarray, Array("f8", "n_grid")] | None = None
+    scores: Annotated[np.ndarray, Array("f8", "n_outputs", "n_grid")] | None = None
+    n_iter: Count = 1
+    leverage: Annotated[np.ndarray, Array("f8", "n_outputs")] | None = None
 
 
 class Left(NamedTuple):

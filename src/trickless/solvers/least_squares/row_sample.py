@@ -14,14 +14,14 @@ factor, the order of the ranks stays.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
 from trickless.arrays.places import HOST, Place, matching, to_host
-from trickless.arrays.sparse import check_rows, parts_of
-from trickless.arrays.stated import Stated, check_array, check_is
+from trickless.arrays.sparse import Matrix, parts_of
+from trickless.arrays.stated import Array, Stated, check_is
 from trickless.solvers.outputs import NewOutputs
 
 #: The most rows; the most numbers in rows that are dense; and how many rows are kept in any case.
@@ -73,26 +73,17 @@ class RowSample(Stated):
         Whether some rows have keys by other targets, before a new class appeared.
     """
 
-    keys: np.ndarray
-    X: Any
-    targets: np.ndarray
-    copies: np.ndarray
-    weight: np.ndarray
-    fresh: np.ndarray
+    keys: Annotated[np.ndarray, Array("u8", "n_kept")]
+    X: Annotated[Any, Matrix("n_kept", None)]
+    targets: Annotated[np.ndarray, Array("f4 f8", "n_kept", None)]
+    copies: Annotated[np.ndarray, Array("f8", "n_kept", least=0)]
+    weight: Annotated[np.ndarray, Array("f8", "n_kept", least=0)]
+    fresh: Annotated[np.ndarray, Array("f8", "n_kept", least=0)]
     fades: bool = False
     beyond: float = np.inf
     regrown: bool = False
 
     def check_state(self) -> None:
-        check_array("keys", self.keys, "u8", (None,))
-        n = len(self.keys)
-        check_rows("X", self.X, n, None)
-        check_array("targets", self.targets, "f4 f8", (n, None))
-        check_array("copies", self.copies, "f8", (n,), 0)
-        check_array("weight", self.weight, "f8", (n,), 0)
-        check_array("fresh", self.fresh, "f8", (n,), 0)
-        check_is("fades", self.fades, bool)
-        check_is("regrown", self.regrown, bool)
         check_is("beyond", self.beyond, float)
         if not self.beyond > 0:
             raise ValueError(f"beyond: {self.beyond} is not above 0")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -20,12 +20,14 @@ from scipy.special import xlogy
 
 from trickless.arrays.places import HOST, Place, place_of, to_host
 from trickless.arrays.stated import (
+    Amount,
+    Array,
+    Count,
+    Finite,
     Stated,
     check_array,
-    check_count,
-    check_is,
-    check_list,
-    check_number,
+    check_same,
+    stated,
 )
 from trickless.arrays.threads import linear_algebra
 from trickless.solvers.least_squares.gram import FLOOR, add_products
@@ -44,6 +46,7 @@ _ALIKE = 1e-5
 _SINGULAR = 1e-10
 
 
+@stated
 class KeptRows(NamedTuple):
     """Activations and targets of some rows, times the roots of weights.
 
@@ -51,9 +54,9 @@ class KeptRows(NamedTuple):
     how much of each row is left after fading.
     """
 
-    Z: np.ndarray
-    Y: np.ndarray
-    fresh: np.ndarray
+    Z: Annotated[np.ndarray, Array("f4 f8", "n", "n_columns")]
+    Y: Annotated[np.ndarray, Array("f4 f8", "n", None)]
+    fresh: Annotated[np.ndarray, Array("f8", "n", least=0)]
 
 
 class Statistics(Stated):
@@ -87,10 +90,25 @@ class Statistics(Stated):
     #: Σ z yᵀ and Σ z of rows on a device that have not been collected.
     _sums: Any = None
 
+    origin: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    kept: list[KeptRows] | None
+    cross: Annotated[np.ndarray, Array("f8", "n_columns", "n_outputs")]
+    z_sum: Annotated[np.ndarray, Array("f8", "n_columns")]
+    y_sum: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    y_square: Annotated[np.ndarray, Array("f8", "n_outputs")]
+    n_rows: Count
+    weight: Amount
+    weight_square: Amount
+    fresh: Amount
+    fresh_square: Amount
+    log_weight: Finite
+    sample: RowSample | None
+    rounded: Amount
+
     def __init__(self, n_columns: int, origin: np.ndarray, place: Place = HOST) -> None:
         n_outputs = len(origin)
         self.origin = origin
-        self.kept: list[KeptRows] | None = []
+        self.kept = []
         if place is not HOST:
             self.kept, self.gram = None, place.zeros((n_columns, n_columns))
         self.cross = np.zeros((n_columns, n_outputs))
@@ -103,30 +121,17 @@ class Statistics(Stated):
         self.fresh = 0.0
         self.fresh_square = 0.0
         self.log_weight = 0.0
-        self.sample: RowSample | None = None
+        self.sample = None
         self.rounded = 0.0
 
     def check_state(self) -> None:
-        n_columns, n_outputs = len(self.z_sum), len(self.origin)
-        check_array("cross", self.cross, "f8", (n_columns, n_outputs))
-        check_array("z_sum", self.z_sum, "f8", (n_columns,))
-        for name in ("origin", "y_sum", "y_square"):
-            check_array(name, getattr(self, name), "f8", (n_outputs,))
         if self.kept is None:
-            check_array("gram", vars(self)["gram"], "f8", (n_columns, n_columns))
-        else:
-            check_list("kept", self.kept, KeptRows)
-            for Z, Y, fresh in self.kept:
-                check_array("Z of kept", Z, "f4 f8", (None, n_columns))
-                check_array("Y of kept", Y, "f4 f8", (len(Z), n_outputs + 1))
-                check_array("fresh of kept", fresh, "f8", (len(Z),), 0)
-        check_count("n_rows", self.n_rows, 0)
-        for name in ("weight", "weight_square", "fresh", "fresh_square", "rounded"):
-            check_number(name, getattr(self, name), 0)
-        check_number("log_weight", self.log_weight)
-        check_is("sample", self.sample, RowSample | None)
+            check_array("gram", vars(self)["gram"], "f8", (len(self.z_sum),) * 2)
+        n_outputs = len(self.origin)
+        for rows in self.kept or ():
+            check_same("columns of Y of kept", rows.Y.shape[1], n_outputs + 1)
         if self.sample is not None:
-            check_array("targets of sample", self.sample.targets, "f4 f8", (None, n_outputs))
+            check_same("outputs of sample", self.sample.targets.shape[1], n_outputs)
 
     @cached_property
     def gram(self) -> Any:

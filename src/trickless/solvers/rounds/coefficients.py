@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from copy import copy
+from typing import Annotated
 
 import numpy as np
 
 from trickless.arrays.growing import Growing
 from trickless.arrays.stated import (
+    Amount,
+    Array,
+    Count,
     Stated,
     check_array,
     check_count,
-    check_is,
-    check_list,
-    check_number,
 )
 from trickless.solvers.clock import SPAN
 from trickless.solvers.outputs import NewOutputs
@@ -38,32 +39,27 @@ class Coefficients(Stated):
     over rounds is therefore again its current value times a number of rounds.
     """
 
+    n_rounds: Count
+    _rounds_of_epoch: list[list[int]]
+    _alpha: Annotated[Growing, Array("f4 f8", "n_support", "n_outputs")]
+    _epoch: Annotated[Growing, Array("i8", "n_support", "n_outputs", least=0)]
+    _round: Annotated[Growing, Array("i8", "n_support", "n_outputs", least=0)]
+    _past: Annotated[np.ndarray, Array("f4 f8", None, "n_outputs")]
+    _n_past: Amount
+    _n_averaged: Amount
     # Until anything fades:
-    _time: float = 0.0
-    _born: Growing | None = None
-    _counted: float | None = None
+    _time: Amount = 0.0
+    _born: Annotated[Growing, Array("f8", "n_support", least=0)] | None = None
+    _counted: Amount | None = None
 
     def __init__(self, n_outputs: int) -> None:
         self.n_rounds = 0
         self._begin(np.zeros((0, n_outputs)))
 
     def check_state(self) -> None:
-        check_count("n_rounds", self.n_rounds, 0)
-        check_list("_rounds_of_epoch", self._rounds_of_epoch, list)
-        shape = len(self._alpha), len(self._rounds_of_epoch)
-        check_array("_alpha", self._alpha.rows, "f4 f8", shape)
-        check_array("_epoch", self._epoch.rows, "i8", shape, 0)
-        check_array("_round", self._round.rows, "i8", shape, 0)
         for epochs, rounds in zip(self._epoch.rows.T, self._rounds_of_epoch, strict=True):
-            check_list("_rounds_of_epoch", rounds, int)
             check_array("_epoch", epochs, "i8", (None,), 0, len(rounds))
-        check_array("_past", self._past, "f4 f8", (None, shape[1]))
-        check_count("rows of _past", len(self._past), 0, shape[0])
-        for count in (self._n_past, self._n_averaged, self._counted or 0, self._time):
-            check_number("_n_past, _n_averaged, _counted and _time", count, 0)
-        check_is("_born", self._born, Growing | None)
-        if self._born is not None:
-            check_array("_born", self._born.rows, "f8", shape[:1], 0)
+        check_count("rows of _past", len(self._past), 0, len(self._alpha))
 
     @property
     def n_outputs(self) -> int:
@@ -74,9 +70,9 @@ class Coefficients(Stated):
         """Begin to count rounds, with some coefficients."""
         self._alpha, self._epoch, self._round = Growing(), Growing(), Growing()
         self._rounds_of_epoch = [[0] for _ in range(alpha.shape[1])]
-        self._n_averaged: float = 0
+        self._n_averaged = 0
         self._past = alpha[:0]  # the average over rounds before, and how many
-        self._n_past: float = 0
+        self._n_past = 0
         self._born = None if self._born is None else Growing()
         self.append(alpha)
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
+from trickless.arrays.stated import stated
 from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidTypeError, InvalidValueError, remedy_in
 from trickless.functions.activations import activations, by_column, together
@@ -46,6 +47,7 @@ _ESTIMATES = 2**16
 _TRIAL_ROWS, _ENOUGH_PAIRS = 16, 100
 
 
+@stated
 class Measured(NamedTuple):
     """Variances of estimates by single neurons, and the size of their support.
 
@@ -225,6 +227,7 @@ class Exact:
         return gram, self.kernel.sums(kept, rounds.rows, alpha)
 
 
+@stated
 class Noise(NamedTuple):
     """How noisy estimates of a kernel are: the largest noise measured along a stream.
 

@@ -18,21 +18,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from trickless.arrays.growing import Growing, GrowingSparse, growing_like
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.sparse import check_rows
-from trickless.arrays.stated import Stated, check_array, check_is, check_list, check_same
+from trickless.arrays.stated import Array, Stated, check_array, check_same
 from trickless.functions.network import Network
-from trickless.functions.stream import Purpose, check_seed, generator
+from trickless.functions.stream import Purpose, Seed, generator
 from trickless.rules import warn
 from trickless.solvers.calibration import check_noted, note_rows
 from trickless.solvers.number_losses import Squared
 from trickless.solvers.outputs import NewOutputs
-from trickless.solvers.progress import Curve, Measure, check_measure, check_progress, extend, ignore
+from trickless.solvers.progress import Curve, Measure, check_progress, extend, ignore
 from trickless.solvers.rounds.coefficients import Coefficients
 from trickless.solvers.rounds.schedules import Schedule
 
@@ -123,41 +123,43 @@ class Rounds(Stated):
         when rows are learned.
     """
 
+    seed: Seed
+    measure: Measure
+    support: Growing | GrowingSparse | None
+    coefficients: Coefficients
+    online: Curve
+    played: Growing | None
+    drawn: Growing | None
+    measured: Any
+    recent: Growing | None
+    lately: Annotated[np.ndarray, Array("f8", 4, "coefficients.n_outputs")]
+    lost: str
+    frozen: tuple[Any, Network] | None
+
     def __init__(
         self, n_outputs: int, seed: int, measure: Measure, calibrated: bool = False
     ) -> None:
         self.seed = seed
         self.measure = measure
-        self.support: Growing | GrowingSparse | None = None
+        self.support = None
         self.coefficients = Coefficients(n_outputs)
-        self.online: Curve = []
-        self.played: Growing | None = Growing()
-        self.drawn: Growing | None = Growing()
-        self.measured: Any = None
-        self.recent: Growing | None = Growing() if calibrated else None
+        self.online = []
+        self.played, self.drawn = Growing(), Growing()
+        self.measured = None
+        self.recent = Growing() if calibrated else None
         self.lately, self.lost = np.zeros((4, n_outputs)), ""
-        self.frozen: Any = None
+        self.frozen = None
 
     def check_state(self) -> None:
-        check_measure(self.measure)
-        check_seed("seed", self.seed)
-        check_is("coefficients", self.coefficients, Coefficients)
         n, n_outputs = len(self.coefficients), self.coefficients.n_outputs
-        check_is("support", self.support, Growing | GrowingSparse | None)
         if self.support is not None and n:
             check_rows("support", self.support.rows, n, None)
         check_same("number of support points", 0 if self.support is None else len(self.support), n)
-        check_list("online", self.online, tuple)
         check_noted("played", self.played, 1 + n_outputs)
         check_noted("drawn", self.drawn, 4)
         check_noted("recent", self.recent, 2 * n_outputs)
         if self.played is not None and len(self.played):
             check_array("played", self.played.rows[:, 0], "f8", (None,), 0, n + 1)
-        check_array("lately", self.lately, "f8", (4, n_outputs))
-        check_is("lost", self.lost, str)
-        check_is("frozen", self.frozen, tuple | None)
-        if self.frozen is not None:
-            check_is("frozen", self.frozen[1], Network)
 
     @property
     def n_rounds(self) -> int:
