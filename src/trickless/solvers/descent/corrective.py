@@ -30,16 +30,11 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from trickless.arrays.growing import Growing
-from trickless.arrays.stated import (
-    Amount,
-    Within,
-    check_fields,
-)
 from trickless.arrays.threads import row_blocks
 from trickless.functions.activations import by_neuron
 from trickless.neurons.turns import Turns
@@ -67,17 +62,8 @@ _SOLVED = 1e-24
 class Correction(NamedTuple):
     """A choice of the held-out rows: λ, in rows of a leaf, and the number of iterations."""
 
-    ridge: Amount
-    n_iterations: Annotated[int, Within(1, MOST_ITERATIONS)]
-
-    @classmethod
-    def of(cls, state: list[Any]) -> Correction | None:
-        """Return what a state says, which is an empty list for no correction."""
-        if not state:
-            return None
-        correction = cls(*state)
-        check_fields(correction)
-        return correction
+    ridge: float
+    n_iterations: int
 
 
 def is_possible(network: GrowingNetwork, n_rows: int, options: DescentOptions) -> bool:
