@@ -30,8 +30,8 @@ class InvalidTypeError(RemedyError, TypeError):
     """A parameter or data of a type that cannot be used."""
 
 
-class MissingAttributeError(RemedyError, AttributeError):
-    """An attribute that a fitted object lacks because of how it was fitted."""
+class MissingAttributeError(RemedyError, ValueError, AttributeError):
+    """A method or attribute that an object lacks because of its parameters or how it was fitted."""
 
 
 class OutOfMemoryError(RemedyError, MemoryError):

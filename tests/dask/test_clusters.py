@@ -267,7 +267,7 @@ def test_options_that_clusters_do_not_support_are_refused():
         fit(model, table, cut(y, 200))
     with pytest.raises(ValueError, match=r"sample_weight has 2 dimensions.*Remedy"):
         fit(model, cut(X), cut(y), cut(X))
-    with pytest.raises(ValueError, match=r"half_life=50 does not go with Dask.*Remedy: sample_w"):
+    with pytest.raises(ValueError, match=r"fit does not go with half_life=50.*Remedy: sample_w"):
         fit(sinks(half_life=50), cut(X), cut(y))
     with pytest.raises(ValueError, match="log_loss"):
         fit(sinks(KitchenSinksClassifier, loss="log_loss"), cut(X), cut(y > 0))

@@ -832,7 +832,7 @@ def test_the_unit_of_the_targets_does_not_matter(loss, preconditioner):
 
 
 def test_huber_needs_a_width():
-    with pytest.raises(ValueError, match=r"epsilon=0 with loss='huber'.*Remedy"):
+    with pytest.raises(ValueError, match=r"epsilon=0 does not go with loss='huber'.*Remedy"):
         DoublyStochasticRegressor(loss="huber", epsilon=0).fit(inputs(9, 2), np.arange(9.0))
 
 

@@ -182,7 +182,7 @@ def test_intervals_hold_new_targets():
         assert covered == pytest.approx(0.9, abs=4 * (0.1 * 0.9 / 500) ** 0.5)
     mean, std = model.predict(X[2500:], return_std=True)  # slow experts, which are wrong, widen it
     assert (1.645 * std > 1.1 * (normal[:, 1] - mean)).all()
-    with pytest.raises(ValueError, match="method='full' leaves rows out"):
+    with pytest.raises(ValueError, match="method='full' does not go with half_life='auto'"):
         model.predict_interval(X, method="full")
 
 
@@ -225,14 +225,17 @@ def test_compact_predicts_the_same():
         (lambda m, X, y: m.sample_y(X), "sample_y"),
         (lambda m, X, y: m.predict(X, return_cov=True), "return_cov"),
         (lambda m, X, y: m.noise_variance_, "noise_variance_"),
-        (lambda m, X, y: m.log_marginal_likelihood_, "statistics"),
+        (lambda m, X, y: m.log_marginal_likelihood_, "log_marginal_likelihood_"),
         (lambda m, X, y: m.set_params(half_life=30).partial_fit(X, y), "half_life"),
         (lambda m, X, y: m.set_params(half_life=[30]).partial_fit(X, y), "half_life"),
         (lambda m, X, y: m.set_params(alpha="evidence").fit(X, y), "alpha='evidence'"),
         (lambda m, X, y: m.set_params(solver="iterative").fit(X, y), "solver='iterative'"),
         (lambda m, X, y: m.set_params(weight_bound=1.0).fit(X, y), "weight_bound=1.0"),
         (lambda m, X, y: m.set_params(lags=1).partial_fit(X, y), "lags=1"),
-        (lambda m, X, y: m.set_params(half_life=30, lags=1).fit(X, y), "needs several half-lives"),
+        (
+            lambda m, X, y: m.set_params(half_life=30, lags=1).fit(X, y),
+            "lags are for several",
+        ),
         (lambda m, X, y: m.set_params(alpha=0).fit(X, y), "alpha=0"),
         (lambda m, X, y: m.set_params(alpha=1e-25).fit(X, y), "alpha=1e-25 is too small"),
         (lambda m, X, y: m.set_params(half_life=[]).fit(X, y), "half_life"),

@@ -347,7 +347,7 @@ def test_rows_that_wait_are_saved(tmp_path):
     ("change", "message"),
     [
         ({}, "the model has not learned any rows"),
-        ({"weight_bound": 1.0}, "weight_bound=1.0 does not go with it"),
+        ({"weight_bound": 1.0}, "predict_then_learn does not go with weight_bound=1.0"),
     ],
 )
 def test_predict_then_learn_says_what_it_needs(change, message):

@@ -283,7 +283,7 @@ def test_what_has_no_posterior_says_why(tmp_path):
         lambda: bounded.predict(X, return_cov=True),
         lambda: bounded.log_marginal_likelihood_,
     ):
-        with pytest.raises(ValueError, match=r"weight_bound=1.0 does not go.*Remedy"):
+        with pytest.raises(ValueError, match=r"does not go with weight_bound=1.0.*Remedy"):
             ask()
     model = model_of().fit(X, Y)
     with pytest.raises(ValueError, match=r"return_std=True does not go with return_cov.*Remedy"):

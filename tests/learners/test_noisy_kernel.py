@@ -124,7 +124,7 @@ def test_the_theorem_takes_as_many_estimates_as_their_bound_asks_for():
     sizes = np.abs(model.rounds_.coefficients.last()[:-1]).sum()
     assert half_range == pytest.approx(2 * sizes)
     assert m == shrinking_gradient_draws(half_range, 100, 0.5)
-    with pytest.raises(ValueError, match=r"schedule='theorem' with estimate_bound=None.*Remedy"):
+    with pytest.raises(ValueError, match=r"schedule='theorem' does .*estimate_bound=None.*Remedy"):
         learner(coins, **options).fit(X, y)
     with pytest.raises(ValueError, match=r"returned 2.0 for row .* beyond estimate_bound=1.5.*Rem"):
         learner(coins, estimate_bound=1.5).fit(X, y)
@@ -143,7 +143,7 @@ def test_predictions_are_certified_by_the_bound_of_the_estimates():
         assert radius == pytest.approx(2 * 2 * length * np.sqrt(2 * np.log(2 / (1 - confidence))))
         wrong = (np.abs(model.predict(tests) - f) >= radius).mean()
         assert wrong <= 1 - confidence
-    with pytest.raises(ValueError, match=r"certify with estimate_bound=None.*Remedy"):
+    with pytest.raises(ValueError, match=r"certify does not go with .*estimate_bound=None.*Remedy"):
         learner(coins, y_range=(1, 5)).fit(X, y).certify()
     with pytest.raises(ValueError, match=r"confidence=1.*Remedy"):
         model.certify(1.0)

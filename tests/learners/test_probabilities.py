@@ -118,7 +118,7 @@ def test_learners_that_do_not_calibrate_have_probabilities_of_the_log_loss_only(
     for model in (learner(loss=loss), learner(loss=loss).fit(scale(X), y)):
         with pytest.raises(AttributeError, match="predict_proba") as caught:
             model.predict_proba(X)
-        assert "Remedy: use loss='log_loss'" in str(caught.value.__cause__)
+        assert "Remedy: use loss='log_loss'" in str(caught.value)
 
 
 def test_probabilities_are_the_shares_of_rows_that_are_right():

@@ -183,7 +183,7 @@ def test_faithful_mode_needs_a_horizon_long_enough():
         learned(X, y, schedule="theorem", horizon=30, norm_bound=2.0)
     with pytest.raises(ValueError, match=r"horizon=2000 .*draws in a round.*Remedy: schedule="):
         learned(X, y, schedule="theorem-fixed", horizon=2000, norm_bound=10.0)
-    with pytest.raises(ValueError, match=r"max_support=20, but the theorem.*Remedy: max_support="):
+    with pytest.raises(ValueError, match=r"max_support=20, because the theorem.*Remedy: max_supp"):
         learned(X, y, schedule="theorem", horizon=30, norm_bound=0.1, max_support=20)
 
     class Doubled(Gaussian):

@@ -356,7 +356,7 @@ def test_importances_need_trees_that_were_chosen():
         ),
         (
             {"preconditioner": "newton", "schedule": "theorem"},
-            r"preconditioner='newton' with schedule='theorem'.*Remedy: preconditioner='auto'",
+            r"preconditioner='newton' does not go with schedule='theorem'.*Remedy: preconditioner",
         ),
         (
             {"neurons": Trees(16), "n_neurons": 10**8},

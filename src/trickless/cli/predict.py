@@ -110,7 +110,7 @@ class _Answers:
                 f"--interval {interval}: it must be a probability between 0 and 1",
                 "use a number such as 0.95",
             )
-        if interval is not None and not hasattr(model, "predict_interval"):
+        if interval is not None and not hasattr(type(model), "predict_interval"):
             raise CommandError(f"--interval: {has} no intervals", "leave the option out")
         if std and "return_std" not in inspect.signature(model.predict).parameters:
             raise CommandError(

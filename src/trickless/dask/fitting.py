@@ -24,7 +24,7 @@ from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.learners.classifier import Classifier
 from trickless.learners.neuron_learner import try_neurons
-from trickless.learners.streams import check_streamable
+from trickless.learners.refusals import check_method
 from trickless.learners.sums_learner import SumsLearner
 from trickless.learners.training import training_copy
 from trickless.rows.given import as_targets
@@ -75,14 +75,7 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
             f"trickless.dask.fit: {owner} cannot be fitted to Dask collections",
             "use a KitchenSinks estimator, or partial_fit with one chunk after the other",
         )
-    if estimator.half_life is not None:
-        raise InvalidValueError(
-            f"trickless.dask.fit: half_life={estimator.half_life!r} does not go with Dask, since "
-            "chunks of rows are learned in any order",
-            "sample_weight=0.5 ** (age / half_life), where age is how old each row is; or "
-            "partial_fit with one chunk after the other",
-        )
-    check_streamable(estimator)
+    check_method(estimator, "trickless.dask.fit")
     rows = pieces(owner, X, y, sample_weight)
     classes, class_weight = labels(estimator, rows, classes)
     seed = as_seed(estimator.random_state)

@@ -15,10 +15,10 @@ from trickless.errors import InvalidValueError
 from trickless.export.decisions import columns_of
 from trickless.export.inputs import owner_of
 from trickless.export.tensors import Tensor
-from trickless.learners.ensembles import check_single
 from trickless.learners.gaussian_process import process_of
 from trickless.learners.intervals import choices_of, counts_of_left_out, how_far
 from trickless.learners.left_out_intervals import LeftOutIntervals
+from trickless.learners.refusals import check_method
 from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
 from trickless.targets.means import Means
@@ -33,7 +33,7 @@ def deviations(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
             "deviations",
             "KitchenSinksRegressor(error_bars=True), or outputs=('prediction', 'interval')",
         )
-    with process_of(model, "the output 'std'") as process:
+    with process_of(model, "outputs='std'") as process:
         moments, parts, order = process.moments, [], []
         Z = _activations(process, X)
         for posterior, same in process.posteriors():
@@ -74,7 +74,7 @@ def around(model: Regressor, X: Tensor, f: Tensor, confidence: float, far: np.nd
 @interval.register
 def _(model: LeftOutIntervals, X: Tensor, f: Tensor, confidence: float) -> Tensor:
     """Write jackknife+: quantiles of predictions without each row, plus and minus its error."""
-    check_single(model, "interval in a graph")
+    check_method(model, "outputs='interval'")
     if model._has_errors_only():
         return interval.dispatch(Regressor)(model, X, f, confidence)
     sums, problem = model.sums_, model._problem()

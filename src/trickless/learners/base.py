@@ -31,6 +31,7 @@ from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
 from trickless.learners.fixed import check_fixed
 from trickless.learners.intervals import scores_of_rows
+from trickless.learners.refusals import Refusal, exclude_methods
 from trickless.rows.given import as_targets
 from trickless.rows.kinds import Kind
 from trickless.rows.rows import Batch, Rows
@@ -109,6 +110,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     #: Whether a class that may appear later needs an output from the beginning.
     _spare: ClassVar[bool] = False
 
+    #: What does not go together, besides rules for single parameters.
+    _refusals: ClassVar[tuple[Refusal, ...]] = ()
     _rules: ClassVar[dict[str, Rule]] = {
         "n_jobs": N_JOBS,
         "verbose": boolean("verbose=True shows a progress bar", or_integer=True),
@@ -121,6 +124,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
             cls.fit = watched(vars(cls)["fit"])
         for name in {"fit", "partial_fit", "fit_stream", "predict"} & vars(cls).keys():
             setattr(cls, name, checked(name, vars(cls)[name]))
+        exclude_methods(cls)
         super().__init_subclass__(**options)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -162,7 +166,6 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
 
         The ``seed`` is given if it was already drawn. In a stream, more batches may follow.
         """
-        check_parameters(self, self._rules)
         owner, class_weight = type(self).__name__, getattr(self, "class_weight", None)
         self.fixed_ = {name: deepcopy(getattr(self, name)) for name in self._fixed}
         self.rows_ = Rows(owner, self.dtype, self._kind_of_rows(), self._numeric)

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.places import to_device_of, to_host
 from trickless.arrays.states import in_one_state
 from trickless.conformal.levels import check_confidence
 from trickless.docstrings import completed_by
-from trickless.errors import MissingAttributeError
 from trickless.learners.arguments import GROWING, LABELS, LEARNING, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import WEIGHTED, sets_of_classes
@@ -24,16 +22,6 @@ from trickless.rules import check_value, with_remedies
 from trickless.solvers.calibration import certain, each_apart, probabilities
 from trickless.targets.growing_labels import GrowingLabels, may_grow
 from trickless.targets.labels import Labels, LabelSets, spelled_as_classes
-
-
-def _has_link(estimator: Any) -> bool:
-    if not estimator._loss(1).has_link and not estimator._calibrates():
-        raise MissingAttributeError(
-            f"loss={estimator.loss!r} does not determine probabilities, so there is no "
-            "predict_proba",
-            "use loss='log_loss', or wrap the model in sklearn.calibration.CalibratedClassifierCV",
-        )
-    return True
 
 
 class Classifier(ClassifierMixin, Learner):
@@ -124,7 +112,6 @@ class Classifier(ClassifierMixin, Learner):
                 y = spelled_as_classes(self.classes_, y)
             return super().score(X, y, scored_by(owner, y, sample_weight))
 
-    @available_if(_has_link)
     @in_one_state
     @completed_by(PREDICTING)
     def predict_proba(self, X: Any) -> Any:

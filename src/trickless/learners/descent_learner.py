@@ -17,6 +17,7 @@ from trickless.conformal.unseen import Unseen
 from trickless.docstrings import completed_by
 from trickless.functions.network import Network, check_alike
 from trickless.functions.stream import NeuronStream
+from trickless.learners import refusals
 from trickless.learners.arguments import LEARNING
 from trickless.learners.callbacks import watch_rows
 from trickless.learners.descents import (
@@ -36,7 +37,6 @@ from trickless.learners.descents import (
 from trickless.learners.forgetting import age
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
 from trickless.learners.training import training_copy
-from trickless.rules import check_parameters
 from trickless.solvers.clock import HALF_LIFE, Clock
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.options import NEURONS, may_be_newton
@@ -245,6 +245,7 @@ class DescentLearner(NeuronLearner):
     _by_leaves = True
     _on_devices = True
 
+    _refusals = refusals.DESCENT
     _rules = NeuronLearner._rules | RULES | {"half_life": HALF_LIFE}
 
     @completed_by(LEARNING)
@@ -284,7 +285,6 @@ class DescentLearner(NeuronLearner):
             Whole groups are then held out for early stopping. Otherwise rows of one group would be
             on both sides, and the scores of the held-out rows would be too good.
         """
-        check_parameters(self, self._rules)
         warm = self.warm_start and self.__sklearn_is_fitted__()
         check_validation(self, X_val, y_val, sample_weight_val)
         with (

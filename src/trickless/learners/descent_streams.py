@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.threads import linear_algebra
-from trickless.errors import InvalidValueError
 from trickless.learners.descents import (
     begin_descent,
     is_model,
@@ -28,7 +27,7 @@ from trickless.learners.forgetting import lapses
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
 from trickless.learners.training import training_copy
 from trickless.rows.rows import Batch
-from trickless.rules import check_parameters, warn
+from trickless.rules import warn
 from trickless.solvers.clock import BATCH, SPAN
 from trickless.solvers.descent.ages import Memory
 from trickless.solvers.descent.options import PLAIN_NEURONS, DescentOptions
@@ -48,13 +47,6 @@ def learn_rows(
     timestamps: Any = None,
 ) -> None:
     """Take steps on a batch of a stream, with which the learner begins if it is not fitted."""
-    check_parameters(learner, learner._rules)
-    if learner.half_life is not None and learner.schedule == "theorem":
-        raise InvalidValueError(
-            f"{type(learner).__name__}: half_life={learner.half_life!r} with schedule='theorem', "
-            "but steps that fall as 1/i stop to follow a stream that changes",
-            "schedule='inverse', whose steps are constant with a half-life",
-        )
     with training_copy(learner, is_model, resumes=True) as new, linear_algebra(learner.n_jobs):
         passed = lapses(new, X, timestamps)
         batch: Batch

@@ -17,6 +17,7 @@ from trickless.arrays.weighted import effective_rows
 from trickless.errors import InvalidTypeError, InvalidValueError, cause_in, remedy_in
 from trickless.learners.callbacks import is_watched, watch_rows
 from trickless.learners.neuron_learner import begin_stream, receive_rows
+from trickless.learners.refusals import check_method
 from trickless.neurons import Neurons, Trees
 from trickless.neurons.checks import check_independent
 from trickless.rows.rows import Batch
@@ -155,7 +156,7 @@ def size_up(
     few = n_effective < _FEW_ROWS and n_rows <= _MOST_ROWS
     if options.stopping is not None and few:
         options = options._replace(stopping=options.stopping._replace(n_folds=_FOLDS))
-    options.step.check(learner.neurons_, learner.schedule, n_outputs, learner.rows_.dtype.itemsize)
+    options.step.check(learner.neurons_, n_outputs, learner.rows_.dtype.itemsize)
     return options
 
 
@@ -171,11 +172,8 @@ def check_validation(learner: Any, X_val: Any, y_val: Any, weight: Any) -> None:
             "stopping need both X_val and y_val",
             f"{' and '.join(lacks)}; or leave {there[0]} out, and a share of X is held out",
         )
-    if X_val is not None and learner.early_stopping is False:
-        raise InvalidValueError(
-            f"{owner}: X_val and y_val are rows for early stopping, but early_stopping=False",
-            "early_stopping=True, or leave X_val and y_val out",
-        )
+    if X_val is not None:
+        check_method(learner, "X_val")
 
 
 def warn_of_known_rows(learner: Any, options: DescentOptions) -> None:

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from trickless.arrays.places import check_on_host, place_of
 from trickless.arrays.sparse import Matrix
 from trickless.arrays.stated import Array, Stated
-from trickless.errors import InvalidValueError, RemedyError
+from trickless.errors import InvalidValueError
 from trickless.functions.stream import NeuronStream
 from trickless.learners.first_batch import takes_from_data
 from trickless.learners.forgetting import Aged
@@ -84,38 +84,11 @@ class EarlyRows(Stated):
         return EarlyRows(self.X[rows], self.targets[rows], self.weight[rows], self.times[rows])
 
 
-def check_ensemble(learner: Any) -> None:
-    """Raise an error for parameters that do not go with several half-lives."""
-    needed = {
-        "loss": ("squared_error", learner.loss == "squared_error"),
-        "weight_bound": (None, learner.weight_bound is None),
-        "alpha": ("auto", learner.alpha not in (0, "evidence")),
-        "solver": ("auto", learner.solver != "iterative"),
-    }
-    for name, (value, goes) in needed.items():
-        if not goes:
-            raise InvalidValueError(
-                f"{type(learner).__name__}: half_life={learner.half_life!r} begins with a prior, "
-                f"and learns row after row, which {name}={getattr(learner, name)!r} does not",
-                f"{name}={value!r}, or half_life as a number",
-            )
-
-
 def is_ensemble(learner: Any) -> bool:
     """Return whether a learner is, or will be, an ensemble of half-lives."""
     if learner.__sklearn_is_fitted__() and hasattr(learner, "sums_"):
         return isinstance(learner.sums_, Experts)
     return are_several(learner.half_life)
-
-
-def check_single(learner: Any, what: str, error: type[RemedyError] = InvalidValueError) -> None:
-    """Raise an error if a learner is an ensemble, which does not have something."""
-    if is_ensemble(learner):
-        raise error(
-            f"{type(learner).__name__}: half_life={learner.half_life!r} mixes many machines, "
-            f"for which there is no {what}",
-            "half_life=<number>, such as the one with the largest weight in expert_weights_",
-        )
 
 
 def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:

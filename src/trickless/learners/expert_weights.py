@@ -8,8 +8,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.states import in_one_state
-from trickless.errors import MissingAttributeError
-from trickless.learners.ensembles import is_ensemble
 from trickless.solvers.experts.experts import RATIOS, Experts
 
 
@@ -38,13 +36,13 @@ class ExpertWeights:
     @in_one_state
     def half_lives_(self) -> np.ndarray:
         """Half-lives in use, shape (n_half_lives,)."""
-        return self._experts("half_lives_").half_lives.copy()
+        return self._experts().half_lives.copy()
 
     @property
     @in_one_state
     def expert_weights_(self) -> np.ndarray:
         """Half-life, length scale, noise and present weight of each expert."""
-        experts = self._experts("expert_weights_")
+        experts = self._experts()
         ratios = RATIOS if isinstance(experts.alpha, str) else (np.nan,)
         factors = [*experts.factors, np.nan] if experts.lags else experts.factors
         of_each = np.meshgrid(factors, experts.half_lives, ratios, indexing="ij")
@@ -59,7 +57,7 @@ class ExpertWeights:
     @in_one_state
     def weight_history_(self) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of rows, and mean weights of the experts of ``expert_weights_`` until then."""
-        experts = self._experts("weight_history_")
+        experts = self._experts()
         counts, means = experts.shares.history()
         return counts, self._of_machines(experts, means)
 
@@ -68,12 +66,7 @@ class ExpertWeights:
         n_each = experts.answer.n_each
         return weights.reshape(*weights.shape[:-1], n_each, -1).sum(axis=-2)
 
-    def _experts(self, name: str) -> Experts:
+    def _experts(self) -> Experts:
         check_is_fitted(self)
-        if not is_ensemble(self):
-            raise MissingAttributeError(
-                f"half_life={self.half_life!r} is a single half-life, so there is no {name}",
-                "half_life='auto'",
-            )
         experts: Experts = self.sums_
         return experts

@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from trickless.arrays.places import HOST, place_of, to_device_of, to_host
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
-from trickless.errors import InvalidValueError, MissingAttributeError
+from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
-from trickless.learners.ensembles import check_single, is_ensemble
+from trickless.learners.ensembles import is_ensemble
 from trickless.learners.likelihood import Likelihood
+from trickless.learners.refusals import check_method
 from trickless.learners.regressor import Regressor
 from trickless.learners.solved import SolvedLearner
 from trickless.learners.streams import check_deviations, check_statistics
@@ -150,7 +151,6 @@ class GaussianProcess(Regressor, SolvedLearner):
         weight if weights are inverse to the variance of the noise.
         """
         check_is_fitted(self)
-        check_single(self, "noise_variance_", MissingAttributeError)
         check_deviations(self)
         return self._each_output(self.sums_.noise(self._problem()))
 
@@ -166,7 +166,6 @@ class GaussianProcess(Regressor, SolvedLearner):
         """
         check_is_fitted(self)
         check_statistics(self)
-        check_process(self, "log_marginal_likelihood_")
         likelihood = self.sums_.log_evidence(self._problem())
         if not np.isfinite(likelihood).all():
             raise InvalidValueError(
@@ -252,7 +251,7 @@ class GaussianProcess(Regressor, SolvedLearner):
         >>> bool(0.5 < np.exp(best[0]) < 2)
         True
         """
-        check_process(self, "log_marginal_likelihood")
+        check_deviations(self)
         start = self.theta_ if theta is None else np.asarray(theta, dtype=np.float64)
         wanted = np.shape(getattr(self.neurons_, "length_scale_", []))
         n = int(np.prod(wanted)) + 2 * self.targets_.n_outputs
@@ -297,25 +296,7 @@ def intervals_by_deviations(learner: Any, X: Any, confidence: float, weighted: b
 @contextmanager
 def process_of(learner: SolvedLearner, what: str) -> Iterator[Process]:
     """Give the posterior of a model, which ``what`` needs; an error says why there is none."""
-    check_process(learner, what)
+    check_method(learner, what)
+    check_deviations(learner)
     with learner.sums_.certain(learner._problem()) as process:
         yield process
-
-
-def check_process(learner: Any, what: str) -> None:
-    """Raise an error if the model cannot be read as a Gaussian process."""
-    check_single(learner, what.removesuffix("=True"))
-    loss = learner.fixed_.get("loss", "squared_error")
-    if loss != "squared_error":
-        raise InvalidValueError(
-            f"{type(learner).__name__}: loss={loss!r} gives no standard deviations and no "
-            f"posterior, which {what} needs",
-            "loss='squared_error'",
-        )
-    check_deviations(learner)
-    if learner.weight_bound is not None:
-        raise InvalidValueError(
-            f"{type(learner).__name__}: weight_bound={learner.weight_bound!r} does not go with "
-            f"{what}",
-            "weight_bound=None",
-        )

@@ -13,13 +13,12 @@ from trickless.conformal.quantiles import upper_quantiles
 from trickless.conformal.sets import scores_of_classes
 from trickless.conformal.unseen import Counted, Scores, Unseen
 from trickless.errors import InvalidValueError
+from trickless.learners.refusals import SPLIT, check_method
 from trickless.rules import boolean, warn
 from trickless.selection.relevance import learned_relevance
-from trickless.solvers.clock import are_several
 from trickless.solvers.least_squares.left_out_intervals import FullConformal, JackknifePlus
 from trickless.targets.labels import LabelSets
 
-_SPLIT = "trickless.conformal.SplitConformal(model).calibrate(X, y) with rows of yours"
 _HAD = "the model has kept"
 #: Rule of what rows count by.
 WEIGHTED = boolean("weighted=False counts each row once, and True by its weight in the fit")
@@ -70,12 +69,7 @@ def intervals_by_experts(
     are taken for normal, the deviations are multiplied by the root mean square of these errors,
     because a small weight of experts that are far off makes them too large.
     """
-    if method not in ("auto", "gaussian"):
-        raise InvalidValueError(
-            f"{type(learner).__name__}: method={method!r} leaves rows out, which an ensemble of "
-            f"half-lives does not (half_life={learner.half_life!r})",
-            "method='auto' or 'gaussian'",
-        )
+    check_method(learner, f"method={method!r}")
     recent = learner.sums_.recent
     known = (recent.deviations > 0).all(axis=1)
     weight = learner.sums_.recent_weights[known]
@@ -128,7 +122,7 @@ def _warn_of_given(learner: Any) -> None:
         warn(
             f"{type(learner).__name__}: the neurons were given. If these rows chose them, the "
             "errors at rows that are left out are too small, and so are intervals and sets. "
-            f"Remedy: {_SPLIT} that chose neither neurons nor coefficients."
+            f"Remedy: {SPLIT} that chose neither neurons nor coefficients."
         )
 
 
@@ -145,12 +139,8 @@ def _counts(learner: Any, counted: Counted, confidence: float, weighted: bool) -
     Raises an error if they are too few for the confidence, and warns if they chose the neurons.
     """
     owner = type(learner).__name__
-    if weighted and are_several(getattr(learner, "half_life", None)):
-        raise InvalidValueError(
-            f"{owner}: weighted={weighted!r} does not go with half_life={learner.half_life!r}, "
-            "because an ensemble of half-lives does not keep the weights of its last rows",
-            "weighted=False, or half_life=<number>",
-        )
+    if weighted:
+        check_method(learner, "weighted=True")
     _warn_of_given(learner)
     counts = counted.by_weight if weighted else counted.once
     check_enough(owner, _HAD, float(counts.sum()), confidence, "fit with more rows")
@@ -159,11 +149,9 @@ def _counts(learner: Any, counted: Counted, confidence: float, weighted: bool) -
 
 def _nothing_unseen(learner: Any, what: str) -> InvalidValueError:
     owner = type(learner).__name__
-    remedy = _SPLIT
+    remedy = SPLIT
     if "early_stopping" in learner.get_params():
         remedy = f"fit with early_stopping=True, which holds rows out; or {remedy}"
-    if getattr(learner, "weight_bound", None) is not None:
-        remedy = f"weight_bound=None, with which rows can be left out; or {_SPLIT}"
     return InvalidValueError(
         f"{owner}: the model has kept no rows that it has not learned from, which {what} need",
         remedy,

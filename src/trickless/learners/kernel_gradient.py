@@ -23,6 +23,7 @@ from trickless.docstrings import documented
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.certificate import check_probability
 from trickless.functions.exact_kernel import ExactKernel
+from trickless.learners import refusals
 from trickless.learners.base import store
 from trickless.learners.online import (
     COMPRESSION,
@@ -121,6 +122,7 @@ class KernelGradient(SupportLearner):
     kernel_bound_: Amount
 
     _fixed = ("kernel", "kernel_params", *OnlineLearner._fixed)
+    _refusals = refusals.KERNEL
     _rules = OnlineLearner._rules | {
         "kernel": anything(
             f"a function of (X, Y, rng) or one of {', '.join(KERNELS)}",
@@ -167,8 +169,7 @@ class KernelGradient(SupportLearner):
         """Measure what limits the steps: k(x, x), or the noise of a function."""
         owner = type(self).__name__
         if first:
-            projects = self.max_support is not None and self.compression == "projection"
-            _check_kernel(owner, self.kernel, self.kernel_params, projects)
+            _check_kernel(owner, self.kernel, self.kernel_params)
         if not isinstance(self.kernel, str):
             self.kernel_bound_ = 1.0 if self.kernel_bound == "auto" else float(self.kernel_bound)
             self.estimates_.measure(X, self.rounds_)
@@ -230,12 +231,7 @@ class KernelGradient(SupportLearner):
         check_probability(owner, "confidence", confidence)
         if isinstance(self.kernel, str):
             return np.zeros(self.dual_coef_.shape[1])
-        if self.estimate_bound is None:
-            raise InvalidValueError(
-                f"{owner}: certify with estimate_bound=None, but the bound depends on how large an "
-                "estimate may be",
-                "estimate_bound=1.0 for frequencies; else the largest absolute estimate",
-            )
+        assert self.estimate_bound is not None
         length = self.estimate_bound * np.linalg.norm(self.dual_coef_, axis=0)
         radius: np.ndarray = self.targets_.differences(hoeffding_radius(1, length, 1 - confidence))
         return radius
@@ -248,7 +244,7 @@ class KernelGradient(SupportLearner):
         return tags
 
 
-def _check_kernel(owner: str, kernel: Any, params: dict[str, Any] | None, projects: bool) -> None:
+def _check_kernel(owner: str, kernel: Any, params: dict[str, Any] | None) -> None:
     """Raise an error for what does not go with a kernel."""
     if isinstance(kernel, BaseEstimator):
         raise InvalidTypeError(
@@ -260,12 +256,6 @@ def _check_kernel(owner: str, kernel: Any, params: dict[str, Any] | None, projec
     if isinstance(kernel, str):
         function = sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS[kernel]
         known = list(signature(function).parameters)[2:]
-    elif projects:
-        raise InvalidValueError(
-            f"{owner}: compression='projection' needs exact values, but the kernel is a function, "
-            "which may be noisy",
-            "compression='unbiased'",
-        )
     unknown = [name for name in params or {} if name not in known]
     if unknown:
         raise InvalidValueError(

@@ -17,7 +17,6 @@ from trickless.docstrings import completed_by, documented
 from trickless.learners.arguments import LABELS, LEARNING, NUMBERS, PREDICTING
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
-from trickless.learners.ensembles import check_single
 from trickless.learners.gaussian_process import GaussianProcess, process_of
 from trickless.learners.left_out_intervals import LeftOutIntervals
 from trickless.learners.prequential import PredictThenLearnLabels, PredictThenLearnNumbers
@@ -225,9 +224,8 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
         values = super().decision_function(X)
         if not return_std:
             return values
-        check_single(self, "standard deviation of decision values")
         X = self._rows_to_predict(X)
-        with process_of(self, "return_std=True") as process:
+        with process_of(self, "decision_function(return_std=True)") as process:
             deviations = to_device_of(X, np.sqrt(process.variances(X)))
         return values, deviations[:, 0] if deviations.shape[1] == 1 else deviations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from trickless.arrays.states import in_one_state
-from trickless.errors import InvalidValueError
 from trickless.learners.ensembles import is_ensemble
 from trickless.learners.gaussian_process import intervals_by_deviations
 from trickless.learners.intervals import (
@@ -124,12 +123,6 @@ class LeftOutIntervals(Regressor, SolvedLearner):
 
         Raises an error if they can come from neither.
         """
-        if self.weight_bound is not None:
-            raise InvalidValueError(
-                f"{type(self).__name__}: weight_bound={self.weight_bound!r} does not go with "
-                "predict_interval, because no row can be left out without a refit",
-                "weight_bound=None, or trickless.conformal.SplitConformal with rows of yours",
-            )
         passes = self.sums_.has_unseen and not self.sums_.has_left_out
         if method == "auto" and passes:
             check_leverage(self)

@@ -13,6 +13,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
 from trickless.docstrings import completed_by
 from trickless.functions.stream import Purpose, generator
+from trickless.learners import refusals
 from trickless.learners.arguments import LEARNING
 from trickless.learners.base import Learner
 from trickless.learners.classifier import Classifier, partial_fit_labels
@@ -23,7 +24,6 @@ from trickless.rules import (
     NONE,
     anything,
     boolean,
-    check_parameters,
     choice,
     either,
     integer,
@@ -87,6 +87,7 @@ class OnlineLearner(Learner):
     #: Takes note of a batch, and of whether it is the first, or raises an error.
     _see: Callable[[Any, np.ndarray, bool], None]
 
+    _refusals = refusals.ROUNDS
     _rules = Learner._rules | {
         "norm_bound": positive("norm_bound=10.0 competes with functions of norm up to 10"),
         "step_size": either(
@@ -123,7 +124,6 @@ class OnlineLearner(Learner):
     @completed_by(LEARNING)
     def fit(self, X: Any, y: Any) -> Any:
         """Learn in one online pass over the rows."""
-        check_parameters(self, self._rules)
         with training_copy(self, is_model) as new, linear_algebra(self.n_jobs):
             X, targets, _ = new._receive_first(X, y)
             begin_rounds(new, X, targets)
@@ -135,7 +135,6 @@ class OnlineLearner(Learner):
         return self
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
-        check_parameters(self, self._rules)
         with training_copy(self, is_model, resumes=True) as new, linear_algebra(self.n_jobs):
             if new.__sklearn_is_fitted__():
                 X, targets, _ = new._receive_later(X, y, classes=classes, learned=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from trickless.docstrings import completed_by
 from trickless.learners.arguments import LABELS, LEARNING, NUMBERS
+from trickless.learners.refusals import check_method
 from trickless.learners.streams import predict_and_learn
 
 
@@ -62,8 +63,9 @@ class PredictThenLearnNumbers:
         >>> bool(np.abs(predicted - y)[-100:].mean() < 0.2)
         True
         """
-        given = X, y, sample_weight, None, timestamps
-        decisions, std, new = predict_and_learn(self, *given, deviations=return_std)
+        if return_std:
+            check_method(self, "predict_then_learn(return_std=True)")
+        decisions, std, new = predict_and_learn(self, X, y, sample_weight, None, timestamps)
         mean = new.targets_.shaped(decisions)
         return (mean, new.targets_.shaped(std)) if return_std else mean
 
@@ -102,7 +104,8 @@ class PredictThenLearnLabels:
             Predicted labels. For the first row of a new model, all classes are equally likely.
         probabilities : array of shape (n_rows, n_classes), if ``return_proba``
         """
-        given = X, y, sample_weight, classes, timestamps
-        decisions, _, new = predict_and_learn(self, *given, deviations=return_proba)
+        if return_proba:
+            check_method(self, "predict_then_learn(return_proba=True)")
+        decisions, _, new = predict_and_learn(self, X, y, sample_weight, classes, timestamps)
         labels = new.targets_.labels(decisions)
         return (labels, new._probabilities(decisions)) if return_proba else labels

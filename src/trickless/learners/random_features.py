@@ -49,7 +49,6 @@ from trickless.rules import (
     MOST_THINGS,
     NONE,
     boolean,
-    check_parameters,
     choice,
     either,
     integer,
@@ -191,7 +190,6 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, for what the family takes from them, such as a length scale.
         """
-        check_parameters(self, self._rules)
         with training_copy(self, _is_fitted) as new, linear_algebra(self.n_jobs):
             new._begin(X, y, sample_weight)
         return self
@@ -210,7 +208,6 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, sample_weight)
-        check_parameters(self, self._rules)
         with training_copy(self, _is_fitted, resumes=True) as new:
             check_fixed(new)
             rows = new._rows_to_predict(X)

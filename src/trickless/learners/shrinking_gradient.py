@@ -31,6 +31,7 @@ from trickless.learners.online import (
     schedule_of,
 )
 from trickless.neurons import Neurons
+from trickless.neurons.checks import check_independent
 from trickless.rules import anything, either, integer, is_none, positive
 from trickless.solvers.rounds.estimates import Drawn
 from trickless.solvers.rounds.schedules import LARGEST_STEP
@@ -183,6 +184,8 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
             choose_neurons(self, X, targets, None)
         else:
             see_later_rows(self, X)
+        if schedule_of(self).is_theorem:
+            check_independent(type(self).__name__, f"schedule={self.schedule!r}", self.neurons_)
 
     def _alpha_of_choice(self, n_rows: int) -> float | None:
         """Gradient descent from 0 regularises like a ridge of 1 over the sum of its steps."""

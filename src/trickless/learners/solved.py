@@ -14,7 +14,7 @@ from trickless.errors import MissingAttributeError
 from trickless.functions.network import Network, check_alike
 from trickless.functions.stream import NeuronStream
 from trickless.learners.classifier import Classifier
-from trickless.learners.ensembles import EarlyRows, check_single, is_ensemble, learn_rows
+from trickless.learners.ensembles import EarlyRows, is_ensemble, learn_rows
 from trickless.learners.forgetting import Aged
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.rows.rows import Batch
@@ -93,7 +93,6 @@ class SolvedLearner(NeuronLearner):
     def _solution(self) -> Solution:
         check_is_fitted(self)
         check_parameters(self, self._rules)
-        check_single(self, "single solution", MissingAttributeError)
         solution: Solution = self.sums_.solution(self._problem())
         return solution
 
@@ -149,7 +148,6 @@ class SolvedLearner(NeuronLearner):
                 "compact() has left out statistics_",
                 "use the model from before compact(), or call fit",
             )
-        check_single(self, "statistics_", MissingAttributeError)
         if self.sums_.statistics is None:
             raise MissingAttributeError(
                 "the model was solved in passes over the rows, so there are no statistics_",
@@ -210,5 +208,4 @@ class SolvedLearner(NeuronLearner):
     def network_(self) -> Network:
         """A copy of the network of the drawn neurons."""
         check_is_fitted(self)
-        check_single(self, "network_", MissingAttributeError)
         return self._network().copied()

@@ -20,7 +20,7 @@ from trickless.learners.arguments import LEARNING
 from trickless.learners.forgetting import age, merge_clocks
 from trickless.learners.training import training_copy
 from trickless.rows.weights import check_weights
-from trickless.rules import Rule, Things, boolean, check_parameters, with_remedies
+from trickless.rules import Rule, Things, boolean, with_remedies
 from trickless.solvers.clock import HALF_LIFE, Clock
 from trickless.solvers.moments import Moments
 
@@ -287,7 +287,6 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
 
     def _learn(self, X: Any, sample_weight: Any, timestamps: Any) -> None:
         """Learn a batch."""
-        check_parameters(self, self._rules)
         first = not _is_fitted(self)
         X = self._validated(X, reset=first)
         weight, owner = to_host(sample_weight), type(self).__name__

@@ -12,18 +12,13 @@ from trickless.arrays.places import check_on_host, place_of
 from trickless.arrays.states import snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
-from trickless.learners.ensembles import (
-    check_ensemble,
-    check_single,
-    is_ensemble,
-    learn_rows,
-)
+from trickless.learners.ensembles import is_ensemble, learn_rows
 from trickless.learners.forgetting import Aged, age, merge_clocks, now_weights
 from trickless.learners.merging import check_mergeable, with_classes_of_both
 from trickless.learners.neuron_learner import note_later_rows, see_later_rows
+from trickless.learners.refusals import check_method
 from trickless.learners.training import training_copy
 from trickless.rows.rows import Batch
-from trickless.rules import check_parameters
 from trickless.solvers.clock import are_several
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE
 from trickless.targets.batches import each_batch
@@ -38,7 +33,6 @@ def learn_batch(
     timestamps: Any = None,
 ) -> None:
     """Add a batch to the sums of a learner, which begins with it if it is not fitted."""
-    check_parameters(learner, learner._rules)
     check_streamable(learner)
     with (
         training_copy(learner, type(learner)._is_model, resumes=True) as new,
@@ -51,7 +45,6 @@ def learn_batch(
 
 def learn_stream(learner: Any, batches: Iterable[tuple[Any, ...]], classes: Any = None) -> None:
     """Start a new model, and add all batches of an iterable to its sums."""
-    check_parameters(learner, learner._rules)
     owner = type(learner).__name__
     with training_copy(learner, type(learner)._is_model, kept=(Exception,)) as new:
         check_streamable(new)
@@ -81,22 +74,24 @@ def predict_and_learn(
     sample_weight: Any = None,
     classes: Any = None,
     timestamps: Any = None,
-    deviations: bool = False,
 ) -> tuple[np.ndarray, Any, Any]:
     """Predict each row of a batch before it is learned.
 
     Returns decision values, standard deviations of new targets if they are known, and the learner
-    with all rows. ``deviations`` says whether more than decision values are needed.
+    with all rows.
     """
-    check_parameters(learner, learner._rules)
     check_streamable(learner)
     with (
         training_copy(learner, type(learner)._is_model, resumes=True) as new,
         linear_algebra(learner.n_jobs),
     ):
         begun, several = new.__sklearn_is_fitted__(), is_ensemble(new)
-        if not several:
-            _check_begun(learner, begun, deviations)
+        if not several and not begun:
+            raise InvalidValueError(
+                f"{type(learner).__name__}: predict_then_learn: half_life={learner.half_life!r}, "
+                "and the model has not learned any rows",
+                "partial_fit with some rows, from which a family may take its length scale",
+            )
         aged = age(new, X, sample_weight, timestamps)
         batch = _received(new, X, y, aged.unaged(sample_weight), classes)
         if len(batch[1]) != _num_samples(X):
@@ -111,21 +106,6 @@ def predict_and_learn(
         if not begun and learner._numeric:
             predicted.decisions[0] = predicted.deviations[0] = np.nan
     return predicted.decisions, predicted.deviations, new
-
-
-def _check_begun(learner: Any, begun: bool, deviations: bool) -> None:
-    """Raise an error if a learner of one half-life, or none, cannot predict and learn."""
-    if not begun or deviations or learner.weight_bound is not None:
-        owner, remedy = type(learner).__name__, "half_life='auto' or a list, or a loop over rows"
-        why = f"weight_bound={learner.weight_bound!r} does not go with it"
-        if deviations:
-            why = "there are no standard deviations and probabilities of the rows as they come"
-        if not begun:
-            why = "the model has not learned any rows"
-            remedy = "partial_fit with some rows, from which a family may take its length scale"
-        raise InvalidValueError(
-            f"{owner}: predict_then_learn: half_life={learner.half_life!r}, and {why}", remedy
-        )
 
 
 def _predicted_in_blocks(new: Any, batch: Batch, aged: Aged) -> np.ndarray:
@@ -185,9 +165,7 @@ def forget_rows(
     learner: Any, X: Any, y: Any, sample_weight: Any = None, timestamps: Any = None
 ) -> None:
     """Subtract rows from the sums of a learner, or raise an error that leaves it unchanged."""
-    check_parameters(learner, learner._rules)
     check_is_fitted(learner)
-    check_single(learner, "forget")
     check_streamable(learner)
     owner = type(learner).__name__
     with (
@@ -225,13 +203,12 @@ def _never_learned(owner: str, row: int | None) -> InvalidValueError:
 def merge_sums(learner: Any, other: Any) -> None:
     """Add the sums of another model, if both are about the same activations and targets."""
     check_is_fitted(learner)
-    check_single(learner, "merge")
     if isinstance(other, type(learner)):
         other = snapshot(other)
     with training_copy(learner, type(learner)._is_model, resumes=True) as new:
         other = with_classes_of_both(new, other)
         check_mergeable(new, other)
-        check_single(other, "merge")
+        check_method(other, "merge")
         check_streamable(new)
         check_statistics(other)
         if learner._numeric:
@@ -241,31 +218,15 @@ def merge_sums(learner: Any, other: Any) -> None:
         new.sums_.merge(other.sums_, learner.n_jobs, merge_clocks(new, other))
 
 
-#: Learners that take other losses from a stream, by their names.
-_ONLINE = "KitchenSinks", "DoublyStochastic"
-
-
 def check_streamable(learner: Any) -> None:
-    """Raise an error if the parameters need more than the sums over the rows of a stream."""
-    owner = type(learner).__name__
-    learner._check_error_bars()
-    if is_ensemble(learner):
-        check_ensemble(learner)
-    else:
+    """Raise an error if a model needs more than the sums over the rows of a stream."""
+    if not is_ensemble(learner):
         check_statistics(learner)
         if are_several(learner.half_life):
             raise InvalidValueError(
-                f"{owner}: half_life={learner.half_life!r}, but the model was begun with a single "
-                "half-life, or with none",
+                f"{type(learner).__name__}: half_life={learner.half_life!r}, but the model was "
+                "begun with a single half-life, or with none",
                 "set half_life back, or call fit to start over",
-            )
-    begun = getattr(learner, "fixed_", {}).get("loss", "squared_error")
-    for loss in (learner.loss, begun):
-        if loss != "squared_error":
-            raise InvalidValueError(
-                f"{owner}: loss={loss!r} needs several passes over all rows, so it cannot be "
-                "learned from a stream",
-                f"loss='squared_error', fit, or {owner.replace(*_ONLINE)}",
             )
 
 
@@ -294,9 +255,7 @@ def check_leverage(learner: Any) -> None:
 
 
 def check_statistics(learner: Any) -> None:
-    """Raise an error if a model has, or will have, no sums over the rows."""
-    fitted = learner.__sklearn_is_fitted__()
-    check_single(learner, "statistics")
+    """Raise an error if a fitted model has no sums over the rows."""
     if getattr(learner, "compacted_", False):
         raise InvalidValueError(
             f"{type(learner).__name__}: compact() has left out the sums over the rows, which "
@@ -304,8 +263,7 @@ def check_statistics(learner: Any) -> None:
             "use the model from before compact(), or compact(error_bars=True) of this version for "
             "standard deviations and intervals",
         )
-    none = not learner.sums_.has_statistics if fitted else learner.solver == "iterative"
-    if none:
+    if learner.__sklearn_is_fitted__() and not learner.sums_.has_statistics:
         raise InvalidValueError(
             f"{type(learner).__name__}: the model keeps no statistics, which partial_fit, merge, "
             "return_std, noise_variance_ and jackknife+ need, because it is solved in passes over "

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import completed_by
-from trickless.errors import InvalidValueError
+from trickless.learners import refusals
 from trickless.learners.arguments import LEARNING
 from trickless.learners.expert_weights import ExpertWeights
 from trickless.learners.forgetting import age
@@ -26,7 +26,6 @@ from trickless.neurons import make_neurons
 from trickless.rules import (
     anything,
     boolean,
-    check_parameters,
     choice,
     either,
     integer,
@@ -186,6 +185,7 @@ class SumsLearner(ExpertWeights, SolvedLearner):
     _fixed = (*SolvedLearner._fixed, "n_neurons")
     _bounded = False
     _on_devices = True
+    _refusals = refusals.SUMS
     _rules = SolvedLearner._rules | {
         "alpha": either(
             non_negative("alpha='auto' chooses it by rows that are left out"),
@@ -238,8 +238,6 @@ class SumsLearner(ExpertWeights, SolvedLearner):
             are two observations. ``alpha="auto"`` leaves out a row with all its weight. Error bars
             use (Σ w)² / Σ w² as the number of rows.
         """
-        check_parameters(self, self._rules)
-        self._check_error_bars()
         if are_several(self.half_life):
             learn_stream(self, [(X, y, sample_weight, timestamps)])
             return self
@@ -279,27 +277,6 @@ class SumsLearner(ExpertWeights, SolvedLearner):
         begin_stream(self, self.cache_bytes)
         origin = np.average(targets, axis=0, weights=weight)
         self.sums_ = Sums(self.stream_, self._n_used, origin)
-
-    def _check_error_bars(self) -> None:
-        """Raise an error if ``error_bars`` or ``lags`` excludes another parameter."""
-        if self.lags and not are_several(self.half_life):
-            raise InvalidValueError(
-                f"{type(self).__name__}: lags={self.lags} needs several half-lives, but half_life="
-                f"{self.half_life!r}",
-                "half_life='auto', or lags=0",
-            )
-        wrong = {
-            "solver": self.solver == "iterative",
-            "weight_bound": self.weight_bound is not None,
-        }
-        for name, is_wrong in wrong.items():
-            if self.error_bars and is_wrong:
-                raise InvalidValueError(
-                    f"{type(self).__name__}: error_bars=True does not go with "
-                    f"{name}={getattr(self, name)!r}, which gives no standard deviations",
-                    f"{name}={'None' if name == 'weight_bound' else repr('direct')}, or "
-                    "error_bars=False",
-                )
 
     @property
     def _n_used(self) -> int:

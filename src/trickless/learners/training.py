@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 from trickless.arrays.states import training_lock
 from trickless.errors import InvalidValueError, OutOfMemoryError
 from trickless.learners.fixed import to_start_over
+from trickless.learners.refusals import check_together
+from trickless.rules import check_parameters
 
 L = TypeVar("L", bound=Any)
 
@@ -28,13 +30,15 @@ def training_copy(
 ) -> Iterator[L]:
     """Make a copy with the same parameters, whose state replaces that of ``learner`` at the end.
 
-    If an error occurs before the end, ``learner`` stays unchanged. After Ctrl-C or an error that is
-    ``kept``, ``learner`` gets the new state if ``is_model(copy)`` tells that it can already
-    predict. If it ``resumes``, the copy starts from the state of ``learner``, if that has any. It
-    must not change that in place, since other threads may be using it. Other threads that train
-    wait.
+    The parameters are checked first. If an error occurs before the end, ``learner`` stays
+    unchanged. After Ctrl-C or an error that is ``kept``, ``learner`` gets the new state if
+    ``is_model(copy)`` tells that it can already predict. If it ``resumes``, the copy starts from
+    the state of ``learner``, if that has any. It must not change that in place, since other threads
+    may be using it. Other threads that train wait.
     """
     owner = type(learner).__name__
+    check_parameters(learner, learner._rules)
+    check_together(learner)
     if resumes and getattr(learner, "compacted_", False):
         raise InvalidValueError(
             f"{owner}: compact() has left out what learning needs",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from trickless.errors import InvalidValueError
 from trickless.rules import Rule, choice, non_negative
 from trickless.solvers.class_losses import Hinge, Logistic, Softmax, SquaredHinge
 from trickless.solvers.log_link import LogLink
@@ -57,7 +56,6 @@ def make_loss(
         case "squared_error":
             return Squared()
         case "huber":
-            _check_huber(epsilon)
             return Huber(epsilon)
         case "epsilon_insensitive":
             return EpsilonInsensitive(epsilon)
@@ -68,12 +66,3 @@ def make_loss(
         case "log_loss":
             return Logistic() if n_outputs == 1 else Softmax()
     raise ValueError(f"loss={name!r} is not a known loss")
-
-
-def _check_huber(epsilon: float) -> None:
-    """Raise an error for a Huber loss of width 0, which is 0 everywhere."""
-    if epsilon == 0:
-        raise InvalidValueError(
-            f"epsilon={epsilon!r} with loss='huber' makes the loss 0 everywhere",
-            "a positive epsilon, or loss='epsilon_insensitive' for the absolute error",
-        )

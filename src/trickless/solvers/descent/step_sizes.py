@@ -203,18 +203,6 @@ def check_steps(owner: str, steps: Steps, loss: Loss) -> None:
     alpha = float(np.max(steps.alpha))
     name = f"{owner}: schedule={steps.schedule!r}"
     if steps.schedule == "theorem":
-        if alpha == 0:
-            raise InvalidValueError(
-                f"{name} with alpha=0: its steps θ/i need θ alpha to be in (1, 2) or a positive "
-                "integer",
-                "an alpha above 0, or another schedule",
-            )
-        if not loss.bounded_curvature:
-            raise InvalidValueError(
-                f"{name}: its first steps of 1 / alpha overflow where a slope grows as an "
-                "exponential, as for losses with a log link",
-                "schedule='inverse'",
-            )
         theta = float(np.max(steps.first))
         product = float(np.max(np.multiply(steps.first, steps.alpha)))
         if not (1 < product < 2 or (product > 0.5 and np.isclose(product, round(product)))):

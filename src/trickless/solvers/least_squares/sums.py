@@ -238,31 +238,21 @@ class Sums(Following, GaussianAnswers):
         self, X: Any, problem: Problem, solver: str, loss: str, error_bars: bool
     ) -> bool:
         """Return whether least squares is solved in passes over the rows, not from statistics."""
-        why_not = {
-            "alpha": (problem.alpha, problem.alpha not in ("evidence", 0)),
-            "weight_bound": (problem.weight_bound, problem.weight_bound is None),
-            "loss": (loss, loss == "squared_error"),
-        }
         if solver == "iterative":
             what = f"{problem.owner}, solver='iterative'"
             check_on_host(what, place_of(X), "solver='direct'")
-            for name, (value, goes) in why_not.items():
-                if not goes:
-                    raise InvalidValueError(
-                        f"{problem.owner}: solver='iterative' does not go with {name}={value!r}",
-                        "solver='direct'",
-                    )
             return True
         n_rows, kept = (
             X.shape[0],
             self._is_sparse(X) or (self._n_bytes(X.shape[0]) <= self._room(problem)),
         )
         many = self.n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
-        # If rows are few, the direct solver's matrix is of rows, except for alpha=0.
+        # If rows are few, the direct solver's matrix is of rows.
         few = n_rows <= FEW_ROWS and n_rows * self.n_columns <= FEW_ACTIVATIONS
-        free = solver == "auto" and not (few and problem.alpha != 0)
-        free = free and many and not error_bars
-        return free and all(goes for _, goes in why_not.values()) and place_of(X) is HOST
+        free = solver == "auto" and not few and problem.alpha != 0
+        free = free and problem.alpha != "evidence" and problem.weight_bound is None
+        free = free and loss == "squared_error" and not error_bars
+        return free and many and place_of(X) is HOST
 
     def _is_sparse(self, X: Any) -> bool:
         """Return whether passes take activations as sparse matrices."""

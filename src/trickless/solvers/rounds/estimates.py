@@ -25,7 +25,6 @@ from trickless.functions.pilot import PILOT_ROWS, Variances
 from trickless.functions.sampling import by_size, thin
 from trickless.functions.stream import Purpose, draw, generator, pick
 from trickless.neurons import Neurons
-from trickless.neurons.checks import check_independent
 from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.rounds.rounds import Rounds
 from trickless.solvers.rounds.schedules import LARGEST_STEP, Schedule
@@ -128,10 +127,6 @@ class Drawn:
         """Return the largest step that decaying schedules may take."""
         return LARGEST_STEP / self.square_bound
 
-    def check_theorem(self) -> None:
-        """Raise an error for neurons that are not independent."""
-        check_independent(self.schedule.owner, f"schedule={self.schedule.name!r}", self.neurons)
-
     def remedy(self, rounds: Rounds) -> str:
         """Return the remedy if training diverges: its noise has fed itself.
 
@@ -204,9 +199,6 @@ class Exact:
     def largest_step(self, rounds: Rounds) -> float:
         """Return the largest step that decaying schedules may take."""
         return LARGEST_STEP / self.square_bound
-
-    def check_theorem(self) -> None:
-        """Never raise an error: there are no draws."""
 
     def remedy(self, rounds: Rounds) -> str:
         """Return the remedy if training diverges: the function is not a kernel."""
@@ -337,15 +329,6 @@ class Noisy:
         v = asked * noise + (asked - 1) * square
         allowed = 1 / np.sqrt(v * t * (1 + np.log(t))) if v > 0 else np.inf
         return min(LARGEST_STEP / self.square_bound, allowed)
-
-    def check_theorem(self) -> None:
-        """Raise an error for estimates without a bound, on which the number of draws depends."""
-        if self.estimate_bound is None:
-            raise InvalidValueError(
-                f"{self.schedule.owner}: schedule={self.schedule.name!r} with estimate_bound=None, "
-                "but the theorem needs to know how large an estimate may be",
-                "estimate_bound=1.0 for frequencies; else the largest absolute estimate",
-            )
 
     def remedy(self, rounds: Rounds) -> str:
         """Return the remedy if training diverges: its noise has fed itself."""

@@ -64,9 +64,6 @@ class Estimate(Protocol):
     def largest_step(self, rounds: Rounds) -> float:
         """Return the largest step that decaying schedules may take in the next round."""
 
-    def check_theorem(self) -> None:
-        """Raise an error for estimates that Theorem 1 does not cover."""
-
     def remedy(self, rounds: Rounds) -> str:
         """Return the remedy if training diverges although every batch of steps is stable."""
 
@@ -327,12 +324,9 @@ class Rounds(Stated):
 
     def check(self, n_rows: int, recipe: Recipe) -> None:
         """Raise an error for a recipe that does not work for the rows to come."""
-        estimate, schedule, compression = recipe
+        estimate, schedule, _ = recipe
         if schedule.is_theorem:
-            most = None if compression is None else compression.max_support
-            schedule.check_theorem(self.n_rounds + n_rows, estimate.square_bound, most)
-            estimate.check_theorem()
-        schedule.check_named_step()
+            schedule.check_theorem(self.n_rounds + n_rows, estimate.square_bound)
         eta = self.step(recipe)
         schedule.check_step(eta, self.batch_rows(eta, recipe), estimate.square_bound)
 

@@ -97,15 +97,6 @@ class Schedule(NamedTuple):
         """The most rows that may fade together."""
         return MOST if self.half_life is None else max(1, int(BATCH * self.half_life))
 
-    def check_named_step(self) -> None:
-        """Raise an error for a constant step that is not given."""
-        if self.name == "constant" and isinstance(self.step_size, str):
-            raise InvalidValueError(
-                f"{self.owner}: schedule='constant' with step_size='auto', but a constant step "
-                "must be given",
-                "step_size=0.05, or schedule='sqrt'",
-            )
-
     def check_step(self, step: float, n_rows: int, square_bound: float) -> None:
         """Raise an error for batches whose steps sum to more than is stable."""
         limit = 1 / square_bound
@@ -117,26 +108,9 @@ class Schedule(NamedTuple):
                 f"batch_size='auto', or a step_size of at most {limit / n_rows:g}",
             )
 
-    def check_theorem(self, n_rounds: int, square_bound: float, max_support: int | None) -> None:
+    def check_theorem(self, n_rounds: int, square_bound: float) -> None:
         """Raise an error if Theorem 1 does not apply; ``n_rounds`` includes rounds to come."""
-        if self.half_life is not None:
-            raise InvalidValueError(
-                f"{self.owner}: schedule={self.name!r} with half_life={self.half_life!r}, but the "
-                "theorem compares with one function for all rows",
-                "schedule='sqrt', or half_life=None",
-            )
-        if self.horizon is None:
-            raise InvalidValueError(
-                f"{self.owner}: schedule={self.name!r} with horizon=None, but the theorem needs "
-                "the number of rounds",
-                "horizon=len(X), or schedule='sqrt'",
-            )
-        if max_support is not None:
-            raise InvalidValueError(
-                f"{self.owner}: schedule={self.name!r} with max_support={max_support!r}, but the "
-                "theorem is about runs that keep every support point",
-                "max_support=None, or schedule='sqrt'",
-            )
+        assert self.horizon is not None
         if n_rounds > self.horizon:
             raise InvalidValueError(
                 f"{self.owner}: horizon={self.horizon}, but with this batch there are {n_rounds} "

@@ -114,20 +114,13 @@ class Newton(Step):
     def wait(self, n_batches: int) -> int:
         return super().wait(_MOST_BETWEEN)
 
-    def check(self, neurons: Neurons, schedule: str, n_outputs: int, itemsize: int) -> None:
+    def check(self, neurons: Neurons, n_outputs: int, itemsize: int) -> None:
         """Check that there are leaves, suitable steps, and memory for the coefficients."""
         if not neurons.has_trees:
             raise InvalidValueError(
                 f"{self.owner}: preconditioner='newton' takes Newton steps on the leaves of trees, "
                 f"but neurons={type(neurons).__name__}() have none",
                 "neurons='trees', or preconditioner='auto'",
-            )
-        if schedule == "theorem":
-            raise InvalidValueError(
-                f"{self.owner}: preconditioner='newton' with schedule='theorem': the theorem is "
-                "about the plain steps of the paper, and steps of 1 / alpha would be many times a "
-                "Newton step",
-                "preconditioner='auto', or another schedule",
             )
         needed = self.n_neurons * neurons.width * n_outputs * itemsize
         if needed > (most := physical_memory()):

@@ -125,6 +125,6 @@ class Step(ABC):
         return min(n_batches, -(-self.n_neurons // (self.neurons_per_step * self._n_scores)))
 
     def check(  # noqa: B027
-        self, neurons: Neurons, schedule: str, n_outputs: int, itemsize: int
+        self, neurons: Neurons, n_outputs: int, itemsize: int
     ) -> None:
         """Check that steps suit the neurons, the schedule and the memory."""

@@ -1,0 +1,65 @@
+"""Write what does not go together into the reference, from the tables of the learners.
+
+Run as ``python tests/support/make_combinations.py``.
+"""
+
+from pathlib import Path
+
+from trickless import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+    KernelGradientClassifier,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    ShrinkingGradientClassifier,
+)
+from trickless.learners.refusals import CONDITIONS
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "combinations.md"
+LEARNERS = {
+    "Kitchen Sinks": (KitchenSinksRegressor, KitchenSinksClassifier),
+    "Doubly Stochastic": (DoublyStochasticRegressor, DoublyStochasticClassifier),
+    "Shrinking Gradient": (ShrinkingGradientClassifier,),
+    "Kernel Gradient": (KernelGradientClassifier,),
+}
+HEAD = """# What does not go together
+
+Each row names values of parameters that a learner does not take together, or methods, attributes
+and options that it does not have with these values. For example,
+`hasattr(KitchenSinksClassifier(loss="hinge"), "forget")` is False. Asking for a method raises an
+error that is both a `ValueError` and an `AttributeError`. Values that the first batch has fixed
+count until the next `fit`.
+"""
+
+
+def shown(name, wanted):
+    if isinstance(wanted, str) and wanted in CONDITIONS:
+        return f"`{name}` {'' if wanted == 'given' else 'that is '}{wanted}"
+    several = wanted if isinstance(wanted, tuple) else (wanted,)
+    return " or ".join(f"`{name}={value!r}`" for value in several)
+
+
+def page():
+    lines = [HEAD]
+    for title, classes in LEARNERS.items():
+        taken = {name for each in classes for name in each().get_params()}
+        lines += [
+            f"## {title}",
+            "",
+            "| | does not go with | because | remedy |",
+            "|---|---|---|---|",
+        ]
+        for row in classes[0]._refusals:
+            if not row.when.keys() <= taken:
+                continue
+            first, *others = [shown(*each) for each in row.when.items()]
+            if row.methods:
+                first, others = ", ".join(f"`{name}`" for name in row.methods), [first, *others]
+            cells = first, " and ".join(others), row.because, row.remedy
+            lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
