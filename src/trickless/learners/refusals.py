@@ -147,7 +147,7 @@ SUMS = (
         half_life="None or one number"),
     Refusal("this loss needs several passes over all rows, and a stream has one",
         "loss='squared_error', fit, or DoublyStochasticClassifier", _STREAMS, loss=_OTHERS),
-    Refusal("passes over all rows keep no sums over them, to which rows could be added",
+    Refusal("passes over all rows keep no statistics, to which rows could be added",
         "solver='direct', from the first fit on", _STREAMS, solver="iterative"),
     Refusal("chunks of rows are learned in any order",
         "sample_weight=0.5 ** (age / half_life), where age is how old each row is; or partial_fit "
