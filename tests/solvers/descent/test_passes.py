@@ -417,7 +417,7 @@ def test_rows_apart_that_are_not_wanted_are_refused():
     X, y = data()
     for neurons in ("trees", "gaussian"):
         model = DoublyStochasticRegressor(neurons, early_stopping=False)
-        with pytest.raises(ValueError, match=r"X_val does not go with early_stopping=False.*Remedy"):
+        with pytest.raises(ValueError, match=r"X_val does not go with early_stop.*Remedy"):
             model.fit(X, y, X_val=X, y_val=y)
 
 

@@ -310,9 +310,9 @@ def test_error_bars_that_are_wanted_are_there_or_refused_before_the_fit(monkeypa
     np.testing.assert_array_equal(std, expected)
     for options in ({"solver": "iterative"}, {"weight_bound": 1.0}):
         wrong = make(error_bars=True, **options)
-        for fit in (wrong.fit, wrong.partial_fit):
+        for fit in ("fit", "partial_fit"):
             with pytest.raises(ValueError, match=r"does not go with (solver|weight_b).*Remedy"):
-                fit(None, None)  # before the rows are looked at
+                getattr(wrong, fit)(None, None)  # before the rows are looked at
 
 
 def test_methods_that_need_statistics_say_so():
