@@ -22,24 +22,13 @@ import types
 from collections.abc import Callable
 from functools import cache, cached_property
 from operator import attrgetter
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    NamedTuple,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 #: The largest finite number.
 _MOST = sys.float_info.max
-_Tuple = TypeVar("_Tuple", bound=tuple[Any, ...])
 #: A check of a value with a name. The scope has the lengths that names stand for.
 _Check = Callable[[str, Any, "Scope"], Any]
 
@@ -83,7 +72,7 @@ class Stated:
 _TUPLES = set[type]()
 
 
-def stated(cls: type[_Tuple]) -> type[_Tuple]:
+def stated(cls: Any) -> Any:
     """Let files hold a named tuple. Its fields are checked with the object that it is in."""
     _TUPLES.add(cls)
     return cls
@@ -159,11 +148,8 @@ class Within(NamedTuple):
 
     def __call__(self, name: str, value: Any, scope: Scope | None = None) -> None:
         if not self.least <= value <= self.most:
-            wanted = (
-                f"at least {self.least}"
-                if self.most == _MOST
-                else f"from {self.least} to {self.most}"
-            )
+            least, most = self
+            wanted = f"at least {least}" if most == _MOST else f"from {least} to {most}"
             raise ValueError(f"{name}: {str(value)[:50]} is not {wanted}")
 
 

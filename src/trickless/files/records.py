@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import import_module
 from math import isfinite
 from types import BuiltinFunctionType, FunctionType
@@ -219,7 +219,7 @@ class Reader:
         if issubclass(cls, tuple):
             return _named_tuple(cls, attributes)
         for attribute in attributes:
-            _check_attribute(cls, attribute)
+            _check_attribute(cls, attribute)  # type: ignore[arg-type]
         value = cls.__new__(cls)
         requests = attributes.pop(routing.ATTRIBUTE, {})
         if isinstance(value, BaseEstimator):
@@ -394,7 +394,8 @@ def _named_tuple(cls: Any, fields: dict[str, Any]) -> Any:
     return tuple.__new__(cls, (fields[name] for name in cls._fields))
 
 
-def _check_attribute(cls: type, name: str) -> None:
+@lru_cache(maxsize=2**12)
+def _check_attribute(cls: Any, name: str) -> None:
     """Raise an error for an attribute that would replace a method or has a special name."""
     known = inspect.getattr_static(cls, name, None)
     method = hasattr(type(known), "__get__") and not isinstance(known, cached_property)
