@@ -26,7 +26,7 @@ from trickless.learners.classifier import Classifier
 from trickless.learners.neuron_learner import try_neurons
 from trickless.learners.refusals import check_method
 from trickless.learners.sums_learner import SumsLearner
-from trickless.learners.training import training_copy
+from trickless.learners.training_copy import training_copy
 from trickless.rows.given import as_targets
 from trickless.rows.weights import check_weights
 from trickless.solvers.least_squares.statistics import Statistics

@@ -23,7 +23,7 @@ from trickless.inference.rows import (
     stack,
 )
 from trickless.inference.scan import LEAST, Drift, Scan
-from trickless.learners.fixed import check_unchanged
+from trickless.learners.fixed_parameters import check_unchanged
 from trickless.learners.random_features import RandomFeatures
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.layouts import Layout

@@ -28,10 +28,10 @@ from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Scores, Unseen
 from trickless.functions.stream import Seed, as_seed
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
-from trickless.learners.calls import checked
-from trickless.learners.fixed import check_fixed
+from trickless.learners.fixed_parameters import check_fixed
 from trickless.learners.intervals import scores_of_rows
 from trickless.learners.refusals import Refusal, exclude_methods
+from trickless.learners.wrong_calls import checked
 from trickless.rows.given import as_targets
 from trickless.rows.kinds import Kind
 from trickless.rows.rows import Batch, Rows

@@ -34,9 +34,9 @@ from trickless.learners.descents import (
     warn_of_known_rows,
     watch_held_out,
 )
-from trickless.learners.forgetting import age
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
-from trickless.learners.training import training_copy
+from trickless.learners.row_ages import age
+from trickless.learners.training_copy import training_copy
 from trickless.solvers.clock import HALF_LIFE, Clock
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.options import NEURONS, may_be_newton

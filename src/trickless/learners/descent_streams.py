@@ -23,9 +23,9 @@ from trickless.learners.descents import (
     options_of,
     size_up,
 )
-from trickless.learners.forgetting import lapses
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
-from trickless.learners.training import training_copy
+from trickless.learners.row_ages import lapses
+from trickless.learners.training_copy import training_copy
 from trickless.rows.rows import Batch
 from trickless.rules import warn
 from trickless.solvers.clock import BATCH, SPAN

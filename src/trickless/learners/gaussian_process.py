@@ -15,7 +15,7 @@ from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import as_seed
-from trickless.learners.ensembles import is_ensemble
+from trickless.learners.half_life_experts import is_ensemble
 from trickless.learners.likelihood import Likelihood
 from trickless.learners.refusals import check_method
 from trickless.learners.regressor import Regressor

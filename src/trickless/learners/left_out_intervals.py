@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from trickless.arrays.states import in_one_state
-from trickless.learners.ensembles import is_ensemble
 from trickless.learners.gaussian_process import intervals_by_deviations
+from trickless.learners.half_life_experts import is_ensemble
 from trickless.learners.intervals import (
     intervals_by_errors,
     intervals_by_experts,

@@ -8,7 +8,7 @@ import numpy as np
 
 from trickless.arrays.states import snapshot
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.learners.fixed import check_unchanged, same
+from trickless.learners.fixed_parameters import check_unchanged, same
 from trickless.targets.labels import Labels, LabelSets
 
 

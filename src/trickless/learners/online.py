@@ -18,7 +18,7 @@ from trickless.learners.arguments import LEARNING
 from trickless.learners.base import Learner
 from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.regressor import Regressor, partial_fit_numbers
-from trickless.learners.training import training_copy
+from trickless.learners.training_copy import training_copy
 from trickless.rules import (
     AUTO,
     NONE,

@@ -30,14 +30,14 @@ from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
 )
-from trickless.learners.fixed import check_fixed
+from trickless.learners.fixed_parameters import check_fixed
 from trickless.learners.neuron_learner import (
     NeuronLearner,
     choose_neurons,
     fit_neurons,
     see_later_rows,
 )
-from trickless.learners.training import training_copy
+from trickless.learners.training_copy import training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.auto import Auto
 from trickless.neurons.checks import check_finite_activations

@@ -14,9 +14,9 @@ from trickless.errors import MissingAttributeError
 from trickless.functions.network import Network, check_alike
 from trickless.functions.stream import NeuronStream
 from trickless.learners.classifier import Classifier
-from trickless.learners.ensembles import EarlyRows, is_ensemble, learn_rows
-from trickless.learners.forgetting import Aged
+from trickless.learners.half_life_experts import EarlyRows, is_ensemble, learn_rows
 from trickless.learners.neuron_learner import NeuronLearner
+from trickless.learners.row_ages import Aged
 from trickless.rows.rows import Batch
 from trickless.rules import check_parameters
 from trickless.solvers.calibration import Temperatures

@@ -17,8 +17,8 @@ from trickless.arrays.states import in_one_state
 from trickless.docstrings import completed_by, documented
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.learners.arguments import LEARNING
-from trickless.learners.forgetting import age, merge_clocks
-from trickless.learners.training import training_copy
+from trickless.learners.row_ages import age, merge_clocks
+from trickless.learners.training_copy import training_copy
 from trickless.rows.weights import check_weights
 from trickless.rules import Rule, Things, boolean, with_remedies
 from trickless.solvers.clock import HALF_LIFE, Clock

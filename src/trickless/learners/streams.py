@@ -12,12 +12,12 @@ from trickless.arrays.places import check_on_host, place_of
 from trickless.arrays.states import snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
-from trickless.learners.ensembles import is_ensemble, learn_rows
-from trickless.learners.forgetting import Aged, age, merge_clocks, now_weights
+from trickless.learners.half_life_experts import is_ensemble, learn_rows
 from trickless.learners.merging import check_mergeable, with_classes_of_both
 from trickless.learners.neuron_learner import note_later_rows, see_later_rows
 from trickless.learners.refusals import check_method
-from trickless.learners.training import training_copy
+from trickless.learners.row_ages import Aged, age, merge_clocks, now_weights
+from trickless.learners.training_copy import training_copy
 from trickless.rows.rows import Batch
 from trickless.solvers.clock import are_several
 from trickless.solvers.least_squares.queue import FEW_AT_ONCE

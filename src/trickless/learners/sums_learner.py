@@ -17,11 +17,11 @@ from trickless.docstrings import completed_by
 from trickless.learners import refusals
 from trickless.learners.arguments import LEARNING
 from trickless.learners.expert_weights import ExpertWeights
-from trickless.learners.forgetting import age
 from trickless.learners.neuron_learner import begin_stream, choose_neurons
+from trickless.learners.row_ages import age
 from trickless.learners.solved import SolvedLearner
 from trickless.learners.streams import forget_rows, learn_stream, merge_sums
-from trickless.learners.training import training_copy
+from trickless.learners.training_copy import training_copy
 from trickless.neurons import make_neurons
 from trickless.rules import (
     anything,

@@ -22,13 +22,13 @@ from trickless.arrays.stated import Array, Stated
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import NeuronStream
 from trickless.learners.first_batch import takes_from_data
-from trickless.learners.forgetting import Aged
 from trickless.learners.neuron_learner import (
     begin_stream,
     choose_neurons,
     note_later_rows,
     see_later_rows,
 )
+from trickless.learners.row_ages import Aged
 from trickless.neurons import make_neurons
 from trickless.rows.rows import Batch
 from trickless.rules import without_warnings

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from trickless.arrays.states import training_lock
 from trickless.errors import InvalidValueError, OutOfMemoryError
-from trickless.learners.fixed import to_start_over
+from trickless.learners.fixed_parameters import to_start_over
 from trickless.learners.refusals import check_together
 from trickless.rules import check_parameters
 
