@@ -8,6 +8,7 @@ unbiased estimate.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Annotated, Any
 
@@ -55,6 +56,7 @@ FROZEN = choice(*ESTIMATORS, remedy="'full' gives the smallest standard error")
 N_NEURONS = count("more neurons give a smaller standard error, for example n_neurons=1000")
 
 
+@dataclass(eq=False, repr=False)
 class Expansion(Stated):
     r"""A function given by support points and their coefficients.
 
@@ -107,16 +109,11 @@ class Expansion(Stated):
     neurons: Neurons
     support: Annotated[Any, Matrix("n_support", "neurons.n_features_in_")]
     alpha: Annotated[np.ndarray, Array("f4 f8", "n_support", None)]
-    n_jobs: int | None
+    n_jobs: int | None = None
 
-    def __init__(
-        self, neurons: Neurons, support: Any, alpha: np.ndarray, n_jobs: int | None = None
-    ) -> None:
-        _check_expansion(support, alpha)
-        self.neurons = neurons
-        self.support = canonical(support)
-        self.alpha = alpha
-        self.n_jobs = n_jobs
+    def __post_init__(self) -> None:
+        _check_expansion(self.support, self.alpha)
+        self.support = canonical(self.support)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the measured variances in copies and files."""

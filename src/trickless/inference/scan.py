@@ -10,6 +10,7 @@ bound, which allows all tests to use the same reference, the average run length 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -90,6 +91,7 @@ def schedules(window_size: int, run_length: int) -> list[Schedule]:
     return [Schedule(n, k, k * per_row) for n, k in zip(sizes[::-1], every[::-1], strict=True)]
 
 
+@dataclass(eq=False, repr=False)
 class Scan(Stated):
     """Tests of the latest rows against a reference.
 
@@ -102,21 +104,11 @@ class Scan(Stated):
     window_size: Annotated[int, Within(LEAST)]
     run_length: Count
     seed: Seed
-    recent: Annotated[np.ndarray, Array("f8", "n_recent", "n_columns")]
-    n_seen: Count
+    recent: Annotated[np.ndarray, Array("f8", "n_recent", "n_columns")] = field(init=False)
+    n_seen: Count = 0
 
-    def __init__(
-        self,
-        features: WhitenedFeatures,
-        reference: np.ndarray,
-        window_size: int,
-        run_length: int,
-        seed: int,
-    ) -> None:
-        self.features, self.reference = features, reference
-        self.window_size, self.run_length, self.seed = window_size, run_length, seed
-        self.recent = np.empty((0, reference.shape[1]))
-        self.n_seen = 0
+    def __post_init__(self) -> None:
+        self.recent = np.empty((0, self.reference.shape[1]))
 
     def check_state(self) -> None:
         check_count("run_length", self.run_length, self.window_size)

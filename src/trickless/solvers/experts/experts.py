@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
@@ -80,6 +81,7 @@ class Recent(NamedTuple):
     targets: Annotated[np.ndarray, Array("f8", "n", "answer.n_outputs")]
 
 
+@dataclass(eq=False, repr=False)
 class Experts(Stated):
     """Machines, their noise, and their weights.
 
@@ -121,8 +123,6 @@ class Experts(Stated):
     """
 
     has_unseen = True
-    #: Scores of the true classes of the last rows, if they are known.
-    scores: Scores | None = None
 
     streams: list[NeuronStream]
     factors: Annotated[list[float], Length("streams")]
@@ -131,52 +131,30 @@ class Experts(Stated):
     alpha: float | str
     fit_intercept: bool
     answer: NumberAnswer | LabelAnswer
-    lags: Annotated[int, Within(0, MOST_LAGS)]
-    step: Finite
-    origin: Annotated[np.ndarray, Array("f8", "answer.n_outputs")]
-    n_rows: Count
-    now: Finite
-    folded: Finite
-    unit: Amount
-    lengths: Annotated[np.ndarray, Array("f8", "n_groups", least=0)]
-    mass: Annotated[np.ndarray, Array("f8", "n_rates", least=0)]
-    groups: list[Recursion]
-    noise: NoiseVariances
-    shares: Shares
-    reaches: list[Reach]
-    recent: Recent
+    lags: Annotated[int, Within(0, MOST_LAGS)] = 0
+    step: Finite = 1.0
+    origin: Annotated[np.ndarray, Array("f8", "answer.n_outputs")] = field(init=False)
+    n_rows: Count = 0
+    now: Finite = 0.0
+    folded: Finite = 0.0
+    unit: Amount = 1.0
+    lengths: Annotated[np.ndarray, Array("f8", "n_groups", least=0)] = field(init=False)
+    mass: Annotated[np.ndarray, Array("f8", "n_rates", least=0)] = field(init=False)
+    groups: list[Recursion] = field(default_factory=list)
+    noise: NoiseVariances = field(init=False)
+    shares: Shares = field(init=False)
+    reaches: list[Reach] = field(init=False)
+    recent: Recent = field(init=False)
+    #: Scores of the true classes of the last rows, if they are known.
+    scores: Scores | None = None
 
-    def __init__(
-        self,
-        streams: list[NeuronStream],
-        factors: list[float],
-        n_neurons: int,
-        half_lives: np.ndarray,
-        alpha: float | str,
-        fit_intercept: bool,
-        answer: NumberAnswer | LabelAnswer,
-        lags: int = 0,
-        step: float = 1.0,
-    ) -> None:
-        self.streams = streams
-        self.factors = factors
-        self.n_neurons = n_neurons
-        self.half_lives = half_lives
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.answer = answer
-        self.lags = lags
-        self.step = step
-        n_rates, n_outputs, n_targets = len(half_lives), answer.n_outputs, answer.n_targets
+    def __post_init__(self) -> None:
+        answer, n_rates, n_outputs = self.answer, len(self.half_lives), self.answer.n_outputs
         self.origin = np.zeros(n_outputs)
-        self.n_rows = 0
-        self.now = self.folded = 0.0
-        self.unit = 1.0
         self.lengths = np.zeros(self.n_groups)
         self.mass = np.zeros(n_rates)
-        rates = np.tile(np.repeat(1 / half_lives, self.n_ridges), self.n_groups)
-        self.groups = []
-        self.noise = NoiseVariances(rates, n_targets)
+        rates = np.tile(np.repeat(1 / self.half_lives, self.n_ridges), self.n_groups)
+        self.noise = NoiseVariances(rates, answer.n_targets)
         self.shares = Shares(len(rates) * answer.n_each, answer.n_weights)
         self.reaches = [Reach() for _ in range(n_outputs * isinstance(answer, NumberAnswer))]
         none = np.zeros((0, n_outputs))
