@@ -17,7 +17,7 @@ from cases import FAMILIES, inputs, suited
 from trickless import DriftDetector
 from trickless.inference import drift, scan
 from trickless.inference.features import whitener
-from trickless.inference.scan import Scan, Schedule, schedules
+from trickless.inference.scan import Scan, WindowSchedule, schedules
 from trickless.neurons import Convolutions, Dense, Gaussian, Neurons
 
 SMALL = {"n_neurons": 20, "window_size": 40, "random_state": 0}
@@ -63,7 +63,7 @@ def test_the_levels_of_all_tests_sum_to_the_bound(window_size, run_length):
 @pytest.mark.parametrize("make", DISTRIBUTIONS)
 def test_a_window_rejects_as_often_as_its_level(make, n_windows=2000):
     """Of features that are not centred, and with ties."""
-    schedule, rejected, rng = Schedule(12, 1, 0.07), 0, np.random.default_rng(0)
+    schedule, rejected, rng = WindowSchedule(12, 1, 0.07), 0, np.random.default_rng(0)
     for index in range(n_windows):
         rows = make(12 + 31, rng)
         found = Scan(None, rows[12:], 12, 100, 0)._test(rows[:12], schedule, index)

@@ -12,7 +12,7 @@ import trickless
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.neurons import Gaussian, Trees
 from trickless.solvers.clock import SPAN
-from trickless.solvers.descent.ages import Ages
+from trickless.solvers.descent.ages import NeuronAges
 from trickless.solvers.progress import STRETCHES
 
 HALF_LIFE = 1000
@@ -138,7 +138,7 @@ def test_coefficients_fade_by_the_half_life_and_go_with_their_neurons():
 
 
 def test_ages_keep_the_youngest():
-    ages = Ages(2).after(3.0, 10)
+    ages = NeuronAges(2).after(3.0, 10)
     ages.append(4)
     assert ages.after(5.0, 10).born.rows.tolist() == [0, 0, 3, 3, 3, 3]
     later = ages.after(5.1, 10)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trickless.solvers.moments import FAR, Moments
+from trickless.solvers.moments import FAR, ColumnMoments
 
 RNG = np.random.default_rng
 HALF_LIFE = 500.0
@@ -11,7 +11,7 @@ HALF_LIFE = 500.0
 
 def by_rows(x, size, half_life=HALF_LIFE):
     """Moments of one column after blocks of some size, as they forget."""
-    moments = Moments.none(1)
+    moments = ColumnMoments.none(1)
     for start in range(0, len(x), size):
         block = x[start : start + size, None]
         weight = 0.5 ** (np.arange(len(block) - 1, -1, -1) / half_life)
@@ -27,7 +27,7 @@ def test_moments_are_those_of_the_values_that_they_clip():
     )
     X[rng.random(X.shape) < 0.1] = np.nan
     X[::100, 0], X[7, 1] = 1e9, -1e12
-    found = Moments.none(3).after(X, weight)
+    found = ColumnMoments.none(3).after(X, weight)
     reach = FAR * np.sqrt(found.var)
     for j, column in enumerate(np.clip(X, found.mean - reach, found.mean + reach).T):
         there = ~np.isnan(column)
@@ -75,5 +75,5 @@ def test_a_rare_event_is_no_outlier(size, rate):
 @pytest.mark.parametrize("dtype", [np.int64, np.float32])
 def test_the_first_rows_count_in_full(dtype):
     x = np.array([1, 2, 3, 1, 2, 1000], dtype)
-    found = Moments.none(1).after(x[:5, None]).after(x[5:, None])
+    found = ColumnMoments.none(1).after(x[:5, None]).after(x[5:, None])
     np.testing.assert_allclose([found.mean[0], found.var[0]], [x.mean(), x.var()], rtol=1e-6)

@@ -18,7 +18,7 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientRegressor,
 )
 from trickless.readers.errors import CommandError, location
-from trickless.readers.known_rows import KnownRows, Sample, numbers_of, table_of, targets_of
+from trickless.readers.known_rows import KnownRows, SampledRows, numbers_of, table_of, targets_of
 from trickless.readers.messages import say
 
 LEARNERS: dict[str, tuple[type, type]] = {
@@ -57,7 +57,7 @@ def learned(rows: KnownRows, request: Request) -> Any:
     """
     streams = request.learner == "kitchen-sinks"
     cells = FIRST_CELLS if streams else MEMORY_CELLS
-    sample = Sample(max(256, cells // (1 + len(rows.columns))), request.seed)
+    sample = SampledRows(max(256, cells // (1 + len(rows.columns))), request.seed)
     labels = _Labels(rows)
     with progress("Reading", rows.table.expected_rows()) as advance:
         for batch in rows.batches(advance=advance):

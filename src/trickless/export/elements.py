@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import numpy as numpy_api
 
-from trickless.export.graph import Rows
+from trickless.export.graph import RowCount
 from trickless.export.tensors import Tensor, UnwritableError
 
 float32, float64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -179,8 +179,8 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of arrays together."""
     lengths = []
     for dims in zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
-        rows = [dim for dim in dims if isinstance(dim, Rows)]
-        others = {dim for dim in dims if not isinstance(dim, Rows) and dim != 1}
+        rows = [dim for dim in dims if isinstance(dim, RowCount)]
+        others = {dim for dim in dims if not isinstance(dim, RowCount) and dim != 1}
         if len(others) + len(set(rows)) > 1:
             raise UnwritableError(f"it combines arrays of the shapes {shapes}")
         known: list[int] = [*rows, *others, 1]

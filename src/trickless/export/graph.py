@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class Rows(int):
+class RowCount(int):
     """The number of rows, or a multiple of it, which is known only when the graph is used.
 
     As a number it counts as a single row. Shapes keep it, and so do products.
     """
 
     def __mul__(self, other: Any) -> Any:
-        return Rows(int(self) * other) if isinstance(other, int) else NotImplemented
+        return RowCount(int(self) * other) if isinstance(other, int) else NotImplemented
 
     __rmul__ = __mul__
 
@@ -106,7 +106,7 @@ class Graph:
     def input(self, name: str, dtype: Any, width: int) -> None:
         """Declare an input of shape (n_rows, width). Inputs come before nodes."""
         self.inputs.append(name)
-        self.values[name] = Value((Rows(1), width), np.dtype(dtype))
+        self.values[name] = Value((RowCount(1), width), np.dtype(dtype))
 
     @property
     def n_bytes(self) -> int:

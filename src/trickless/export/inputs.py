@@ -13,7 +13,7 @@ import numpy as np
 
 import trickless.export.namespace as xp
 from trickless.errors import InvalidValueError
-from trickless.export.graph import Graph, Rows
+from trickless.export.graph import Graph, RowCount
 from trickless.export.tensors import Tensor
 from trickless.files.text import utf8
 from trickless.rows.values import CATEGORIES, NUMBERS
@@ -93,7 +93,7 @@ def declared(graph: Graph, name: str, dtype: Any, width: int) -> Tensor:
     """Declare an input of a graph, and return it."""
     utf8(graph.owner, name)
     graph.input(name, dtype, width)
-    return Tensor((Rows(1), width), dtype, graph, name)
+    return Tensor((RowCount(1), width), dtype, graph, name)
 
 
 def coded(x: Tensor, codes: dict[str, int], missing: int, others: int) -> Tensor:

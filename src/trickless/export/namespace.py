@@ -83,7 +83,7 @@ from trickless.export.elements import (  # noqa: F401  many are of the array API
     zeros,
     zeros_like,
 )
-from trickless.export.graph import Rows, Value
+from trickless.export.graph import RowCount, Value
 from trickless.export.tensors import Tensor, UnwritableError
 
 # Sums, and functions along an axis.
@@ -92,7 +92,7 @@ from trickless.export.tensors import Tensor, UnwritableError
 def _axes(x: Tensor, axis: Any) -> tuple[int, ...]:
     axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
     axes = tuple(one % x.ndim for one in axes)
-    if any_of(isinstance(x.shape[one], Rows) for one in axes):
+    if any_of(isinstance(x.shape[one], RowCount) for one in axes):
         raise UnwritableError("it sums or compares values of several rows")
     return axes
 
@@ -215,12 +215,14 @@ def norm(x: Tensor, ord: Any = None, axis: Any = None, keepdims: Any = False) ->
 def reshape(x: Tensor, /, shape: Any, *, copy: Any = None) -> Tensor:
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if -1 in shape:
-        rows = [n for n in x.shape if isinstance(n, Rows)]
+        rows = [n for n in x.shape if isinstance(n, RowCount)]
         known = prod(int(n) for n in shape if n != -1)
         left = prod(map(int, x.shape)) // known
-        new = left if any_of(isinstance(n, Rows) for n in shape) else rows[0] * (left // rows[0])
+        new = (
+            left if any_of(isinstance(n, RowCount) for n in shape) else rows[0] * (left // rows[0])
+        )
         shape = tuple(new if n == -1 else n for n in shape)
-    if prod(shape) != prod(x.shape) or [isinstance(n, Rows) for n in shape].count(True) != 1:
+    if prod(shape) != prod(x.shape) or [isinstance(n, RowCount) for n in shape].count(True) != 1:
         raise UnwritableError(f"it reshapes an array of shape {x.shape} to {shape}")
     return _view(emit("Reshape", [x], shape, x.dtype))
 
@@ -257,7 +259,7 @@ def concat(arrays: Any, /, *, axis: int = 0) -> Tensor:
     like = next(array for array in arrays if array.graph is not None)
     axis %= like.ndim
     arrays = [_with_rows_of(like, astype(array, dtype), axis) for array in arrays]
-    if isinstance(like.shape[axis], Rows):
+    if isinstance(like.shape[axis], RowCount):
         raise UnwritableError("it appends rows")
     shape = list(like.shape)
     shape[axis] = int(np.sum([array.shape[axis] for array in arrays]))
@@ -266,7 +268,7 @@ def concat(arrays: Any, /, *, axis: int = 0) -> Tensor:
 
 def _with_rows_of(like: Tensor, array: Tensor, axis: int) -> Tensor:
     """Repeat a constant for as many rows as another array has."""
-    rows = [i for i, n in enumerate(like.shape) if isinstance(n, Rows)]
+    rows = [i for i, n in enumerate(like.shape) if isinstance(n, RowCount)]
     if array.graph is not None or not rows:
         return array
     shape = [*like.shape[:axis], array.shape[axis], *like.shape[axis + 1 :]]
@@ -294,7 +296,7 @@ def take(x: Any, indices: Any, /, *, axis: Any = None) -> Tensor:
     if indices.graph is None:
         indices = astype(indices, int32)
     axis = 0 if axis is None else axis % x.ndim
-    if isinstance(x.shape[axis], Rows):
+    if isinstance(x.shape[axis], RowCount):
         raise UnwritableError("it picks rows by their number")
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
     return emit("Gather", [x, indices], shape, x.dtype, axis=axis)
@@ -341,9 +343,11 @@ def _positions(part: Any) -> np.ndarray:
 def _sliced(x: Tensor, part: slice, axis: int) -> Tensor:
     n = x.shape[axis]
     whole = part.start in (None, 0) and part.step in (None, 1)
-    if whole and (part.stop is None or (isinstance(part.stop, Rows) and isinstance(n, Rows))):
+    if whole and (
+        part.stop is None or (isinstance(part.stop, RowCount) and isinstance(n, RowCount))
+    ):
         return x
-    if isinstance(n, Rows):
+    if isinstance(n, RowCount):
         raise UnwritableError("it picks rows by their number")
     kept = range(*part.indices(n))
     if kept == range(n):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless.errors import InvalidValueError
-from trickless.export.graph import Graph, Node, Rows, Value
+from trickless.export.graph import Graph, Node, RowCount, Value
 from trickless.files.text import utf8
 from trickless.files.whole import written_whole
 from trickless.neurons.foreign import library
@@ -217,7 +217,7 @@ class Operators:
         elif op == "Slice":
             inputs += [self.constant(np.array([about.pop(k)])) for k in ("start", "stop", "axis")]
         elif op == "Reshape":
-            target = [-1 if isinstance(n, Rows) else n for n in value.shape]
+            target = [-1 if isinstance(n, RowCount) else n for n in value.shape]
             inputs.append(self.constant(np.array(target, dtype=np.int64)))
         elif op == "BitShift":
             about = {"direction": "RIGHT"}
@@ -245,7 +245,7 @@ def _single_erf(to: Operators, inputs: list[str], output: str, value: Value) -> 
 
 
 def _expand(to: Operators, inputs: list[str], output: str, value: Value) -> None:
-    shape = np.array([0 if isinstance(n, Rows) else n for n in value.shape], dtype=np.int64)
+    shape = np.array([0 if isinstance(n, RowCount) else n for n in value.shape], dtype=np.int64)
     there = [to.constant(shape == 0), to.add("Shape", inputs[1:]), to.constant(shape)]
     to.add("Expand", [inputs[0], to.add("Where", there)], output)
 

@@ -29,7 +29,7 @@ import numpy as np
 import trickless.export.namespace as xp
 from trickless.errors import InvalidValueError
 from trickless.export.answers import answers_of, written
-from trickless.export.graph import Graph, Rows
+from trickless.export.graph import Graph, RowCount
 from trickless.export.inputs import rows_of_matrix
 from trickless.export.onnx import OPSET, Operators, as_proto, as_written
 from trickless.export.tensors import Tensor
@@ -108,7 +108,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     of_inputs, of_outputs = map(tensor_dtype_to_np_dtype, kinds)
     graph, name = Graph("skl2onnx.to_onnx"), rows.full_name
     graph.input(name, of_inputs, model.n_features_in_)
-    X = Tensor((Rows(1), model.n_features_in_), of_inputs, graph, name)
+    X = Tensor((RowCount(1), model.n_features_in_), of_inputs, graph, name)
     answers = written(model, rows_of_matrix(model, X), answers_of(model)[1], 0.9)
     for variable, (answer, tensor) in zip(operator.outputs, answers.items(), strict=True):
         if answer == "label" and tensor.ndim == 1:

@@ -63,7 +63,7 @@ def check_neurons(owner: str, parameter: str, neurons: Any) -> Neurons:
     return family
 
 
-class Reader:
+class FittedFeatures:
     """A family that is fitted to samples and makes their random features."""
 
     def __init__(

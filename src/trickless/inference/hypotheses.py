@@ -11,7 +11,7 @@ from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.inference.dependence import KernelTestResult, Sample, dependence_test
-from trickless.inference.features import Reader, check_neurons, check_options
+from trickless.inference.features import FittedFeatures, check_neurons, check_options
 from trickless.inference.rows import check_n_rows
 from trickless.neurons import Neurons
 
@@ -142,7 +142,7 @@ def mmd_test(
     )
     family, seed = check_neurons(owner, "neurons", neurons), as_seed(random_state)
     with linear_algebra(n_jobs), np.errstate(over="ignore", invalid="ignore"):
-        reader = Reader(owner, "neurons", family, n_neurons, seed, n_jobs)
+        reader = FittedFeatures(owner, "neurons", family, n_neurons, seed, n_jobs)
         x, m = reader.pooled(X, Y)
         label = (np.arange(x.n_rows) < m).astype(float)[:, None]
         y = Sample(label.__getitem__, x.n_rows, 1)
@@ -260,7 +260,7 @@ def hsic_test(
     seeds = generator(seed, Purpose.BLOCKS).integers(2**63, size=2).tolist()
     with linear_algebra(n_jobs), np.errstate(over="ignore", invalid="ignore"):
         of_x, of_y = (
-            Reader(owner, name, family, n_neurons, each, n_jobs)
+            FittedFeatures(owner, name, family, n_neurons, each, n_jobs)
             for (name, family), each in zip(families.items(), seeds, strict=True)
         )
         X, Y = of_x.table("X", X), of_y.table("Y", Y)

@@ -39,7 +39,7 @@ _ROUNDING = 1e-9
 _MOST_PERMUTATIONS = 2**18
 
 
-class Schedule(NamedTuple):
+class WindowSchedule(NamedTuple):
     """When windows of a size are tested: after every ``every`` rows, at a level."""
 
     size: int
@@ -77,7 +77,7 @@ class Drift(NamedTuple):
     pvalue: float
 
 
-def schedules(window_size: int, run_length: int) -> list[Schedule]:
+def schedules(window_size: int, run_length: int) -> list[WindowSchedule]:
     """Plan the tests of windows of ``window_size`` rows, half as many, and so on.
 
     The levels of all tests up to any row sum to at most its number divided by 2 ``run_length``.
@@ -88,7 +88,9 @@ def schedules(window_size: int, run_length: int) -> list[Schedule]:
     per_row = 1 / (2 * run_length * len(sizes))
     rarest = int(np.ceil((1 + _EXCEEDING) / (per_row * _MOST_PERMUTATIONS)))
     every = [max(1, int(_SHARE * size), rarest) for size in sizes]
-    return [Schedule(n, k, k * per_row) for n, k in zip(sizes[::-1], every[::-1], strict=True)]
+    return [
+        WindowSchedule(n, k, k * per_row) for n, k in zip(sizes[::-1], every[::-1], strict=True)
+    ]
 
 
 @dataclass(eq=False, repr=False)
@@ -142,7 +144,7 @@ class Scan(Stated):
         return len(Z), None
 
     def _test(
-        self, window: np.ndarray, schedule: Schedule, index: int
+        self, window: np.ndarray, schedule: WindowSchedule, index: int
     ) -> tuple[float, float] | None:
         """Return the statistic and the p-value of a window if the test rejects, or else None.
 

@@ -22,7 +22,7 @@ from trickless.learners.training_copy import training_copy
 from trickless.rows.weights import check_weights
 from trickless.rules import Rule, Things, boolean, with_remedies
 from trickless.solvers.clock import HALF_LIFE, Clock
-from trickless.solvers.moments import Moments
+from trickless.solvers.moments import ColumnMoments
 
 
 @documented
@@ -128,7 +128,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
     }
 
     clock_: Clock | None = None
-    moments_: Moments
+    moments_: ColumnMoments
     n_features_in_: Things
 
     def __init__(
@@ -292,7 +292,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
         weight, owner = to_host(sample_weight), type(self).__name__
         weight = check_weights(owner, weight, len(X), may_be_empty=not first)
         aged = age(self, X, weight, timestamps)
-        moments = Moments.none(X.shape[1]) if first else self.moments_
+        moments = ColumnMoments.none(X.shape[1]) if first else self.moments_
         with np.errstate(over="ignore", invalid="ignore"):
             self.moments_ = moments = moments.after(X, aged.weight, aged.fade)
         if np.isinf(moments.var).any() or np.isinf(moments.mean).any():

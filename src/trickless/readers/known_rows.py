@@ -122,7 +122,7 @@ def _is_known(column: Any) -> np.ndarray:
     return np.asarray(known)
 
 
-class Sample:
+class SampledRows:
     """A uniform sample of rows. Each row gets a random number, and the smallest are kept.
 
     Attributes

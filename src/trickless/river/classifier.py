@@ -13,7 +13,7 @@ from trickless.arrays.missing import is_missing
 from trickless.docstrings import documented
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.river.columns import Cells, is_hashable
-from trickless.river.learner import LAST, Learner
+from trickless.river.learner import LAST, RiverLearner
 from trickless.river.simple import Markov
 from trickless.rules import shown
 
@@ -22,7 +22,7 @@ _LEAST = 0.02
 
 
 @partial(documented, below=base.MiniBatchClassifier)
-class KitchenSinksClassifier(Learner, base.MiniBatchClassifier):
+class KitchenSinksClassifier(RiverLearner, base.MiniBatchClassifier):
     r"""Random Kitchen Sinks that classify a River stream, and forget as fast as it drifts.
 
     Least squares on random cosines [1]_ is solved again and again, with one set of sums for each

@@ -30,7 +30,7 @@ Key = tuple[Hashable, ...]
 Cells = tuple[tuple[Key, float], ...]
 
 
-class Columns:
+class StreamColumns:
     """The columns of a stream of dictionaries, in the order in which they appeared.
 
     A number has the column ``(name,)``, and each value of a category has a column of its own,

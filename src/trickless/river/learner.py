@@ -11,7 +11,7 @@ import numpy as np
 from trickless.functions.stream import as_seed
 from trickless.river.columns import Cells, Key
 from trickless.river.machines import Machines
-from trickless.river.rows import KEPT, Rows
+from trickless.river.rows import KEPT, StreamFeatures
 from trickless.rules import Rule, check_parameters, count, is_real
 from trickless.solvers.experts.shares import fixed_share
 
@@ -41,7 +41,7 @@ class Question(NamedTuple):
     unseen: list[Key]
 
 
-class Learner:
+class RiverLearner:
     """Machines of several half-lives and simple experts, averaged by how well they predict.
 
     Experts are judged by what they predicted without the answers that came in between, and learn
@@ -83,7 +83,7 @@ class Learner:
         self.half_lives = half_lives
         self.seed = seed
         check_parameters(self, self._rules)
-        self._rows = Rows(type(self).__name__, n_neurons, as_seed(seed))
+        self._rows = StreamFeatures(type(self).__name__, n_neurons, as_seed(seed))
         self._machines = Machines(half_lives, n_neurons, self._steps)
         self._machines.grow(self._rows.penalties(), self._n_outputs)
         self._first: list[Any] = []

@@ -9,7 +9,7 @@ from river import base
 
 from trickless.functions.stream import as_seed
 from trickless.river.learner import N_NEURONS
-from trickless.river.rows import Rows
+from trickless.river.rows import StreamFeatures
 from trickless.rules import check_value
 
 
@@ -45,7 +45,7 @@ class RandomFeatures(base.MiniBatchTransformer):
         self.n_neurons = n_neurons
         self.seed = seed
         check_value(type(self).__name__, "n_neurons", n_neurons, N_NEURONS)
-        self._rows = Rows(type(self).__name__, n_neurons, as_seed(seed))
+        self._rows = StreamFeatures(type(self).__name__, n_neurons, as_seed(seed))
         self._names = [f"{kind} {i}" for kind in ("cos", "sin") for i in range(n_neurons)]
 
     def learn_one(self, x: dict[Hashable, Any]) -> None:

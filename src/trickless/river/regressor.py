@@ -12,18 +12,18 @@ from river import base
 from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
 from trickless.river.columns import Cells
-from trickless.river.learner import LAST, Learner
+from trickless.river.learner import LAST, RiverLearner
 from trickless.river.simple import LARGEST_TARGET, AbsoluteErrors, LastAndMean
 from trickless.rules import is_real, shown
 from trickless.solvers.experts.reach import Reach
-from trickless.solvers.moments import FAR, Moments
+from trickless.solvers.moments import FAR, ColumnMoments
 
 #: The prior weight of the last target.
 _LAST = 0.5
 
 
 @partial(documented, below=base.MiniBatchRegressor)
-class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
+class KitchenSinksRegressor(RiverLearner, base.MiniBatchRegressor):
     r"""Random Kitchen Sinks that predict a number in a River stream, and forget as it drifts.
 
     Least squares on random cosines [1]_ is solved again and again, with one set of sums for each
@@ -117,7 +117,7 @@ class KitchenSinksRegressor(Learner, base.MiniBatchRegressor):
         first = answers[0] if several or not self._simple.weight else before
         targets = np.array([*zip(answers, [first, *answers], strict=False)])
         if several:  # the machines start over
-            moments = Moments.none(2).after(targets)
+            moments = ColumnMoments.none(2).after(targets)
             reach = FAR * moments.scale
             targets = np.clip(targets, moments.mean - reach, moments.mean + reach)
             self._origin = self._simple.mean = float(moments.mean[0])

@@ -10,8 +10,8 @@ import numpy as np
 
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import Purpose, generator
-from trickless.river.columns import Cells, Columns
-from trickless.solvers.moments import FAR, Moments
+from trickless.river.columns import Cells, StreamColumns
+from trickless.solvers.moments import FAR, ColumnMoments
 
 #: The first rows are kept, and learned again as the scale of their columns becomes known.
 KEPT = 256
@@ -40,7 +40,7 @@ def one_thread(size: int) -> AbstractContextManager[None]:
     return linear_algebra(1) if size > _FEW else nullcontext()
 
 
-class Rows:
+class StreamFeatures:
     """Standardised columns, and sparse random Fourier features of them [1]_.
 
     Numbers are standardised by their faded mean and deviation. They count as at most ``FAR``
@@ -61,12 +61,12 @@ class Rows:
     """
 
     def __init__(self, owner: str, n_neurons: int, seed: int) -> None:
-        self.columns, self.seed, self.n_neurons = Columns(owner), seed, n_neurons
+        self.columns, self.seed, self.n_neurons = StreamColumns(owner), seed, n_neurons
         turns = np.arange(n_neurons)
         self.length_scale = np.array(SCALES)[turns % len(SCALES)]
         self.order = np.array(ORDERS)[turns // len(SCALES) % len(ORDERS)]
         self.weights = np.zeros((n_neurons, 0))
-        self.moments = Moments.none(0)
+        self.moments = ColumnMoments.none(0)
         self.n_rows = 0
         self._recent: list[np.ndarray] = []
         self._rescale()
@@ -116,7 +116,7 @@ class Rows:
         if self.n_rows & (self.n_rows - 1):
             return None
         kept = self._padded()
-        self.moments = Moments.none(len(self.columns.blank))
+        self.moments = ColumnMoments.none(len(self.columns.blank))
         self._learn_scale(kept)
         if self.n_rows == KEPT:
             self._recent = []
@@ -136,8 +136,8 @@ class Rows:
             self.length_scale = self.length_scale * np.sqrt(np.minimum(self.order, n))
         weights = np.array(normal) * takes / self.length_scale
         self.weights = np.hstack([self.weights, weights.T])
-        old, none = self.moments.__getstate__(), Moments.none(n - n_old).__getstate__()
-        self.moments = Moments(**{name: np.append(old[name], none[name]) for name in old})
+        old, none = self.moments.__getstate__(), ColumnMoments.none(n - n_old).__getstate__()
+        self.moments = ColumnMoments(**{name: np.append(old[name], none[name]) for name in old})
         self._rescale()
 
     def _learn_scale(self, rows: np.ndarray) -> None:

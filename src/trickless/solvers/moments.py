@@ -36,7 +36,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
-class Moments(Stated):
+class ColumnMoments(Stated):
     """Weighted mean and variance of the values of each column, without missing ones.
 
     An object never changes: each method returns a new one.
@@ -58,7 +58,7 @@ class Moments(Stated):
     far: Annotated[np.ndarray, Array("f8", "n_columns")]
 
     @classmethod
-    def none(cls, n_columns: int) -> Moments:
+    def none(cls, n_columns: int) -> ColumnMoments:
         """Return the moments of no rows."""
         zeros, unknown = np.zeros(n_columns), np.full(n_columns, np.nan)
         return cls(zeros, zeros.copy(), unknown, unknown.copy(), zeros.copy())
@@ -72,7 +72,9 @@ class Moments(Stated):
             values = getattr(self, name)
             check_array(name, values[~np.isnan(values)], "f8", (None,), least, np.inf)
 
-    def after(self, X: np.ndarray, weight: np.ndarray | None = None, fade: float = 1.0) -> Moments:
+    def after(
+        self, X: np.ndarray, weight: np.ndarray | None = None, fade: float = 1.0
+    ) -> ColumnMoments:
         """Return the moments after some rows, before which all earlier ones fade by a factor."""
         moments = self.faded(fade)
         for start in range(0, len(X), _ROWS):
@@ -81,7 +83,7 @@ class Moments(Stated):
             moments = moments._with(np.asarray(X[rows], np.float64, order="C"), part)
         return moments
 
-    def _with(self, X: np.ndarray, weight: np.ndarray | None) -> Moments:
+    def _with(self, X: np.ndarray, weight: np.ndarray | None) -> ColumnMoments:
         """Return the moments after a block, of whose values those far out are clipped."""
         found = full = self.merged(_of_rows(X, weight))
         each = np.ones(len(X)) if weight is None else weight
@@ -102,7 +104,7 @@ class Moments(Stated):
             found = _chosen(taken, clipped, full)
         return found
 
-    def merged(self, other: Moments) -> Moments:
+    def merged(self, other: ColumnMoments) -> ColumnMoments:
         """Return the moments of the rows of both."""
         total = self.weight + other.weight
         share = other.weight / np.where(total > 0, total, 1.0)
@@ -112,9 +114,9 @@ class Moments(Stated):
         var = (1 - share) * (var + share * shift**2) + share * _known(other.var)
         var[np.isnan(mean)] = np.nan
         far = (1 - share) * self.far + share * other.far
-        return Moments(total, self.squares + other.squares, mean + share * shift, var, far)
+        return ColumnMoments(total, self.squares + other.squares, mean + share * shift, var, far)
 
-    def faded(self, factor: float) -> Moments:
+    def faded(self, factor: float) -> ColumnMoments:
         """Return the moments of rows whose weights are multiplied by a factor."""
         if factor == 1:
             return self
@@ -147,8 +149,8 @@ _STATE = "weight", "squares", "mean", "var", "far"
 
 
 def _with_clipped(
-    near: Moments, full: Moments, up: np.ndarray, down: np.ndarray
-) -> tuple[Moments, np.ndarray]:
+    near: ColumnMoments, full: ColumnMoments, up: np.ndarray, down: np.ndarray
+) -> tuple[ColumnMoments, np.ndarray]:
     """Return moments with some weight at the mean ± ``FAR`` deviations, and where there are any.
 
     There are none where values that are not far out make up less than 1/k² of the variance.
@@ -164,12 +166,12 @@ def _with_clipped(
     return replace(full, mean=mean, var=var, far=far), has_solution
 
 
-def _chosen(where: np.ndarray, one: Moments, other: Moments) -> Moments:
+def _chosen(where: np.ndarray, one: ColumnMoments, other: ColumnMoments) -> ColumnMoments:
     """Return the moments of some columns, and others of the rest."""
-    return Moments(*(np.where(where, getattr(one, n), getattr(other, n)) for n in _STATE))
+    return ColumnMoments(*(np.where(where, getattr(one, n), getattr(other, n)) for n in _STATE))
 
 
-def _of_rows(X: np.ndarray, weight: np.ndarray | None) -> Moments:
+def _of_rows(X: np.ndarray, weight: np.ndarray | None) -> ColumnMoments:
     """Return the moments of some rows. The mean is subtracted before numbers are squared."""
     there = ~np.isnan(X)
     weights = there.astype(np.float64) if weight is None else there * weight[:, None]
@@ -182,7 +184,7 @@ def _of_rows(X: np.ndarray, weight: np.ndarray | None) -> Moments:
     var = np.maximum((apart**2 * weights).sum(axis=0) / divisor - rest**2, 0.0)
     none = total == 0
     mean[none], var[none] = np.nan, np.nan
-    return Moments(total, (weights**2).sum(axis=0), mean, var, np.zeros(X.shape[1]))
+    return ColumnMoments(total, (weights**2).sum(axis=0), mean, var, np.zeros(X.shape[1]))
 
 
 def _known(var: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from trickless.solvers.class_losses import Logistic
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.step_sizes import Steps
-from trickless.solvers.descent.steps.block import Block, searched
+from trickless.solvers.descent.steps.block import BlockStep, searched
 from trickless.solvers.number_losses import Squared
 
 SIZES = {"batch_size": 60, "neurons_per_step": 5, "n_neurons": 50}
@@ -39,7 +39,7 @@ def direction_of(step, network, batch):
 
 def test_a_step_solves_the_ridge_problem_of_its_block():
     network, batch = begun()
-    step = Block("Owner", Squared(), 1, **SIZES, damping=1e-2, searches=False)
+    step = BlockStep("Owner", Squared(), 1, **SIZES, damping=1e-2, searches=False)
     found, Z, _ = direction_of(step, network, batch)
     covariance = Z.T @ Z / 60
     ridge = 1e-2 * np.trace(covariance) / 10 * np.eye(10)
@@ -49,8 +49,10 @@ def test_a_step_solves_the_ridge_problem_of_its_block():
 
 def test_the_length_that_is_found_multiplies_the_direction():
     network, batch = begun()
-    fixed, Z, _ = direction_of(Block("O", Squared(), 1, **SIZES, searches=False), network, batch)
-    step = Block("Owner", Squared(), 1, **SIZES)
+    fixed, Z, _ = direction_of(
+        BlockStep("O", Squared(), 1, **SIZES, searches=False), network, batch
+    )
+    step = BlockStep("Owner", Squared(), 1, **SIZES)
     found, _, sums = direction_of(step, network, batch)
     p, g = Z @ fixed, -batch.targets  # the fit to the slopes, and the slopes
     covariance = Z.T @ Z / 60
@@ -90,12 +92,12 @@ def test_the_length_of_a_step_is_found_by_leaving_rows_out():
 
 def test_blocks_that_explain_nothing_halve_the_next_ones():
     network, _ = begun()
-    step = Block("Owner", Squared(), 1, 60, neurons_per_step=256, n_neurons=1000)
+    step = BlockStep("Owner", Squared(), 1, 60, neurons_per_step=256, n_neurons=1000)
     sizes = []
     for network.idle in (0, 2, 3, 6, 9, 100):
         sizes.append(step.size(network))
     assert sizes == [256, 256, 128, 64, 32, 32]  # cosines have two columns, and 64 are the least
-    fixed = Block("Owner", Squared(), 1, 60, 256, 1000, searches=False)
+    fixed = BlockStep("Owner", Squared(), 1, 60, 256, 1000, searches=False)
     assert fixed.size(network) == 256
 
 
@@ -104,7 +106,7 @@ def test_a_block_that_explains_nothing_takes_no_step():
     found = []
     for _ in range(20):
         network, batch = begun(rng.choice([-1.0, 1.0], (60, 1)))
-        direction, _, _ = direction_of(Block("Owner", Squared(), 1, **SIZES), network, batch)
+        direction, _, _ = direction_of(BlockStep("Owner", Squared(), 1, **SIZES), network, batch)
         assert network.idle == (not direction.any())
         found.append(network.idle)
     assert 5 < sum(found) < 20
@@ -113,19 +115,19 @@ def test_a_block_that_explains_nothing_takes_no_step():
 def test_the_intercept_takes_a_newton_step_towards_the_shares_of_classes():
     rng = np.random.default_rng(0)
     network, batch = begun(np.where(rng.random((60, 1)) < 0.4, 1.0, -1.0))
-    step = Block("Owner", Logistic(), 1, **SIZES, levels=True)
+    step = BlockStep("Owner", Logistic(), 1, **SIZES, levels=True)
     _, _, sums = direction_of(step, network, batch)
     shift = step.shift(network, sums, 60)
     expected = (np.mean(batch.targets > 0) - 0.5) / 0.25  # slope over curvature, where f is 0
     assert shift == pytest.approx(np.sign(expected) * np.log1p(abs(expected)), rel=0.05)
     assert network.levelled == pytest.approx(60)
     assert step.shift(network, sums, 60) == pytest.approx(shift)  # all 60 rows so far, again
-    assert Block("Owner", Logistic(), 1, **SIZES).shift(network, sums, 60) == 0
+    assert BlockStep("Owner", Logistic(), 1, **SIZES).shift(network, sums, 60) == 0
 
 
 def test_sums_of_parts_add_up():
     network, batch = begun()
-    step = Block("Owner", Logistic(), 1, **SIZES, levels=True)
+    step = BlockStep("Owner", Logistic(), 1, **SIZES, levels=True)
     weights = network.stream.between(0, 5)
 
     def sums(some):

@@ -11,7 +11,7 @@ from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.options import Candidates, DescentOptions
 from trickless.solvers.descent.passes import FitRows, learn_all
 from trickless.solvers.descent.step_sizes import SizeParameters
-from trickless.solvers.descent.steps.block import Block
+from trickless.solvers.descent.steps.block import BlockStep
 from trickless.solvers.descent.steps.newton import Newton
 from trickless.solvers.descent.steps.plain import Plain
 from trickless.solvers.number_losses import Squared
@@ -22,7 +22,7 @@ Y = np.stack([np.sin(2 * X[:, 0]), X[:, 1]], axis=1)
 WEIGHT = np.random.default_rng(0).uniform(0.5, 1.5, 48)
 KINDS = {
     "plain": (Plain, {}, Gaussian(1.0)),
-    "block": (Block, {"searches": False, "damping": 1e-2}, Gaussian(1.0)),
+    "block": (BlockStep, {"searches": False, "damping": 1e-2}, Gaussian(1.0)),
     "newton": (Newton, {"damping": 0.2}, Trees(depth=3)),
 }
 
@@ -62,7 +62,7 @@ def by_hand(descent, options, n_steps):
         gradient = Z[rows].T @ (share[:, None] * (f - Y)[rows])
         if isinstance(step, Plain):
             direction = gradient / 4
-        elif isinstance(step, Block):
+        elif isinstance(step, BlockStep):
             covariance = Z[rows].T @ (share[:, None] / share.sum() * Z[rows])
             ridge = step.damping * np.trace(covariance) / len(covariance)
             direction = np.linalg.solve(covariance + ridge * np.eye(len(covariance)), gradient)

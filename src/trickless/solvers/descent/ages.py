@@ -39,7 +39,7 @@ class Memory(NamedTuple):
     levels: bool
 
 
-class Ages(Stated):
+class NeuronAges(Stated):
     """When the neurons of a network came, in half-lives, and how many came before them.
 
     Attributes
@@ -64,23 +64,23 @@ class Ages(Stated):
     def __len__(self) -> int:
         return len(self.born)
 
-    def copy(self) -> Ages:
+    def copy(self) -> NeuronAges:
         """Return an independent copy."""
         return self.first(len(self))
 
-    def first(self, n: int) -> Ages:
+    def first(self, n: int) -> NeuronAges:
         """Return the ages of the first n neurons."""
-        other = Ages(0)
+        other = NeuronAges(0)
         other.now, other.n_dropped = self.now, self.n_dropped
         other.born.append(self.born.rows[:n])
         return other
 
-    def after(self, half_lives: float, most: int) -> Ages:
+    def after(self, half_lives: float, most: int) -> NeuronAges:
         """Return the ages after some time, without neurons that have faded or are too many."""
         now = self.now + half_lives
         gone = int(np.searchsorted(self.born.rows, now - SPAN))
         gone = max(gone, len(self) - max(most, 0))
-        other = Ages(0)
+        other = NeuronAges(0)
         other.now, other.n_dropped = now, self.n_dropped + gone
         other.born.append(self.born.rows[gone:])
         return other

@@ -48,7 +48,7 @@ POWER = 4
 _STEPS = 0.7548776662466927, 0.5698402909980532
 
 
-class Chosen(NamedTuple):
+class ChosenCuts(NamedTuple):
     """The cuts of a tree: columns (depth,) and, for each bin, whether it goes right: (depth, 256).
 
     The tree has ``n_levels`` of these cuts. Cuts beyond them send all rows to the left.
@@ -74,7 +74,7 @@ class Order(NamedTuple):
     from_noise: float
 
 
-def choose_cuts(tree: NextTree) -> Chosen:
+def choose_cuts(tree: NextTree) -> ChosenCuts:
     """Choose the cuts of a tree."""
     family, rng, n_candidates = tree.family, tree.rng, tree.n_candidates
     sample, noise, scale = tree.sampled()
@@ -101,7 +101,7 @@ def choose_cuts(tree: NextTree) -> Chosen:
         elif level + 1 - n_levels >= _PATIENCE:
             break
     columns[n_levels:], tables[n_levels:] = 0, 0
-    return Chosen(columns, tables, n_levels)
+    return ChosenCuts(columns, tables, n_levels)
 
 
 class _Search:
@@ -199,7 +199,7 @@ class _Search:
         chance: np.ndarray,
         values: tuple[float, float, float, float],
         rng: np.random.Generator,
-    ) -> Chosen:
+    ) -> ChosenCuts:
         """Choose the cuts in one call, with the results of the loop over the levels."""
         n_cuts = n_candidates * min(n_candidates, _THRESHOLDS)
         state = rng.bit_generator.state
@@ -220,7 +220,7 @@ class _Search:
         )
         rng.bit_generator.state = state
         rng.random(used)  # as many as the loop over the levels draws
-        return Chosen(columns, tables, n_levels)
+        return ChosenCuts(columns, tables, n_levels)
 
     def n_cuts(self, drawn: np.ndarray, spots: np.ndarray) -> int:
         """Count the candidates that differ: thresholds of different columns."""

@@ -23,7 +23,7 @@ from trickless.functions.later import Later
 from trickless.functions.network import Network, check_alike, check_source
 from trickless.functions.stream import NeuronStream, StoredNeurons, pick
 from trickless.neurons import Neurons, Weights
-from trickless.solvers.descent.ages import Ages
+from trickless.solvers.descent.ages import NeuronAges
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.history import Awaited, Seen, together
 from trickless.solvers.descent.slopes import Units, in_units
@@ -45,7 +45,7 @@ class GrowingNetwork(Stated):
     """
 
     #: Ages of the neurons, in a stream that forgets.
-    ages: Ages | None = None
+    ages: NeuronAges | None = None
     #: Steps that share a record of the history with the step before them.
     n_merged: Count = 0
     #: Rows that were held out, as the network was before it learned from them.
@@ -292,7 +292,7 @@ class GrowingNetwork(Stated):
         These are neurons that have faded away, and those beyond ``most``. What was measured along
         the stream fades as well, and the history merges neighbours, so that memory stays bounded.
         """
-        ages = Ages(len(self.coef)) if self.ages is None else self.ages
+        ages = NeuronAges(len(self.coef)) if self.ages is None else self.ages
         later, kept = ages.after(half_lives, most), float(np.exp2(-half_lives))
         gone, coef, chosen, wins = later.n_dropped - ages.n_dropped, Growing(), None, self.wins
         coef.append(self.coef.rows[gone:] * self.coef.rows.dtype.type(kept))

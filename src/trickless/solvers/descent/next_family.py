@@ -12,7 +12,7 @@ from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.candidates import choose
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.options import DescentOptions
-from trickless.solvers.descent.steps.block import Block
+from trickless.solvers.descent.steps.block import BlockStep
 
 #: Share of the usual length of a step on a block that takes turns with trees. Later trees see the
 #: same rows, so they cannot correct the noise that the block fits.
@@ -78,7 +78,7 @@ class PartOfMixture(OneFamily):
         if not self.is_tree:
             step = options.step
             common = step.owner, step.loss, step.n_jobs, step.batch_size, step.neurons_per_step
-            self.step = Block(*common, step.n_neurons)
+            self.step = BlockStep(*common, step.n_neurons)
             self.share, self.chooses = _SHARE, False
 
     def weights(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from trickless.arrays.places import HOST, Place, place_of
 from trickless.neurons import Neurons
 from trickless.solvers.descent.step_sizes import SizeParameters
-from trickless.solvers.descent.steps.block import Block
+from trickless.solvers.descent.steps.block import BlockStep
 from trickless.solvers.descent.steps.newton import Newton
 from trickless.solvers.descent.steps.plain import Plain
 from trickless.solvers.descent.steps.step import Step
@@ -95,7 +95,7 @@ class Plan(NamedTuple):
                 return Newton(*common, self.damping, levels=levels)
             case "block":
                 searches = isinstance(sizes.step_size, str)
-                return Block(*common, self.damping, searches, levels=levels)
+                return BlockStep(*common, self.damping, searches, levels=levels)
         return Plain(*common, self.n_candidates)
 
 

@@ -30,7 +30,7 @@ _SOLVED = 1e-13
 _DAMPING, _SHORTEST = 1e-14, 1e-9
 
 
-class Descent(NamedTuple):
+class Reached(NamedTuple):
     """A point, the number of iterations, and whether it is where the caller wanted to stop."""
 
     point: np.ndarray
@@ -50,7 +50,7 @@ def descend_within(
     bounds: np.ndarray,
     max_iter: int,
     is_done: Callable[[np.ndarray], bool],
-) -> Descent:
+) -> Reached:
     """Minimise a smooth convex function with |x_j| <= bounds_j by L-BFGS-B.
 
     ``function`` gives value and gradient. After each iteration ``is_done`` is asked about the point
@@ -92,7 +92,7 @@ def descend_within(
         is_over = is_there(point)
         if is_over or n_iter >= max_iter or not result.nit:
             break  # else a line search failed: begin again without the memory
-    return Descent(point, n_iter, is_over, result.status == 1)
+    return Reached(point, n_iter, is_over, result.status == 1)
 
 
 def quadratic_within(

@@ -46,7 +46,7 @@ class BlockSums:
 
 
 @dataclass(frozen=True)
-class Block(Step):
+class BlockStep(Step):
     """Steps along (ZᵀZ / b + reg I)⁻¹ times the gradient, with reg relative to the mean diagonal.
 
     If it ``searches``, the length of each step is found by the fit of its block. If it ``levels``,

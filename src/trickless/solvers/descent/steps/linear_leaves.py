@@ -65,7 +65,7 @@ class LinearSums:
         return np.broadcast_to(parts.sum(axis=0), parts.shape).reshape(coef.shape)
 
 
-class LinearLeaves(NamedTuple):
+class LeavesWithInputs(NamedTuple):
     """The leaves of rows in a few trees, and (1, z) of each tree, (1 + n_in_use, n_rows)."""
 
     leaves: Leaves

@@ -27,7 +27,7 @@ from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.slopes import by_rows, safe_share
 from trickless.solvers.descent.steps.leaves import LeafSums, Leaves
-from trickless.solvers.descent.steps.linear_leaves import LinearLeaves, LinearSums
+from trickless.solvers.descent.steps.linear_leaves import LeavesWithInputs, LinearSums
 from trickless.solvers.descent.steps.step import Step
 
 #: The largest size, the least, and a constant over the root of the number of trees.
@@ -66,7 +66,7 @@ class Newton(Step):
 
     def activations(
         self, family: Any, X: Any, weights: Weights, dtype: Any
-    ) -> Leaves | LinearLeaves:
+    ) -> Leaves | LeavesWithInputs:
         """Return the leaves of rows in a few trees, and the inputs of linear leaves."""
         numbers = np.empty((weights[0].shape[0], X.shape[0]), dtype=np.intp)
 
@@ -78,13 +78,15 @@ class Newton(Step):
         leaves = Leaves(numbers, geometry.width, geometry.n_leaves(weights))
         if family.linear_ is None:
             return leaves
-        return LinearLeaves(leaves, list(family.inputs(np.asarray(X).T, weights)), family.n_inputs)
+        return LeavesWithInputs(
+            leaves, list(family.inputs(np.asarray(X).T, weights)), family.n_inputs
+        )
 
     def sums(
         self,
         network: GrowingNetwork,
         batch: MiniBatch,
-        Z: Leaves | LinearLeaves,
+        Z: Leaves | LeavesWithInputs,
         slopes: np.ndarray,
     ) -> LeafSums | LinearSums:
         return Z.newton(slopes, self.n_jobs)
@@ -101,7 +103,7 @@ class Newton(Step):
         whole *= safe_share(sums.moves(whole), gamma, self.loss)
         return -(whole / k).astype(network.coef.rows.dtype)
 
-    def add(self, Z: Leaves | LinearLeaves, coef: np.ndarray, f: np.ndarray) -> None:
+    def add(self, Z: Leaves | LeavesWithInputs, coef: np.ndarray, f: np.ndarray) -> None:
         Z.add(f, coef, self.n_jobs)
 
     def n_recorded(self, n_rows: int) -> int:
