@@ -33,7 +33,7 @@ from cases import (
     shots,
     suited,
 )
-from fit_everything import coefficients, make
+from fit_everything import coefficients, make, medians, steps_of
 from trickless import save
 from trickless.functions.stream import BLOCK
 from trickless.neurons import Gaussian
@@ -43,25 +43,23 @@ REGRESSORS = [learner for learner in EVERY if is_regressor(learner)]
 CLASSIFIERS = [learner for learner in EVERY if not is_regressor(learner)]
 
 every_learner = pytest.mark.parametrize("learner", EVERY, ids=name_of)
-neuron_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
-every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
-def every_step_of(families):
-    """Every regressor with each family; classifiers, which learn by the same steps, with some."""
+def every_step_of(families, without=()):
+    """Learners and families, where each family meets both ways of learning."""
     return pytest.mark.parametrize(
         ("learner", "family"),
         [
             pytest.param(learner, family, id=f"{name_of(learner)}-{family}")
-            for learner in LEARNERS
-            for family in families
-            if is_regressor(learner) or family in SOME
+            for learner, family in steps_of(families)
+            if not name_of(learner).startswith(without)
         ],
     )
 
 
 every_step = every_step_of(FAMILIES)
 every_sparse_step = every_step_of(SPARSE)
+every_step_of_sums = every_step_of(FAMILIES, without=("Doubly", "Shrinking"))
 
 
 def as_drawn(learner):
@@ -84,8 +82,7 @@ def assert_independent_of_other_rows(answer, X, bound):
     assert (np.abs(answer(np.asfortranarray(X)) - whole) <= bound).all()
 
 
-@every_family
-@neuron_learner
+@every_step
 def test_an_answer_does_not_depend_on_the_rows_beside_it(learner, family):
     """By more than rounding; trees alone have the same bits, since their sums are loops of ours."""
     X, y = problem(learner, rows=160)
@@ -175,13 +172,7 @@ def test_another_process_gives_the_same_model(learner, family, elsewhere):
         assert_close(elsewhere[f"{name} single"], answers(single, X), 1e-5)
 
 
-every_sums = pytest.mark.parametrize(
-    "learner", [m for m in LEARNERS if name_of(m).startswith("Kitchen")], ids=name_of
-)
-
-
-@every_sums
-@every_family
+@every_step_of_sums
 def test_batches_and_parts_may_be_merged_in_any_order(learner, family):
     X, y = problem(learner)
     X = suited(family, X)
@@ -211,8 +202,7 @@ def test_batches_and_parts_may_be_merged_in_any_order(learner, family):
             assert_close(answers(model, X), answers(whole, X), 1e-6)
 
 
-@every_sums
-@every_family
+@every_step_of_sums
 def test_rows_fade_alike_in_batches_of_any_size_and_can_be_forgotten(learner, family):
     X, y = problem(learner)
     X, times = suited(family, X), np.arange(120.0)
@@ -252,15 +242,11 @@ def test_sparse_rows_give_the_model_of_dense_rows(learner, family):
 
 def with_nothing_chosen(learner, family):
     """Options by which neither alpha nor a length scale is chosen, by the number of rows."""
-    params = make(learner, family).get_params()
-    scales = {k: "median" for k, v in params.items() if k.endswith("length_scale") and v == "auto"}
+    scales = medians(make(learner, family))
     return scales | ({"alpha": 1e-3} if "Sinks" in name_of(learner) else {})
 
 
-@pytest.mark.parametrize(
-    "learner", [m for m in LEARNERS if not name_of(m).startswith("Shrinking")], ids=name_of
-)
-@every_family
+@every_step_of(FAMILIES, without=("Shrinking",))
 def test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row(learner, family):
     """Also in the quantiles of columns with more than 254 values."""
     X, y = problem(learner, 400)
