@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from numbers import Integral, Real
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from trickless.arrays.stated import Within
 from trickless.errors import InvalidTypeError, InvalidValueError, RemedyError
 
 #: Limits of factors of a kernel. Their square roots fit into single precision.
@@ -24,8 +23,6 @@ SMALLEST_SCALE, LARGEST_SCALE = 1e-60, 1e60
 LEAST = 1e-300
 #: The largest integer that compiled code can hold, and the largest number of things to make.
 MOST, MOST_THINGS = 2**63 - 1, 2**40
-#: A number of things in a state, of which there is at least one.
-Things = Annotated[int, Within(1, MOST_THINGS)]
 #: Types of values that never change, so that a check is valid forever.
 _UNCHANGING = (bool, int, float, str, type(None))
 #: The most characters of a value in an error message.

@@ -27,6 +27,8 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Union, get_args, get_or
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from trickless.rules import MOST_THINGS
+
 #: The largest finite number.
 _MOST = sys.float_info.max
 #: A check of a value with a name. The scope has the lengths that names stand for.
@@ -166,10 +168,11 @@ def _is_floating(name: str, value: Any, scope: Scope) -> None:
     check_same(name, value.kind, "f")
 
 
-#: An integer of at least 0 or 1, a finite number, such a number of at least 0, and a type of real
-#: numbers.
+#: An integer of at least 0 or 1, a number of things to make, a finite number, such a number of at
+#: least 0, and a type of real numbers.
 Count = Annotated[int, Within(0)]
 Size = Annotated[int, Within(1)]
+Things = Annotated[int, Within(1, MOST_THINGS)]
 Finite = Annotated[float, Within()]
 Amount = Annotated[float, Within(0)]
 Floating = Annotated[np.dtype, _is_floating]

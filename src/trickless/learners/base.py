@@ -19,6 +19,7 @@ from trickless.arrays.places import HOST, place_of, to_device_of, to_host
 from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import (
     Stated,
+    Things,
     check_array,
     check_is,
     check_same,
@@ -40,7 +41,6 @@ from trickless.rules import (
     DTYPE,
     N_JOBS,
     Rule,
-    Things,
     boolean,
     check_parameters,
     check_value,

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from trickless.arrays.missing import unmasked
 from trickless.arrays.places import to_host
-from trickless.arrays.stated import Stated, check_same
+from trickless.arrays.stated import Stated, Things, check_same
 from trickless.arrays.states import in_one_state
 from trickless.docstrings import completed_by, documented
 from trickless.errors import InvalidTypeError, InvalidValueError
@@ -20,7 +20,7 @@ from trickless.learners.arguments import LEARNING
 from trickless.learners.row_ages import age, merge_clocks
 from trickless.learners.training_copy import training_copy
 from trickless.rows.weights import check_weights
-from trickless.rules import Rule, Things, boolean, with_remedies
+from trickless.rules import Rule, boolean, with_remedies
 from trickless.solvers.clock import HALF_LIFE, Clock
 from trickless.solvers.moments import ColumnMoments
 

@@ -6,8 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.stated import Array, stated
-from trickless.rules import Things
+from trickless.arrays.stated import Array, Things, stated
 
 
 @stated

@@ -10,11 +10,10 @@ from typing import Any, Self
 import numpy as np
 
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import Stated
+from trickless.arrays.stated import Stated, Things
 from trickless.errors import InvalidValueError
 from trickless.neurons.checks import shape_of
 from trickless.neurons.unequal import Lengths, is_of_objects, is_unequal, padded, read_lengths
-from trickless.rules import Things
 
 #: The most channels that an axis is taken to hold unless a shape says so: grey, colours, and alpha.
 _COLOURS = 4

@@ -10,14 +10,13 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from trickless.arrays.stated import Array, Stated, check_same
+from trickless.arrays.stated import Array, Stated, Things, check_same
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Scores, Unseen
 from trickless.errors import InvalidValueError
 from trickless.functions.activations import by_neuron_in_blocks, panels
 from trickless.functions.network import Network, check_alike
 from trickless.functions.stream import NeuronStream, in_precision
-from trickless.rules import Things
 from trickless.solvers.calibration import Temperatures
 from trickless.solvers.least_squares.certainty import Certainty
 from trickless.solvers.least_squares.delayed import Delayed
