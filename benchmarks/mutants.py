@@ -52,10 +52,9 @@ TESTS = {
         ("solvers/losses.py", "solvers/class_losses.py", "solvers/number_losses.py"),
         "solvers/test_losses.py learners/test_doubly_stochastic.py learners/test_numerics.py",
     ),
-    **dict.fromkeys(
-        ("learners/kitchen_sinks.py", "learners/sums_learner.py"),
+    "learners/kitchen_sinks.py": (
         "learners/test_kitchen_sinks.py solvers/least_squares/test_passes.py "
-        f"selection/test_halving.py {COMMON}",
+        f"selection/test_halving.py {COMMON}"
     ),
     "learners/doubly_stochastic.py": f"learners/test_doubly_stochastic.py {COMMON}",
     "learners/shrinking_gradient.py": (

@@ -23,9 +23,9 @@ from trickless.dask.pieces import (
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import as_seed
 from trickless.learners.classifier import Classifier
+from trickless.learners.kitchen_sinks import KitchenSinks
 from trickless.learners.neuron_learner import try_neurons
 from trickless.learners.refusals import check_method
-from trickless.learners.sums_learner import SumsLearner
 from trickless.learners.training_copy import training_copy
 from trickless.rows.given import as_targets
 from trickless.rows.weights import check_weights
@@ -70,7 +70,7 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
         The same estimator, fitted. It no longer needs Dask.
     """
     owner = type(estimator).__name__
-    if not isinstance(estimator, SumsLearner):
+    if not isinstance(estimator, KitchenSinks):
         raise InvalidTypeError(
             f"trickless.dask.fit: {owner} cannot be fitted to Dask collections",
             "use a KitchenSinks estimator, or partial_fit with one chunk after the other",

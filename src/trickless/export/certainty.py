@@ -17,17 +17,17 @@ from trickless.export.inputs import owner_of
 from trickless.export.tensors import Tensor
 from trickless.learners.gaussian_process import process_of
 from trickless.learners.intervals import choices_of, counts_of_left_out, how_far
-from trickless.learners.left_out_intervals import LeftOutIntervals
+from trickless.learners.kitchen_sinks import KitchenSinks, KitchenSinksRegressor
+from trickless.learners.left_out_intervals import has_errors_only
 from trickless.learners.refusals import check_method
 from trickless.learners.regressor import Regressor
-from trickless.learners.solved import SolvedLearner
 from trickless.targets.means import Means
 from trickless.targets.targets import Numbers, Quantiles
 
 
 def deviations(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
     """Return standard deviations of new targets, in the shape of the predictions."""
-    if not isinstance(model, SolvedLearner):
+    if not isinstance(model, KitchenSinks):
         raise InvalidValueError(
             f"{owner_of(X)}: outputs has 'std', but a {type(model).__name__} has no standard "
             "deviations",
@@ -72,10 +72,10 @@ def around(model: Regressor, X: Tensor, f: Tensor, confidence: float, far: np.nd
 
 
 @interval.register
-def _(model: LeftOutIntervals, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+def _(model: KitchenSinksRegressor, X: Tensor, f: Tensor, confidence: float) -> Tensor:
     """Write jackknife+: quantiles of predictions without each row, plus and minus its error."""
     check_method(model, "outputs='interval'")
-    if model._has_errors_only():
+    if has_errors_only(model):
         return interval.dispatch(Regressor)(model, X, f, confidence)
     sums, problem = model.sums_, model._problem()
     rows, parts, order = sums.left_out(problem), [], []

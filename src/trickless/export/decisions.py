@@ -17,10 +17,10 @@ from trickless.export.tensors import Tensor, UnwritableError
 from trickless.functions.network import Network
 from trickless.learners.descent_learner import DescentLearner
 from trickless.learners.kernel_gradient import KernelGradient
+from trickless.learners.kitchen_sinks import KitchenSinks
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.learners.online import OnlineLearner
 from trickless.learners.random_features import RandomFeatures
-from trickless.learners.solved import SolvedLearner
 from trickless.neurons import Neurons, Weights
 
 #: Families that are asked for the neurons that they draw, in messages.
@@ -40,7 +40,7 @@ def decisions(model: Any, X: Tensor) -> Tensor:
     )
 
 
-@decisions.register(SolvedLearner)
+@decisions.register(KitchenSinks)
 @decisions.register(DescentLearner)
 def _of_network(model: Any, X: Tensor) -> Tensor:
     try:

@@ -6,32 +6,241 @@ randomization in learning", NIPS 2008. The solver is in ``solvers/least_squares`
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from trickless.arrays.places import to_device_of
-from trickless.arrays.states import in_one_state
+from trickless.arrays.sparse import dense_if_small
+from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import completed_by, documented
-from trickless.learners.arguments import LABELS, LEARNING, NUMBERS, PREDICTING
+from trickless.learners import (
+    gaussian_process,
+    growing_sums,
+    left_out_intervals,
+    merged_sums,
+    predict_then_learn,
+    refusals,
+)
+from trickless.learners.arguments import LEARNING
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
-from trickless.learners.gaussian_process import GaussianProcess, process_of
-from trickless.learners.left_out_intervals import LeftOutIntervals
-from trickless.learners.prequential import PredictThenLearnLabels, PredictThenLearnNumbers
+from trickless.learners.neuron_learner import begin_stream, choose_neurons
 from trickless.learners.regressor import Regressor
-from trickless.learners.streams import learn_batch, learn_stream
-from trickless.learners.sums_learner import SumsLearner
-from trickless.neurons import Neurons
-from trickless.rules import CLASS_WEIGHT
+from trickless.learners.row_ages import age
+from trickless.learners.solution_attributes import SolutionAttributes
+from trickless.learners.training_copy import training_copy
+from trickless.neurons import Neurons, make_neurons
+from trickless.rules import (
+    CLASS_WEIGHT,
+    anything,
+    boolean,
+    choice,
+    either,
+    integer,
+    is_grid,
+    is_none,
+    non_negative,
+    positive,
+)
+from trickless.selection.grid import families_of_grid
+from trickless.solvers.clock import HALF_LIVES, are_several
+from trickless.solvers.experts.experts import MOST_LAGS
+from trickless.solvers.least_squares.sums import Sums
 from trickless.solvers.named_losses import OF_LABELS
 
 
+class KitchenSinks(SolutionAttributes):
+    """Parameters and ``fit`` of both estimators; ``sums_`` is the solver.
+
+    Parameters
+    ----------
+    n_neurons : int, default=1000
+        The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
+        grows with the square of ``n_neurons * width``, but not with the number of rows.
+    alpha : float, "auto" or "evidence", default="auto"
+        Regularisation strength, relative to the mean loss. "auto" chooses it by exact leave-one-out
+        errors of up to 2,048 rows. "evidence" maximises the likelihood of the targets, as Gaussian
+        processes do, and needs the squared loss. Outputs of a regressor have an alpha each, and
+        classes share one.
+    weight_bound : float or None, default=None
+        The constant C of the paper: no coefficient exceeds C / ``n_neurons``. ``alpha="auto"``
+        chooses alpha without this constraint. ``alpha=0`` then works with any number of columns.
+    fit_intercept : bool, default=True
+        Whether the function has a constant b, which is not penalised. The theorem of the paper is
+        for ``alpha=0``, ``fit_intercept=False`` and a ``weight_bound``. See
+        :func:`trickless.theory.kitchen_sinks_bound`.
+    solver : {"auto", "direct", "iterative"}, default="auto"
+        How least squares is solved. "direct" sums statistics in one pass over the rows, and takes
+        time of order n c² + c³ for c = ``n_neurons * width`` columns. "iterative" passes over the
+        rows some tens of times. Its models have no ``statistics_``, which ``partial_fit``,
+        ``merge`` and ``return_std`` need. "auto" is "iterative" for many rows and more than 6,144
+        columns, where that is possible, and otherwise "direct".
+    search : dict or None, default=None
+        Values of the neurons' parameters to choose from, such as
+        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by
+        leave-one-out errors of small models. Those with smaller errors are compared again, with
+        more rows and neurons.
+    half_life : float, timedelta, list, "auto" or None, default=None
+        How long a row counts for half: after so many later rows, its weight is halved, and halved
+        again after as many more. Rows are learned in their order, as the newest of a stream. With
+        ``timestamps``, the half-life is in their unit, which is seconds for datetimes, or a
+        timedelta. "auto" mixes experts with half-lives of 10, 100, 1,000 and infinitely many rows,
+        each at two length scales, by how well they have predicted. A list has an expert for each of
+        its half-lives. None forgets nothing.
+    lags : int, default=0
+        For ``half_life="auto"`` or a list: the number of last targets from which further experts
+        predict, by an autoregression instead of neurons. All rows of a call of ``predict`` have the
+        same last targets, so this is for rows that are predicted and learned one by one, or by
+        ``predict_then_learn``.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the neurons. The same integer gives the same model.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of the activations, and of their products over many rows where that is accurate
+        enough. Sums and solvers always use float64. With "float64", ``alpha="auto"`` may choose
+        much smaller values for 4,096 rows or more.
+    cache_bytes : int, default=2**28
+        Memory in bytes for drawn weights, and for activations that are needed more than once. The
+        rest is drawn or evaluated again when needed.
+    max_iter : int, default=500
+        The largest number of iterations of the iterative solver, and for losses other than
+        "squared_error". An iteration takes about one pass over the rows.
+    tol : float, default=1e-5
+        How close to its minimum the risk must be for the iterative solver to stop, relative to how
+        much the solution decreases it. For losses other than "squared_error", no entry of the
+        preconditioned gradient exceeds ``tol * sqrt(r)``, where r is the risk of the best constant.
+        With a ``weight_bound``, the risk is proved to be within ``tol * r`` of its minimum.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Algorithm 1;
+       the constraint on the largest coefficient is replaced by a ridge, as in their section 4,
+       unless ``weight_bound`` is given.
+    """
+
+    loss: str = "squared_error"
+    fit_intercept: bool
+    solver: str
+    error_bars: bool = False
+    search: dict[str, Any] | None
+    half_life: Any = None
+    lags: int = 0
+    max_iter: int
+    tol: float
+    cache_bytes: int
+
+    _fixed = (*SolutionAttributes._fixed, "n_neurons")
+    _bounded = False
+    _on_devices = True
+    _refusals = refusals.SUMS
+    _rules = SolutionAttributes._rules | {
+        "alpha": either(
+            non_negative("alpha='auto' chooses it by rows that are left out"),
+            choice("auto", "evidence", remedy=""),
+        ),
+        "weight_bound": either(
+            positive("weight_bound=None sets no bound"), anything("None", "", is_none)
+        ),
+        "fit_intercept": boolean("fit_intercept=False leaves the constant out"),
+        "solver": choice("auto", "direct", "iterative", remedy="solver='auto' suits most data"),
+        "error_bars": boolean("error_bars=True uses the direct solver"),
+        "max_iter": integer(1, "max_iter=500 is the default"),
+        "tol": positive("tol=1e-5 is the default"),
+        "search": either(
+            anything(
+                "a dictionary of lists",
+                "search={'neurons__length_scale': [0.5, 1.0, 2.0]} compares three length scales",
+                is_grid,
+            ),
+            anything("None", "", is_none),
+        ),
+        "half_life": HALF_LIVES,
+        "lags": integer(
+            0,
+            "lags=1 has experts that predict from the last target alone, and lags=0 has none",
+            MOST_LAGS,
+        ),
+        "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
+    }
+
+    @completed_by(LEARNING)
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        timestamps: Any = None,
+    ) -> Any:
+        """Draw neurons and solve for their coefficients.
+
+        Parameters
+        ----------
+        y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
+            Target values or class labels. A classifier with the squared loss also takes several
+            labels for each row: (n_rows, n_labels), with 1 where a row has the label, else 0.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows. Only their ratios matter. For a given alpha, a row of weight 2
+            counts like two equal rows. For the choice of alpha it does not, since two equal rows
+            are two observations. ``alpha="auto"`` leaves out a row with all its weight. Error bars
+            use (Σ w)² / Σ w² as the number of rows.
+        """
+        if are_several(self.half_life):
+            growing_sums.learn_stream(self, [(X, y, sample_weight, timestamps)])
+            return self
+        with (
+            training_copy(self, SolutionAttributes._is_model) as new,
+            linear_algebra(self.n_jobs),
+        ):
+            aged = age(new, X, sample_weight, timestamps)
+            X, targets, weight = new._receive_first(X, y, aged.weight)
+            loss = new._loss(targets.shape[1])
+            new._begin_sums(X, targets, weight)  # Alg. 1, line 1: draw neurons
+            if self.loss != "squared_error":  # its descent may end elsewhere by rounding
+                X = dense_if_small(X)
+            batch = X, targets, weight
+            sums, problem = new.sums_, new._problem()
+            if sums.goes_in_passes(X, problem, self.solver, self.loss, self.error_bars):
+                with new._progress(self.max_iter, "pass", "solving") as bar:
+                    sums.solve_in_passes(X, targets, weight, problem, bar.update)
+            else:
+                with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
+                    sums.learn(*batch, problem, bar.update, aged.of_batch(new, y, batch).arrival)
+            if self.loss == "squared_error":
+                with new._progress(1, "solution", "solving") as bar:
+                    sums.solution(problem)  # line 3: solve, unless that is done
+                    bar.update()
+            else:
+                with new._progress(self.max_iter, "pass", f"minimising {self.loss}") as bar:
+                    sums.minimise(X, targets, weight, loss, problem, bar.update)
+            sums.function(problem)
+        return self
+
+    def _begin_sums(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        """Choose the neurons by the first batch, and begin with sums over no rows."""
+        family = clone(make_neurons(self.neurons))
+        families = families_of_grid(type(self).__name__, family, self.search)
+        choose_neurons(self, X, targets, weight, families)
+        begin_stream(self, self.cache_bytes)
+        origin = np.average(targets, axis=0, weights=weight)
+        self.sums_ = Sums(self.stream_, self._n_used, origin)
+
+    @property
+    def _n_used(self) -> int:
+        """Number of neurons in use, if only so many are given."""
+        n_given = self.neurons_.n_given
+        return self.n_neurons if n_given is None else min(self.n_neurons, n_given)
+
+    @property
+    def _products(self) -> int:
+        return self.n_neurons**2
+
+    forget = growing_sums.forget
+    merge = merged_sums.merge
+
+
 @documented
-class KitchenSinksRegressor(
-    PredictThenLearnNumbers, LeftOutIntervals, GaussianProcess, Regressor, SumsLearner
-):
+class KitchenSinksRegressor(Regressor, KitchenSinks):
     r"""Regression with Random Kitchen Sinks: ridge regression on random neurons.
 
     Draws K neurons and minimises
@@ -69,6 +278,8 @@ class KitchenSinksRegressor(
     True
     """
 
+    _interval_methods = left_out_intervals.METHODS
+
     def __init__(
         self,
         neurons: Neurons | str = "gaussian",
@@ -92,41 +303,21 @@ class KitchenSinksRegressor(
     ) -> None:
         store(self, locals())
 
-    @completed_by(LEARNING)
-    def fit_stream(self, batches: Iterable[tuple[Any, ...]]) -> KitchenSinksRegressor:
-        """Start a new model, and learn from all batches of an iterable.
-
-        Parameters
-        ----------
-        batches : iterable of (X, y), (X, y, sample_weight) or (X, y, sample_weight, timestamps)
-            Batches, each as for ``partial_fit``.
-
-        Notes
-        -----
-        If the iterable or a batch raises an error, the model has learned from all earlier batches.
-        ``partial_fit`` can add other batches.
-        """
-        learn_stream(self, batches)
-        return self
-
-    @completed_by(NUMBERS, LEARNING)
-    def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None
-    ) -> KitchenSinksRegressor:
-        """Learn from a batch.
-
-        If the family estimates nothing from the data, the model is the same as after one ``fit`` to
-        all rows, up to rounding. It does not matter how the rows are grouped and ordered. Median
-        length scales and the cuts of stumps come from the first batch, so make it representative,
-        or pass ``Gaussian(length_scale=...)``. The coefficients are solved for when they are first
-        needed.
-        """
-        learn_batch(self, X, y, sample_weight, timestamps=timestamps)
-        return self
+    fit_stream = growing_sums.fit_stream_numbers
+    partial_fit = growing_sums.partial_fit_numbers
+    predict_then_learn = predict_then_learn.predict_then_learn_numbers
+    predict = gaussian_process.predict
+    predict_interval = left_out_intervals.predict_interval
+    _intervals = left_out_intervals.intervals
+    sample_y = gaussian_process.sample_y
+    log_marginal_likelihood = gaussian_process.log_marginal_likelihood
+    log_marginal_likelihood_ = property(gaussian_process.log_likelihood_of_fit)
+    noise_variance_ = property(gaussian_process.noise_variance)
+    theta_ = property(gaussian_process.theta_of_fit)
 
 
 @documented
-class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
+class KitchenSinksClassifier(Classifier, KitchenSinks):
     r"""Classification with Random Kitchen Sinks: least squares on random neurons.
 
     Draws K neurons and learns each class against the rest, with targets ±1. By default it
@@ -164,8 +355,8 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
     """
 
     _spare = False  # the sums determine the output of a class without rows
-    _fixed = ("loss", *SumsLearner._fixed)
-    _rules = SumsLearner._rules | OF_LABELS | {"class_weight": CLASS_WEIGHT}
+    _fixed = ("loss", *KitchenSinks._fixed)
+    _rules = KitchenSinks._rules | OF_LABELS | {"class_weight": CLASS_WEIGHT}
 
     def __init__(
         self,
@@ -195,83 +386,7 @@ class KitchenSinksClassifier(PredictThenLearnLabels, Classifier, SumsLearner):
     def _takes_sets(self) -> bool:
         return self.loss == "squared_error"
 
-    @in_one_state
-    @completed_by(PREDICTING)
-    def decision_function(self, X: Any, return_std: bool = False) -> Any:
-        """Compute decision values. A larger value means more confidence in a class.
-
-        Parameters
-        ----------
-        return_std : bool, default=False
-            Whether to return standard deviations as well. They need the direct solver,
-            ``loss="squared_error"`` and no ``weight_bound``. ``compact`` leaves them out.
-
-        Returns
-        -------
-        values : float64 array of shape (n_rows,) for two classes (positive for the second), or
-        (n_rows, n_classes)
-            Values in the library and on the device of X.
-        std : array of the same shape, if ``return_std``
-            Standard deviation of the decision value: of the function, without noise. The targets
-            ±1 are taken for numbers with normal noise, as in least-squares classification ([1]_,
-            Section 6.5).
-
-        References
-        ----------
-        .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine learning", MIT
-           Press 2006.
-        """
-        values = super().decision_function(X)
-        if not return_std:
-            return values
-        X = self._rows_to_predict(X)
-        with process_of(self, "decision_function(return_std=True)") as process:
-            deviations = to_device_of(X, np.sqrt(process.variances(X)))
-        return values, deviations[:, 0] if deviations.shape[1] == 1 else deviations
-
-    @completed_by(LEARNING)
-    def fit_stream(
-        self, batches: Iterable[tuple[Any, ...]], classes: Any = None
-    ) -> KitchenSinksClassifier:
-        """Start a new model, and learn from all batches of an iterable.
-
-        This needs ``loss="squared_error"``.
-
-        Parameters
-        ----------
-        batches : iterable of (X, y), (X, y, sample_weight) or (X, y, sample_weight, timestamps)
-            Batches, each as for ``partial_fit``.
-        classes : array of shape (n_classes,) or "grow", optional
-            All labels that may occur, or "grow" if new ones may appear, as for ``partial_fit``.
-            Default: the labels of the first batch.
-        """
-        learn_stream(self, batches, classes)
-        return self
-
-    @completed_by(LABELS, LEARNING)
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
-        *,
-        timestamps: Any = None,
-    ) -> KitchenSinksClassifier:
-        """Learn from a batch.
-
-        This needs ``loss="squared_error"``. It does not matter how rows are grouped and ordered.
-        See :meth:`KitchenSinksRegressor.partial_fit`.
-
-        Parameters
-        ----------
-        classes : array of shape (n_classes,) or "grow", optional
-            All labels that may occur, for the first call. With "grow", new labels may appear in
-            this batch and later ones. The model is then the same as if they had been declared from
-            the beginning. ``classes_`` and the columns of probabilities stay sorted, and a first
-            batch may hold a single class, which is then predicted. With several half-lives, "grow"
-            is for the first call as well, and only the weights of the experts were learned without
-            the new classes. Default: the labels of the first batch.
-        """
-        learn_batch(self, X, y, sample_weight, classes, timestamps)
-        return self
+    fit_stream = growing_sums.fit_stream_labels
+    partial_fit = growing_sums.partial_fit_labels
+    predict_then_learn = predict_then_learn.predict_then_learn_labels
+    decision_function = gaussian_process.decision_function

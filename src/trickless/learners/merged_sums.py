@@ -1,18 +1,58 @@
-"""Whether the sums of two models are about the same activations and targets, and may be added."""
+"""Sums of two models that are about the same activations and targets, and may be added."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.states import snapshot
+from trickless.docstrings import completed_by
 from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless.learners.arguments import LEARNING
 from trickless.learners.fixed_parameters import check_unchanged, same
+from trickless.learners.growing_sums import check_statistics, check_streamable
+from trickless.learners.refusals import check_method
+from trickless.learners.row_ages import merge_clocks
+from trickless.learners.training_copy import training_copy
 from trickless.targets.labels import Labels, LabelSets
 
 
-def with_classes_of_both(model: Any, other: Any) -> Any:
+@completed_by(LEARNING)
+def merge(self: Any, other: Any) -> Any:
+    """Add the rows of another model, as if this model had learned from them.
+
+    A classifier that was begun with ``classes="grow"`` takes the classes of both.
+
+    You can fit models to parts of the data, on several machines, and merge them in any order.
+    Up to rounding, the result is the same as after one ``fit`` to all rows.
+
+    Parameters
+    ----------
+    other : estimator of the same class
+        A model fitted with the same neurons, ``n_neurons``, ``dtype`` and integer
+        ``random_state``. What the family estimates from the data, such as a length scale, must
+        be equal in both models.
+    """
+    check_is_fitted(self)
+    if isinstance(other, type(self)):
+        other = snapshot(other)
+    with training_copy(self, type(self)._is_model, resumes=True) as new:
+        other = _with_classes_of_both(new, other)
+        _check_mergeable(new, other)
+        check_method(other, "merge")
+        check_streamable(new)
+        check_statistics(other)
+        if self._numeric:
+            new.targets_ = new.targets_.merged(other.targets_)
+        new.rows_ = new.rows_.merged(other.rows_)
+        new.sums_ = new.sums_.fork()
+        new.sums_.merge(other.sums_, self.n_jobs, merge_clocks(new, other))
+    return self
+
+
+def _with_classes_of_both(model: Any, other: Any) -> Any:
     """Add the classes of another model to one whose classes may grow. Return the other with all."""
     mine, theirs = model.targets_, getattr(other, "targets_", None)
     if type(other) is not type(model) or not isinstance(mine, Labels):
@@ -29,7 +69,7 @@ def with_classes_of_both(model: Any, other: Any) -> Any:
     return both
 
 
-def check_mergeable(model: Any, other: Any) -> None:
+def _check_mergeable(model: Any, other: Any) -> None:
     """Check that the statistics of both models are about the same activations and targets."""
     owner = type(model).__name__
     if type(other) is not type(model):

@@ -1,4 +1,4 @@
-"""Learners whose coefficients solve a regularised problem: what is asked, and what was found."""
+"""The state of a fitted model of Kitchen Sinks: its solution, its experts, and unseen rows."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from trickless.errors import MissingAttributeError
 from trickless.functions.network import Network, check_alike
 from trickless.functions.stream import NeuronStream
 from trickless.learners.classifier import Classifier
-from trickless.learners.half_life_experts import EarlyRows, is_ensemble, learn_rows
+from trickless.learners.half_life_experts import EarlyRows
 from trickless.learners.neuron_learner import NeuronLearner
-from trickless.learners.row_ages import Aged
-from trickless.rows.rows import Batch
 from trickless.rules import check_parameters
 from trickless.solvers.calibration import Temperatures
 from trickless.solvers.clock import Clock
-from trickless.solvers.experts.experts import Experts
+from trickless.solvers.experts.experts import RATIOS, Experts
 from trickless.solvers.least_squares.paths import Solution
 from trickless.solvers.least_squares.problem import Problem
 from trickless.solvers.least_squares.statistics import Statistics
@@ -29,34 +27,56 @@ from trickless.solvers.least_squares.sums import Sums
 from trickless.targets.labels import LabelSets
 
 
-def follows(learner: Any, batch: Batch, aged: Aged) -> bool:
-    """Return whether a batch of a stream that forgets is learned row by row."""
-    return (
-        aged.passed is not None
-        and len(batch[1]) == len(aged.passed)
-        and learner.sums_.may_follow(batch[0], learner._problem())
-    )
+class SolutionAttributes(NeuronLearner):
+    """What the sums of a learner, ``sums_``, say about the solution of its ``_problem``.
 
+    Attributes
+    ----------
+    alpha_ : float, or array of shape (n_outputs,)
+        The regularisation strength in use: a number, or one for each of several outputs.
+    neuron_coef_ : array of shape (n_neurons, width, n_outputs)
+        Coefficients of the neurons.
+    intercept_ : array of shape (n_outputs,)
+        The constant b of each output.
+    cv_values_ : array of shape (n_outputs, n_alphas)
+        Mean loss of left-out rows at each of ``cv_alphas_``, if alpha was chosen from the data. It
+        is infinite for values of alpha that were not tried.
+    cv_alphas_ : array of shape (n_alphas,)
+        The values of alpha that were compared.
+    n_iter_ : int
+        Number of iterations of the solver. It is 1 for the direct solver.
+    network_ : Network
+        The network that predicts.
+    search_scores_ : array of shape (n_candidates,)
+        Scores of the compared families, divided by the score of a constant. Smaller is better.
+        With ``search``, they are in the order of :class:`sklearn.model_selection.ParameterGrid`.
+        Without it, they belong to the choices that the family itself compares, such as length
+        scales. Each score is from the last comparison that a family took part in. More rows and
+        neurons make it smaller.
+    statistics_ : object
+        What the direct solver keeps of the rows so far: sums of the products of activations and
+        targets. While there are no more rows than activations, it keeps the activations and targets
+        of the rows instead.
+    half_lives_ : array of shape (n_half_lives,)
+        Half-lives in use, if ``half_life`` is "auto" or a list.
+    expert_weights_ : structured array of shape (n_experts,)
+        For such a model, the present ``weight`` of each expert, with its ``half_life``, its
+        ``length_scale`` relative to that of the family, or NaN for experts of the last targets, and
+        its ``noise``. This is the ratio of noise to signal, or NaN if alpha was given. Weights sum
+        to 1. For several outputs, they are means.
+    weight_history_ : tuple of (array of shape (n_entries,), array of shape (n_entries, n_experts))
+        For such a model, numbers of rows, and the weights of the experts before these rows. Each
+        entry is a mean over the rows since the entry before it. There are at most 512 entries: when
+        there would be more, neighbours are merged.
+    """
 
-class SolvedLearner(NeuronLearner):
-    """A learner of neurons whose coefficients solve a regularised problem, by ``sums_``."""
-
-    loss: str = "squared_error"
     alpha: float | str
     weight_bound: float | None
-    fit_intercept: bool
-    max_iter: int
-    tol: float
-    cache_bytes: int
-    half_life: Any = None
-    stream_: NeuronStream
+    loss: str = "squared_error"
     sums_: Any
-    clock_: Clock | None = None
     early_: EarlyRows | None = None
-
-    @property
-    def _begins_classes(self) -> bool:
-        return isinstance(getattr(self, "sums_", None), Experts)
+    stream_: NeuronStream
+    clock_: Clock | None = None
 
     def _problem(self) -> Problem:
         """Return what the solver is asked to minimise."""
@@ -67,28 +87,21 @@ class SolvedLearner(NeuronLearner):
         given = {name: getattr(self, name) for name in Problem._fields if name not in apart}
         return Problem(**apart, **given)
 
-    def _learn(self, batch: Batch, aged: Aged) -> None:
-        """Add a batch to the sums, if it has rows."""
-        if is_ensemble(self):
-            if len(batch[1]):
-                learn_rows(self, batch, aged)
-        elif not len(batch[1]):
-            self.sums_.fade(aged.fade)
-        elif follows(self, batch, aged):
-            X, targets, weight, passed = *batch, aged.passed
-            assert weight is not None and passed is not None
-            weight = weight * np.exp2(passed[-1] - passed)  # the weights that they had at first
-            arrived = None if aged.arrival is None else aged.arrival.first
-            self.sums_.follow(X, targets, weight, self._problem(), passed, arrived)
-        else:
-            how: Any = {"fade": aged.fade, "arrival": aged.arrival}
-            with self._progress(len(batch[1]), "row") as bar:
-                self.sums_.learn(*batch, self._problem(), bar.update, **how)
-
     def _is_model(self) -> bool:
         """Return whether the learner can predict, if it was interrupted."""
         sums, squared = getattr(self, "sums_", None), self.loss == "squared_error"
         return squared and sums is not None and bool(sums.has_statistics)
+
+    @property
+    def _begins_classes(self) -> bool:
+        return isinstance(getattr(self, "sums_", None), Experts)
+
+    def check_state(self) -> None:
+        super().check_state()
+        check_is("sums_", self.sums_, Sums | Experts)
+        check_alike("neurons of stream_", self.stream_.neurons, self.neurons_)
+        check_alike("neurons of sums_", self.sums_.stream.neurons, self.neurons_)
+        self._check_outputs("sums_", len(self.sums_.origin))
 
     def _solution(self) -> Solution:
         check_is_fitted(self)
@@ -102,13 +115,6 @@ class SolvedLearner(NeuronLearner):
     def _network(self) -> Network:
         network: Network = self.sums_.function(self._problem())
         return network
-
-    def check_state(self) -> None:
-        super().check_state()
-        check_is("sums_", self.sums_, Sums | Experts)
-        check_alike("neurons of stream_", self.stream_.neurons, self.neurons_)
-        check_alike("neurons of sums_", self.sums_.stream.neurons, self.neurons_)
-        self._check_outputs("sums_", len(self.sums_.origin))
 
     def _forget_rows(self, error_bars: bool) -> None:
         self.early_ = None
@@ -209,3 +215,42 @@ class SolvedLearner(NeuronLearner):
         """A copy of the network of the drawn neurons."""
         check_is_fitted(self)
         return self._network().copied()
+
+    @property
+    @in_one_state
+    def half_lives_(self) -> np.ndarray:
+        """Half-lives in use, shape (n_half_lives,)."""
+        return self._experts().half_lives.copy()
+
+    @property
+    @in_one_state
+    def expert_weights_(self) -> np.ndarray:
+        """Half-life, length scale, noise and present weight of each expert."""
+        experts = self._experts()
+        ratios = RATIOS if isinstance(experts.alpha, str) else (np.nan,)
+        factors = [*experts.factors, np.nan] if experts.lags else experts.factors
+        of_each = np.meshgrid(factors, experts.half_lives, ratios, indexing="ij")
+        kinds = [(name, "f8") for name in ("half_life", "length_scale", "noise", "weight")]
+        table = np.zeros(of_each[0].size, dtype=kinds)
+        for name, values in zip(("length_scale", "half_life", "noise"), of_each, strict=True):
+            table[name] = values.ravel()
+        table["weight"] = self._of_machines(experts, experts.shares.weights.mean(axis=1))
+        return table
+
+    @property
+    @in_one_state
+    def weight_history_(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of rows, and mean weights of the experts of ``expert_weights_`` until then."""
+        experts = self._experts()
+        counts, means = experts.shares.history()
+        return counts, self._of_machines(experts, means)
+
+    def _of_machines(self, experts: Experts, weights: np.ndarray) -> np.ndarray:
+        """Return sums of the weights of the experts of each machine."""
+        n_each = experts.answer.n_each
+        return weights.reshape(*weights.shape[:-1], n_each, -1).sum(axis=-2)
+
+    def _experts(self) -> Experts:
+        check_is_fitted(self)
+        experts: Experts = self.sums_
+        return experts
