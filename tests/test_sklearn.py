@@ -115,8 +115,9 @@ def test_learners_work_in_pipelines_cross_validation_and_wrappers():
     X, y = load_digits(return_X_y=True)
     model = make_pipeline(StandardScaler(), KitchenSinksClassifier(n_neurons=300, random_state=0))
     assert cross_val_score(model, X[:900], y[:900], cv=3, n_jobs=2).mean() > 0.9
+    X, y = X[y < 4], y[y < 4]
     wrapped = OneVsRestClassifier(KitchenSinksClassifier(n_neurons=100, random_state=0))
-    assert wrapped.fit(X[:500], y[:500]).score(X[500:], y[500:]) > 0.85
+    assert wrapped.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.85
 
 
 @pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=name_of)
@@ -164,7 +165,7 @@ def test_classes_without_a_page_have_no_link():
         pass
 
     X, y = problem(LEARNERS[0])
-    mixture = DoublyStochasticRegressor(Mixture([Gaussian(1.0), Trees(2)]), 400, random_state=0)
+    mixture = DoublyStochasticRegressor(Mixture([Gaussian(1.0), Trees(2)]), 40, random_state=0)
     turns = mixture.fit(X, y).neurons_
     (tabular,) = [
         part

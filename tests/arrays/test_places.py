@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone, is_regressor
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import fit_everything
 import trickless
 from cases import (
     CLASSIFIERS,
@@ -83,9 +84,9 @@ def test_a_device_gives_the_model_of_numpy(learner, where):
 def test_every_family_works_on_a_device(learner, family):
     X, y = problem(learner)
     X = suited(family, X)
-    options = {"neurons": FAMILIES[family], "dtype": "float64"}
-    expected = answers(make(learner, **options).fit(X, y), X)
-    got = host(answers(make(learner, **options).fit(put(X), y), put(X)))
+    model = fit_everything.make(learner, family, dtype="float64")
+    expected = answers(clone(model).fit(X, y), X)
+    got = host(answers(model.fit(put(X), y), put(X)))
     np.testing.assert_allclose(got, expected, atol=1e-6 * np.abs(expected).max())
 
 
@@ -187,7 +188,7 @@ def test_weights_of_rows_on_a_device_give_the_model_of_numpy(learner):
 )
 def test_trees_learn_on_a_device_what_they_learn_on_the_host(options):
     """Newton steps take place on the host, with bins from the device; others where the rows are."""
-    options = {"n_neurons": 40, "neurons": Trees(3), "batch_size": 70} | options
+    options = {"n_neurons": 15, "neurons": Trees(3), "batch_size": 70} | options
     X, y = problem(WORKING[1])
     for where, dtype, atol in ((FAR, "float64", 1e-9), (SINGLE, "float32", 1e-3)):
         learner = make(DoublyStochasticClassifier(), dtype=dtype, **options)

@@ -99,11 +99,11 @@ def test_rounds_with_the_exact_kernel_are_ten_literal_lines(average):
 def test_the_memory_of_an_endless_stream_is_bounded(parameters):
     model, sizes = regressor(half_life=40, n_neurons=64, **parameters), []
     for part in range(8):
-        learned(model, 1000, seed=part)
+        learned(model, 400, seed=part)
         assert n_points(model) <= 9.2 * 40 + 5  # a batch has an eighth of 40 rows
         sizes.append(len(pickle.dumps(model)))
-    # What grows is the curve of errors, by 200 records for each part, until it is full.
-    assert sizes[-1] - sizes[1] < 6 * 200 * 40
+    # What grows is the curve of errors, by 80 records for each part, until it is full.
+    assert sizes[-1] - sizes[1] < 6 * 80 * 40
 
 
 @pytest.mark.parametrize("average", [True, False])
