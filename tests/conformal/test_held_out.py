@@ -49,14 +49,11 @@ def test_new_targets_are_inside_as_often_as_asked(options, n):
     assert error < 0.03
 
 
-@pytest.mark.parametrize("correction", [True, False])
-def test_held_out_rows_are_predicted_by_the_trial(correction, monkeypatch):
+def test_held_out_rows_are_predicted_by_the_trial():
     """The rows that are given for early stopping are never learned, so they show it directly."""
     rng = np.random.default_rng(0)
     X, y = numbers(rng, 400)
     X_val, y_val = numbers(rng, 3000)
-    if not correction:
-        monkeypatch.setattr("trickless.solvers.descent.corrective.is_possible", lambda *_: False)
     model = DoublyStochasticRegressor(**TREES, random_state=0)
     unseen = model.fit(X, y, X_val=X_val, y_val=y_val).descent_.unseen
     assert len(unseen.targets) == 2048

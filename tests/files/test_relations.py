@@ -225,7 +225,7 @@ def linear(neurons=None):
 
 
 def auto():
-    return linear(Trees(depth=3, shape="both"))
+    return linear(Trees(depth=3))
 
 
 #: The same for linear leaves: those of a model, and those that it might have had.

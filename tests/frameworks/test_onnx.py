@@ -142,7 +142,7 @@ def test_graphs_predict_as_exact_kernels_do(learner, kernel):
     "neurons",
     [
         Trees(shape="binary", max_leaves=40),
-        Trees(leaves="linear", crosses="auto"),
+        Trees(leaves="linear"),
         Trees(depth=1),
         Landmarks(Matern(2.5), n_points=20),
         On([3, 1], Gaussian()) * Stumps(),

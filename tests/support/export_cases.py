@@ -176,7 +176,6 @@ CASES |= {
 CASES |= {
     "oblivious": (trees,),
     "linear": lambda: trees(leaves="linear"),
-    "crossed": lambda: trees(leaves="linear", crosses="auto"),
     "binary": lambda: trees(shape="binary", max_leaves=8),
     "frame_trees": lambda: of_frame(DoublyStochasticRegressor("trees", 12, random_state=0)),
     "frame_tabular": lambda: of_frame(KitchenSinksRegressor("tabular", 20, **_EXACT)),

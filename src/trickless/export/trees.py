@@ -20,8 +20,7 @@ class _Trees(Trees):
     """It looks up all trees together."""
 
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
-        rows = X if self.crosses_ is None else self.crosses_.extended(X)
-        bins = _bins(self.bins_, rows)
+        bins = _bins(self.bins_, X)
         if self.linear_ is None:
             return bins
         return xp.where(bins == MISSING, self.linear_.of_gaps.astype(np.int32), bins)

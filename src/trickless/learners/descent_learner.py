@@ -28,7 +28,6 @@ from trickless.learners.descents import (
     groups_of,
     is_model,
     race,
-    race_to_the_end,
     rows_apart,
     size_up,
     warn_of_known_rows,
@@ -164,12 +163,11 @@ class DescentLearner(NeuronLearner):
         Whether ``fit`` holds rows out, and stops before ``n_neurons`` when they make no more
         progress. The score is the share of the loss of these rows that is explained. It is computed
         after every pass, or every twentieth of ``n_neurons``. For trees it is computed a hundred
-        times. The best number of trees is kept, and learned from all rows in the end. All leaves
-        are then solved for together where this makes the held-out rows lose less by two standard
-        errors, and the intercept of a classifier is moved to their mean probabilities. These rows
-        also give ``predict_interval`` and ``predict_set``, until ``partial_fit``. "auto" is
-        True if the neurons are trees and there are at least 40 rows. Of rows with weights, their
-        effective number counts, (Σw)² / Σw².
+        times. The best number of trees is kept, and learned from all rows in the end. The intercept
+        of a classifier is moved to the mean probabilities of the held-out rows. These rows also
+        give ``predict_interval`` and ``predict_set``, until ``partial_fit``. "auto" is True if the
+        neurons are trees and there are at least 40 rows. Of rows with weights, their effective
+        number counts, (Σw)² / Σw².
 
     Attributes
     ----------
@@ -179,8 +177,7 @@ class DescentLearner(NeuronLearner):
         Mean loss of the rows of each step before the step.
     validation_scores_ : list of float
         Scores of the held-out rows, with ``early_stopping``: the share of their loss that is
-        explained, as the mean over outputs. Each row counts once if there are folds. They are from
-        before the leaves are solved for together.
+        explained, as the mean over outputs. Each row counts once if there are folds.
     n_iter_ : int
         Number of steps taken.
     preconditioner_ : str or None
@@ -321,14 +318,6 @@ class DescentLearner(NeuronLearner):
             n_left = options.step.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
                 learn_all(descent, rows, options, bar.update)
-            if not warm:
-                race_to_the_end(
-                    new,
-                    *batch[1:],
-                    lambda options: learn_all(new.descent_, rows, options),
-                    some,
-                    validated,
-                )
         return self
 
     def check_state(self) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from trickless.arrays.places import to_host
 from trickless.arrays.weighted import effective_rows
 from trickless.errors import InvalidTypeError, InvalidValueError, cause_in, remedy_in
 from trickless.learners.callbacks import is_watched, watch_rows
@@ -276,41 +275,6 @@ def _race_with(
         descents.append(learner.descent_)
     if not winner(descents, rows, options, n_neurons):
         take_family(learner, family, targets, weight)
-
-
-def race_to_the_end(
-    learner: Any,
-    targets: np.ndarray,
-    weight: np.ndarray | None,
-    learn: Callable[[DescentOptions], object],
-    some: Callable[[int], FitRows],
-    validated: bool = False,
-) -> None:
-    """Take binary trees, and then crossed columns, if they explain more of the held-out rows.
-
-    Both are learned to the end, since the first steps of deep trees learn more, and those on
-    crossed columns hardly more. ``learn`` lets the learner's descent learn from all rows, and
-    ``some`` returns those by which crossed columns are scaled and cut.
-    """
-    if not _may_race(learner, options_of(learner)):
-        return
-
-    def learn_with(family: Trees | None) -> None:
-        if family is None:
-            return
-        before = learner.neurons_, learner.stream_, learner.descent_
-        take_family(learner, family, targets, weight)
-        learn(size_up(learner, targets, weight, validated))
-        descents = before[2], learner.descent_
-        scores = [max(descent.validation_scores, default=0.0) for descent in descents]
-        if scores[1] <= scores[0]:
-            learner.neurons_, learner.stream_, learner.descent_ = before
-
-    if learner.neurons_.shape == "both":
-        learn_with(learner.neurons_.as_binary(len(targets)))
-    if learner.neurons_.crosses == "auto":
-        rows, wins = some(ROWS), learner.descent_.wins
-        learn_with(learner.neurons_.with_crosses(wins, to_host(rows.X), rows.weight))
 
 
 def groups_of(learner: Any, groups: Any, y: Any, sample_weight: Any) -> np.ndarray:

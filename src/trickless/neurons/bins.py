@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Annotated, Any
 
 import numpy as np
@@ -88,15 +87,6 @@ class Bins(Stated):
     def features(self) -> np.ndarray:
         """The feature of each column, (n_columns,)."""
         return np.append(np.arange(self.n_features), self.more)
-
-    def with_features(self, other: Bins) -> Bins:
-        """Return bins of more features, columns of numbers, after these."""
-        bins, n = copy(self), self.n_features
-        vars(bins).pop("_kept", None)
-        bins.thresholds = self.thresholds[:n] + other.thresholds + self.thresholds[n:]
-        bins.of_code = self.of_code[:n] + other.of_code + self.of_code[n:]
-        bins.counts = np.concatenate([self.counts[:n], other.counts, self.counts[n:]])
-        return bins
 
     def spread(self, of_features: np.ndarray) -> np.ndarray:
         """Share what each feature has equally among its columns: (n_columns,)."""

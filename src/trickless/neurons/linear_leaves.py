@@ -13,7 +13,6 @@ lack. A gap in a new row then counts as the median of the column, for cuts and s
 
 from __future__ import annotations
 
-from copy import copy
 from functools import reduce
 from itertools import combinations
 from typing import Annotated, Any
@@ -60,14 +59,6 @@ class LinearLeaves(Stated):
                 self.steps[j, 1 : len(centres) + 1] = np.rint(_STEPS * ends)
                 if (found[:, j] != MISSING).all():
                     self.of_gaps[j] = int(median(found[:, j], weight))
-
-    def with_features(self, other: LinearLeaves, n: int) -> LinearLeaves:
-        """Return the inputs of more features, after the first n."""
-        linear = copy(self)
-        for name in ("steps", "of_gaps"):
-            mine, more = getattr(self, name), getattr(other, name)
-            setattr(linear, name, np.concatenate([mine[:n], more, mine[n:]]))
-        return linear
 
     def n_inputs(self, n_cuts: int) -> int:
         """Return the most columns that the leaves of trees of so many cuts are linear in."""

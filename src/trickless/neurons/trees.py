@@ -11,13 +11,12 @@ import numpy as np
 from trickless.arrays import loops
 from trickless.arrays.loops import FEW_ROWS, MOST_LEVELS
 from trickless.arrays.places import namespace
-from trickless.arrays.stated import Array, Size, check_array, check_count, check_same
+from trickless.arrays.stated import Array, Size, check_count, check_same
 from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.binary import Binary
 from trickless.neurons.bins import Bins
-from trickless.neurons.crosses import MOST, Crosses
 from trickless.neurons.geometry import Geometry
 from trickless.neurons.levels import MISSING
 from trickless.neurons.linear_leaves import LinearLeaves, covariance_of_inputs
@@ -76,13 +75,12 @@ class Trees(Neurons):
         trees, so that a leaf has 16 rows of the first batch on average, and 20 for binary trees.
         For learners other than Doubly Stochastic Gradients, it chooses at most 4, because they
         evaluate all leaves of all trees.
-    shape : {"auto", "oblivious", "binary", "both"}, default="auto"
+    shape : {"auto", "oblivious", "binary"}, default="auto"
         Whether all branches of a level share a cut, or each node has its own. With "auto", trees
         are oblivious, unless ``fit`` of Doubly Stochastic Gradients has 65,536 rows or more. It
         then takes binary trees if the first 50 of them lose at least one per cent less on held-out
-        rows. With "both", it learns both shapes to the end, in as much time as both take, and keeps
-        the one with the better score on held-out rows. Without early stopping, with
-        ``leaves="linear"``, and with other learners, "auto" and "both" are "oblivious".
+        rows. Without early stopping, with ``leaves="linear"``, and with other learners, "auto" is
+        "oblivious".
     max_leaves : int or "auto", default="auto"
         The most leaves of a binary tree, from 2 to 65,536. "auto" chooses a power of two from 4 to
         4,096, so that a leaf has at least 16 rows of the first batch on average. The ``depth`` of
@@ -96,12 +94,6 @@ class Trees(Neurons):
         leaves if their loss on held-out rows is less by one per cent. Binary trees, other
         learners and several outputs have constant leaves with "auto", and so have fits without
         early stopping.
-    crosses : {"none", "auto"}, default="none"
-        Whether cuts may use differences and products of columns as well. They are made of the four
-        columns of numbers that were cut most often, each centred and divided by its standard
-        deviation. With "auto", the ``fit`` of Doubly Stochastic Gradients learns once more with
-        them, and keeps the model with the better score on held-out rows. Without early stopping,
-        and with other learners, there are none.
 
     Attributes
     ----------
@@ -147,20 +139,17 @@ class Trees(Neurons):
 
     _rules = {
         "depth": either(integer(1, "depth=6 has 64 leaves a tree", MOST_LEVELS), AUTO),
-        "shape": choice("auto", *SHAPES, "both", remedy="shape='auto' suits most tables"),
+        "shape": choice("auto", *SHAPES, remedy="shape='auto' suits most tables"),
         "leaves": choice("auto", "constant", "linear", remedy="leaves='auto' takes the better"),
-        "crosses": choice("none", "auto", remedy="crosses='auto' takes them where they help"),
         "max_leaves": either(integer(2, "max_leaves=256", 2**MOST_LEVELS), AUTO),
     }
     bins_: Bins
     depth_: Size
-    variables_: Annotated[np.ndarray, Array("i8", None, least=0, below="n_variables", some=True)]
+    variables_: Annotated[np.ndarray, Array("i8", None, least=0, below="n_features_in_", some=True)]
     shape_: str = "oblivious"
     #: The inputs of linear leaves, or None if leaves are constant; and those that a race may take.
     linear_: LinearLeaves | None = None
     spare_: LinearLeaves | None = None
-    #: The columns that are appended to rows, if a race said so.
-    crosses_: Crosses | None = None
 
     def __init__(
         self,
@@ -168,13 +157,11 @@ class Trees(Neurons):
         shape: str = "auto",
         max_leaves: int | str = "auto",
         leaves: str = "auto",
-        crosses: str = "none",
     ) -> None:
         self.depth = depth
         self.shape = shape
         self.max_leaves = max_leaves
         self.leaves = leaves
-        self.crosses = crosses
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Trees:
         super().fit(X, rng, sample_weight)
@@ -189,7 +176,7 @@ class Trees(Neurons):
                 "constant. Remedy: pass columns with different values."
             )
         self.variables_ = np.flatnonzero(varies | ~varies.any())
-        self.linear_ = self.spare_ = self.crosses_ = None
+        self.linear_ = self.spare_ = None
         self.shape_ = "binary" if self.shape == "binary" else "oblivious"  # until a race
         if self.leaves == "linear" and self.shape == "binary":
             raise InvalidValueError(
@@ -214,34 +201,6 @@ class Trees(Neurons):
         other.bound = (1 + other.n_inputs) ** 0.5
         return other
 
-    def with_crosses(
-        self, wins: np.ndarray, X: np.ndarray, weight: np.ndarray | None
-    ) -> Trees | None:
-        """Return the same trees on crossed columns as well, or None if there are none to cross.
-
-        The columns of numbers that have won most often are crossed. The bins of the crossed columns
-        come from the rows X.
-        """
-        numbers = [j for j in self.variables_ if self.bins_.of_code[j] is None and wins[j]]
-        numbers = sorted(numbers, key=lambda j: -wins[j])[:MOST]
-        if self.crosses == "none" or self.crosses_ is not None or len(numbers) < 2:
-            return None
-        other, d = copy(self), self.n_features_in_
-        other.crosses_ = Crosses(np.array(numbers), X, weight)
-        rows = other.crosses_.extended(X)[:, d:]
-        weight = np.ones(len(X)) if weight is None else weight
-        more = Bins(rows, np.zeros(rows.shape[1], dtype=int), weight)
-        other.bins_ = self.bins_.with_features(more)
-        varied = d + np.flatnonzero(more.counts > 1)
-        other.variables_ = np.concatenate([self.variables_, varied])
-        if self.linear_ is not None:
-            linear = LinearLeaves(rows, more, weight)
-            other.linear_ = self.linear_.with_features(linear, d)
-        other.spare_ = None
-        other.width = self.geometry.width * (1 + other.n_inputs)
-        other.bound = (1 + other.n_inputs) ** 0.5
-        return other
-
     def as_binary(self, n_rows: int) -> Trees | None:
         """Return binary trees on the same bins, or None if leaves must be linear."""
         if self.leaves == "linear":
@@ -251,14 +210,9 @@ class Trees(Neurons):
         other.set_depth(n_rows)
         return other
 
-    @property
-    def n_variables(self) -> int:
-        return self.bins_.n_features
-
     def importances(self, wins: np.ndarray) -> np.ndarray:
         """Return the share of each feature in cuts that were counted by ``cuts_by_feature``."""
-        total = wins if self.crosses_ is None else self.crosses_.of_columns(wins)
-        return total / total.sum()
+        return wins / wins.sum()
 
     @property
     def n_inputs(self) -> int:
@@ -274,11 +228,7 @@ class Trees(Neurons):
         super().check_state()
         if self.shape_ not in SHAPES:
             raise ValueError(f"shape_: {self.shape_!r} is not a shape of trees")
-        n_features = self.n_features_in_
-        if self.crosses_ is not None:
-            check_array("columns of crosses_", self.crosses_.columns, "i8", (None,), 0, n_features)
-            n_features += len(self.crosses_)
-        check_same("features of bins_", self.bins_.n_features, n_features)
+        check_same("features of bins_", self.bins_.n_features, self.n_features_in_)
         for name in ("linear_", "spare_"):
             if (linear := getattr(self, name)) is not None:
                 check_same(f"columns of {name}", len(linear.steps), len(self.bins_.counts))
@@ -323,7 +273,7 @@ class Trees(Neurons):
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
         if _are_bins(X):
             return X
-        bins = self.bins_(X if self.crosses_ is None else self.crosses_.extended(X), n_jobs)
+        bins = self.bins_(X, n_jobs)
         return bins if self.linear_ is None else self.linear_.filled(namespace(bins), bins)
 
     def activate(self, X: Any, weights: Weights) -> Any:
@@ -417,7 +367,7 @@ class Trees(Neurons):
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         B, C = self.read(X), self.read(Y)
-        of_features = np.zeros(self.n_variables)
+        of_features = np.zeros(self.n_features_in_)
         of_features[self.variables_] = 1 / len(self.variables_)
         shares = self.bins_.spread(of_features)
         together = np.zeros((len(shares), len(B), len(C)))

@@ -155,7 +155,7 @@ def test_few_of_many_rows_race(monkeypatch):
     assert not np.array_equal(race.some_of(rows, 1, 100).weight, some.weight)
 
 
-@pytest.mark.parametrize("neurons", [Trees(), Trees(shape="both", max_leaves=32)])
+@pytest.mark.parametrize("neurons", [Trees(), Trees(shape="binary", max_leaves=32)])
 def test_a_seed_gives_one_model(neurons, monkeypatch, tmp_path):
     monkeypatch.setattr("trickless.learners.descents.ROWS", 500)
     X, y = slopes(1200)
@@ -190,26 +190,6 @@ def test_a_warm_start_a_stream_and_several_outputs_do_not_race(races):
     assert len(races) == 2
 
 
-@pytest.mark.filterwarnings("ignore:.*warm_start=True with early_stopping")
-@pytest.mark.parametrize("options", [{}, {"max_leaves": 24}, {"depth": 4}])
-@pytest.mark.parametrize(("make", "shape"), [(deep, "oblivious"), (steps, "binary")])
-def test_the_shape_is_kept_that_explains_more_of_the_held_out_rows(make, shape, options):
-    X, y = make()
-    models = {}
-    for each in ("both", "oblivious", "binary"):
-        own = {k: v for k, v in options.items() if each != "oblivious" or k == "depth"}
-        models[each] = regressor(neurons=Trees(shape=each, leaves="constant", **own)).fit(X, y)
-    scores = {name: max(model.validation_scores_) for name, model in models.items()}
-    other, model = {"oblivious": "binary", "binary": "oblivious"}[shape], models["both"]
-    assert scores[shape] > scores[other]
-    assert scores["both"] == scores[shape]
-    assert model.neurons_.used_shape == shape
-    np.testing.assert_array_equal(model.predict(X), models[shape].predict(X))
-    assert len(model.neuron_coef_) == len(models[shape].neuron_coef_)
-    model.set_params(warm_start=True, n_neurons=70).fit(X, y)
-    assert model.neurons_.used_shape == shape
-
-
 @pytest.mark.parametrize(
     ("rows", "shape"), [(deep(4000), "binary"), (steps(), "binary"), (slopes(800), "oblivious")]
 )
@@ -224,17 +204,15 @@ def test_with_many_rows_the_shape_is_taken_whose_first_trees_are_better(rows, sh
     np.testing.assert_array_equal(model.predict(X), same.predict(X))
 
 
-@pytest.mark.parametrize("shape", ["auto", "both"])
-def test_leaves_that_must_be_linear_decide_for_oblivious_trees(shape, monkeypatch):
+def test_leaves_that_must_be_linear_decide_for_oblivious_trees(monkeypatch):
     X, y = steps()
     monkeypatch.setattr("trickless.learners.descents.MANY_ROWS", len(y))
-    model = regressor(60, Trees(shape=shape, leaves="linear")).fit(X, y)
+    model = regressor(60, Trees(leaves="linear")).fit(X, y)
     assert is_linear(model)
     assert model.neurons_.used_shape == "oblivious"
 
 
-@pytest.mark.parametrize("shape", ["auto", "both"])
-def test_without_held_out_rows_trees_are_oblivious(shape):
+def test_without_held_out_rows_trees_are_oblivious():
     X, y = deep(300)
-    model = regressor(neurons=Trees(shape=shape), early_stopping=False).fit(X, y)
+    model = regressor(neurons=Trees(), early_stopping=False).fit(X, y)
     assert model.neurons_.used_shape == "oblivious"

@@ -66,14 +66,14 @@ class HeldOut(NamedTuple):
         weight = None if self.weight is None else self.weight[some]
         return Unseen.of(self.f[some] + shift, self.targets[some], weight)
 
-    def lost(self, loss: Loss, f: np.ndarray | None = None) -> np.ndarray:
+    def lost(self, loss: Loss) -> np.ndarray:
         """Return the loss of each row, in units of the mean loss at the start.
 
         It uses the loss, since the accuracy of a few rows, or of a rare class, is coarse. It is the
         mean over outputs, so that outputs count equally in any units.
         """
         n_apart = 1 if loss.coupled else self.targets.shape[1]
-        values = np.stack([self.f if f is None else f, self.start, self.targets])
+        values = np.stack([self.f, self.start, self.targets])
         lost = []
         for now, start, targets in np.split(values, n_apart, axis=2):
             unit = np.average(loss.value(start, targets), weights=self.weight)

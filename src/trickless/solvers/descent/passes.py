@@ -20,13 +20,6 @@ from trickless.arrays.places import take, to_host
 from trickless.conformal.unseen import MOST, Unseen
 from trickless.neurons import Weights
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch
-from trickless.solvers.descent.corrective import (
-    Correction,
-    Judged,
-    System,
-    correct,
-    judge,
-)
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.divergence import warn_if_lost
 from trickless.solvers.descent.early_stopping import HeldOut, Looks
@@ -53,8 +46,7 @@ class Found(NamedTuple):
     """What a trial has found: the best number of neurons, its scores and the neurons.
 
     ``weights`` belong to the new neurons if the trial chose them, ``scored`` the numbers of
-    neurons of its ``scores``, and ``level`` moves the intercept. If a ``correction`` pays, all
-    coefficients are solved for together in the end.
+    neurons of its ``scores``, and ``level`` moves the intercept.
     """
 
     n_neurons: int
@@ -62,7 +54,6 @@ class Found(NamedTuple):
     scored: list[int]
     level: np.ndarray
     weights: Weights | None
-    correction: Correction | None = None
     unseen: Unseen | None = None
 
 
@@ -81,9 +72,7 @@ def learn_all(
             descent.unseen = course.held_out.unseen()
         elif course.looks is not None:
             keep_best(descent, course.looks)
-            correction, descent.unseen = judged([course], options)
-            if correction is not None:
-                correct(descent, course.system(), correction)
+            descent.unseen = unseen([course])
     else:
         start, again = descent.copy(), descent.copy()
         if stopping.n_folds > 1:
@@ -94,13 +83,10 @@ def learn_all(
             assert course.looks is not None
             found = found_by(descent, start, course.looks)
             keep_best(descent, course.looks)
-            correction, unseen = judged([course], options)
-            found = found._replace(correction=correction, unseen=unseen)
+            found = found._replace(unseen=unseen([course]))
             del course  # and its copy of the rows
         course = Course(again, rows, options, looks=False, found=found)
         course.run(found.n_neurons)
-        if found.correction is not None:
-            correct(again, course.system(), found.correction)
         take_over(again, found)
         with uninterrupted():
             vars(descent).update(vars(again))
@@ -122,14 +108,9 @@ def take_over(descent: Descent, found: Found) -> None:
     descent.move(found.level)
 
 
-def judged(
-    courses: list[Course], options: DescentOptions, shift: np.ndarray | float = 0.0
-) -> tuple[Correction | None, Unseen]:
-    """Return a correction if one pays, and the held-out rows with it, whose values are moved."""
-    correction, rows = judge([course.judged() for course in courses], options)
-    if rows is None:
-        rows = HeldOut.together([course.kept() for course in courses])
-    return correction, rows.unseen(shift)
+def unseen(courses: list[Course], shift: np.ndarray | float = 0.0) -> Unseen:
+    """Return the held-out rows, whose values are moved."""
+    return HeldOut.together([course.kept() for course in courses]).unseen(shift)
 
 
 def found_by(trial: Descent, descent: Descent, looks: Looks) -> Found:
@@ -181,8 +162,7 @@ def by_folds(
     found, (n_neurons, n_steps) = found_by(owner, descent, looks), looks.best()
     for course in courses:
         course.keep_first(n_neurons, n_steps)
-    correction, unseen = judged(courses, options, found.level)
-    return found._replace(correction=correction, unseen=unseen)
+    return found._replace(unseen=unseen(courses, found.level))
 
 
 class Course:
@@ -229,10 +209,6 @@ class Course:
             self._apart = self._batches[len(numbers)]
         self.looks = Looks(descent, options, len(numbers)) if looks else None
 
-    def system(self) -> System:
-        """Return the system of a corrective solve for the training rows."""
-        return System(self._descent, self._training, self._options)
-
     def keep_first(self, n_neurons: int, n_steps: int) -> None:
         """Keep the first neurons only, as they were after so many steps."""
         self._descent.keep_first(n_neurons, n_steps)
@@ -243,15 +219,6 @@ class Course:
         some = self._apart.every(max(1, len(self._apart) // MOST))
         f = to_host(self._descent.function(self._options.step.n_jobs)(some.X))
         return HeldOut(f, np.zeros_like(f), some.targets_on_host, some.weight)
-
-    def judged(self) -> Judged:
-        """Return the network with its training rows and its held-out rows."""
-        assert self._apart is not None
-        return Judged(self._descent, self._apart, self._training, self._groups)
-
-    @property
-    def _training(self) -> list[MiniBatch]:
-        return [self._batches[i] for i in range(self._n_batches)]
 
     @property
     def held_out(self) -> HeldOut:
