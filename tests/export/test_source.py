@@ -61,14 +61,14 @@ def program(name, each):
         kind = "double" if np.asarray(values).dtype.kind == "f" else "int"
         kind = "int" if output in ("label", "set") else kind
         lines.append(f"  {kind} {output}[{upper}_{output.upper()}_SIZE];")
-    for row in cells:
-        lines.append(f"  {{ double x[{upper}_N_COLUMNS] = {{{', '.join(row)}}};")
-        for output in each.answers:
-            lines.append(f"    if ({name}_{output}(x, {output})) exit(1);")
-            lines.append(f"    for (int i = 0; i < {upper}_{output.upper()}_SIZE; i++) "
-                         f'printf("%.17g ", (double){output}[i]);')  # fmt: skip
-        lines.append('    printf("\\n"); }')
-    return "\n".join([*lines, "}"])
+    table = ",\n".join(f"{{{', '.join(row)}}}" for row in cells)
+    lines.append(f"  double x[{len(cells)}][{upper}_N_COLUMNS] = {{{table}}};")
+    lines.append(f"  for (int row = 0; row < {len(cells)}; row++) {{")
+    for output in each.answers:
+        lines.append(f"    if ({name}_{output}(x[row], {output})) exit(1);")
+        lines.append(f"    for (int i = 0; i < {upper}_{output.upper()}_SIZE; i++) "
+                     f'printf("%.17g ", (double){output}[i]);')  # fmt: skip
+    return "\n".join([*lines, '    printf("\\n");', "  }", "}"])
 
 
 def built(folder, names, cases, options):
