@@ -1,5 +1,7 @@
 """Intervals whose level follows a stream."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -110,11 +112,16 @@ SEQUENCES = {
 }
 
 
+@cache
+def sequence(name):
+    return SEQUENCES[name]()
+
+
 @pytest.mark.parametrize("batch", [1, 20, 100, 1000])
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_the_share_outside_is_bounded_for_any_sequence(name, batch):
     """(1.13 / g + n) / T after T rows in batches of n, and (1.13 + 1) / T after T large batches."""
-    y, stream = SEQUENCES[name](), AdaptiveInterval(Zero())
+    y, stream = sequence(name), AdaptiveInterval(Zero())
     for start in range(0, len(y) // batch * batch, batch):
         some = y[start : start + batch]
         stream.partial_fit(some[:, None], some)

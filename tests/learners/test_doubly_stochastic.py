@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-import scipy.sparse
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import load_digits, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
@@ -412,24 +411,6 @@ def test_class_weights_multiply_those_of_the_rows():
         model.set_params(class_weight={"d": 1.0}).fit(X, y)
     with pytest.raises(ValueError, match=r"class_weight=.* but it must be None, 'balanced'"):
         model.set_params(class_weight={"a": -1.0}).fit(X, y)
-
-
-def test_sparse_rows_learn_as_dense_ones_do():
-    X = inputs(60, 5) * (np.random.default_rng(0).random((60, 5)) < 0.3)
-    model = DoublyStochasticRegressor(Gaussian(1.0), 320, batch_size=20, random_state=0)
-    dense = model.fit(X, X[:, 0]).predict(X)
-    sparse = model.fit(scipy.sparse.csr_array(X), X[:, 0]).predict(scipy.sparse.csr_array(X))
-    np.testing.assert_allclose(sparse, dense, atol=1e-5)
-
-
-def test_neurons_from_the_seed_and_from_the_cache_give_one_model():
-    X = inputs(100, 3)
-    options = {"n_neurons": 1500, "neurons_per_step": 300, "random_state": 0}
-    cached = DoublyStochasticRegressor(Gaussian(1.0), **options).fit(X, X[:, 0])
-    redrawn = DoublyStochasticRegressor(Gaussian(1.0), **options, cache_bytes=0).fit(X, X[:, 0])
-    np.testing.assert_array_equal(cached.neuron_coef_, redrawn.neuron_coef_)
-    assert not redrawn.stream_._cache
-    np.testing.assert_array_equal(cached.predict(X), redrawn.predict(X))
 
 
 def test_a_model_is_its_coefficients_and_a_seed():
