@@ -685,10 +685,10 @@ def test_losses_are_those_of_the_network_before_the_step(neurons):
     ],
 )
 def test_trees_learn_by_steps_that_are_no_newton_steps(options):
-    X = inputs(2000, 3)
+    X = inputs(1000, 3)
     y = X[:, 0] + X[:, 1] * X[:, 2]
     options = {"n_candidates": 1, "early_stopping": False, "random_state": 0} | options
-    model = DoublyStochasticRegressor("trees", 300, **options).fit(X, y)
+    model = DoublyStochasticRegressor("trees", 200, **options).fit(X, y)
     assert model.score(X, y) > 0.3
 
 
@@ -798,7 +798,7 @@ def test_a_light_batch_makes_a_small_step_with_a_preconditioner_too():
 @pytest.mark.parametrize("preconditioner", [None, "block"])
 @pytest.mark.parametrize("loss", ["squared_error", "huber", "epsilon_insensitive"])
 def test_the_unit_of_the_targets_does_not_matter(loss, preconditioner):
-    X = inputs(1000, 2)
+    X = inputs(500, 2)
     y = np.sin(2 * X[:, 0]) + X[:, 1]
     options = {"n_neurons": 2000, "loss": loss, "alpha": 0.0, "preconditioner": preconditioner}
     first = None
@@ -875,7 +875,7 @@ def test_blocks_by_default_beat_plain_steps_and_do_not_diverge(loss):
 @pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge", "squared_error"])
 def test_blocks_by_default_classify_better_than_plain_steps(loss):
     X, y = load_digits(return_X_y=True)
-    options = {"n_neurons": 2000, "loss": loss, "random_state": 0}
+    options = {"n_neurons": 1000, "loss": loss, "random_state": 0}
     scores = [
         DoublyStochasticClassifier(preconditioner=kind, **options)
         .fit(X[:1200], y[:1200])
