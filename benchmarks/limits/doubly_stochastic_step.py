@@ -28,7 +28,7 @@ from scipy import linalg
 from circumstances import circumstances
 from trickless import DoublyStochasticRegressor
 from trickless.arrays.threads import n_threads
-from trickless.learners.descents import size_up
+from trickless.learners.descent_sizes import size_up
 from trickless.neurons import Gaussian
 from trickless.solvers.descent.batches import MiniBatch
 

@@ -15,7 +15,7 @@ from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
 from trickless import KernelGradientRegressor, KitchenSinksRegressor
 from trickless.arrays.growing import Growing, growing_like
 from trickless.arrays.states import _locks, snapshot, training_lock
-from trickless.learners import descent_streams, growing_sums
+from trickless.learners import growing_sums
 
 #: Seconds after which something has locked up.
 PATIENCE = 60
@@ -191,9 +191,7 @@ def test_a_batch_that_fails_leaves_the_model_and_later_batches_as_they_are(learn
     for i, part in enumerate(parts[1:]):
         before = getattr(model, solver)
         owner, name = type(model), "_learn"
-        if solver == "descent_":
-            owner, name = descent_streams, "_take_steps"
-        elif solver == "sums_":
+        if solver == "sums_":
             owner, name = growing_sums, "add_to_sums"
         plain = getattr(owner, name)
 

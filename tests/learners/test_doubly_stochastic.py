@@ -14,8 +14,8 @@ import naive
 from cases import inputs
 from stopping import stops_at
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
-from trickless.learners import descents
-from trickless.learners.descents import options_of
+from trickless.learners import descent_sizes
+from trickless.learners.descent_sizes import options_of
 from trickless.neurons import FromFunction, Gaussian, Stumps
 from trickless.solvers.descent.held_out import split
 from trickless.solvers.named_losses import make_loss
@@ -208,7 +208,7 @@ def test_keeping_f_up_to_date_gives_the_iterates_of_predicting_from_scratch(
 ):
     """Passes of fit against the same batches as a stream, which is predicted from scratch."""
     equal = np.array([0.5])  # a stream would begin with the shares of its first batch
-    monkeypatch.setattr(descents, "shares_of", lambda *_: equal)
+    monkeypatch.setattr(descent_sizes, "shares_of", lambda *_: equal)
     X = inputs(60, 3)
     y = X[:, 0] > 0
     model = DoublyStochasticClassifier(
@@ -589,7 +589,7 @@ def test_a_network_taken_earlier_does_not_learn_on():
 
 
 def test_weights_stay_with_their_rows_over_batches(monkeypatch):
-    monkeypatch.setattr(descents, "shares_of", lambda *_: np.array([0.5]))
+    monkeypatch.setattr(descent_sizes, "shares_of", lambda *_: np.array([0.5]))
     X = inputs(24, 2)
     y = X[:, 0] > 0
     weight = (

@@ -13,7 +13,7 @@ from trickless import (
     ShrinkingGradientClassifier,
 )
 from trickless.arrays.weighted import effective_rows
-from trickless.learners.descents import options_of
+from trickless.learners.descent_sizes import options_of
 from trickless.solvers.descent.held_out import split
 from trickless.solvers.descent.slopes import constant_of
 from trickless.solvers.named_losses import make_loss

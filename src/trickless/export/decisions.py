@@ -15,7 +15,7 @@ from trickless.export.families import squared_distances, writable
 from trickless.export.inputs import owner_of
 from trickless.export.tensors import Tensor, UnwritableError
 from trickless.functions.network import Network
-from trickless.learners.descent_learner import DescentLearner
+from trickless.learners.doubly_stochastic import DoublyStochastic
 from trickless.learners.kernel_gradient import KernelGradient
 from trickless.learners.kitchen_sinks import KitchenSinks
 from trickless.learners.neuron_learner import NeuronLearner
@@ -41,7 +41,7 @@ def decisions(model: Any, X: Tensor) -> Tensor:
 
 
 @decisions.register(KitchenSinks)
-@decisions.register(DescentLearner)
+@decisions.register(DoublyStochastic)
 def _of_network(model: Any, X: Tensor) -> Tensor:
     try:
         network = model.network_

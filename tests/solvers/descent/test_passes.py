@@ -9,7 +9,7 @@ from sklearn.metrics import r2_score
 
 from cases import digest, inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
-from trickless.learners.descents import options_of
+from trickless.learners.descent_sizes import options_of
 from trickless.neurons import Gaussian, Mixture, Trees
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.passes import FitRows, Found, by_folds

@@ -7,7 +7,7 @@ from sklearn.base import clone
 import trickless
 from cases import digest, inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor, KitchenSinksRegressor
-from trickless.learners import descents
+from trickless.learners import held_out_rows
 from trickless.neurons import Trees
 from trickless.solvers.descent import race
 from trickless.solvers.descent.passes import FitRows
@@ -99,12 +99,12 @@ def test_losses_are_those_of_models_of_as_many_neurons():
         assert len(model.validation_scores_) == race.LAPS
     seen = []
 
-    def winner(each, rows, options, n_neurons, plain=descents.winner):
+    def winner(each, rows, options, n_neurons, plain=held_out_rows.winner):
         seen.extend(race.losses(descent, rows, options) for descent in each)
         return plain(each, rows, options, n_neurons)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(descents, "winner", winner)
+        patch.setattr(held_out_rows, "winner", winner)
         regressor(race.LAPS).fit(X, y, **given)
     np.testing.assert_allclose(seen, found, rtol=1e-6)
 
@@ -157,7 +157,7 @@ def test_few_of_many_rows_race(monkeypatch):
 
 @pytest.mark.parametrize("neurons", [Trees(), Trees(shape="binary", max_leaves=32)])
 def test_a_seed_gives_one_model(neurons, monkeypatch, tmp_path):
-    monkeypatch.setattr("trickless.learners.descents.ROWS", 500)
+    monkeypatch.setattr("trickless.learners.held_out_rows.ROWS", 500)
     X, y = slopes(1200)
     whole = regressor(neurons=neurons, n_jobs=1).fit(X, y)
     monkeypatch.setattr("trickless.solvers.descent.slopes._ROWS", 256)
@@ -197,7 +197,7 @@ def test_with_many_rows_the_shape_is_taken_whose_first_trees_are_better(rows, sh
     X, y = rows
     few = regressor(60, Trees(leaves="constant")).fit(X, y)
     assert few.neurons_.used_shape == "oblivious"
-    monkeypatch.setattr("trickless.learners.descents.MANY_ROWS", len(y))
+    monkeypatch.setattr("trickless.learners.held_out_rows.MANY_ROWS", len(y))
     model = regressor(60, Trees(leaves="constant")).fit(X, y)
     assert model.neurons_.used_shape == shape
     same = regressor(60, Trees(shape=shape, leaves="constant")).fit(X, y)
@@ -206,7 +206,7 @@ def test_with_many_rows_the_shape_is_taken_whose_first_trees_are_better(rows, sh
 
 def test_leaves_that_must_be_linear_decide_for_oblivious_trees(monkeypatch):
     X, y = steps()
-    monkeypatch.setattr("trickless.learners.descents.MANY_ROWS", len(y))
+    monkeypatch.setattr("trickless.learners.held_out_rows.MANY_ROWS", len(y))
     model = regressor(60, Trees(leaves="linear")).fit(X, y)
     assert is_linear(model)
     assert model.neurons_.used_shape == "oblivious"
