@@ -25,15 +25,16 @@ from trickless.functions.certificate import check_probability
 from trickless.functions.exact_kernel import ExactKernel
 from trickless.learners import refusals
 from trickless.learners.base import store
+from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.online import (
     COMPRESSION,
     Y_RANGE,
-    OnlineClassifier,
     OnlineLearner,
-    OnlineRegressor,
-    SupportLearner,
+    range_of,
     schedule_of,
+    y_range_,
 )
+from trickless.learners.regressor import Regressor, partial_fit_numbers
 from trickless.rules import AUTO, NONE, anything, either, integer, positive
 from trickless.solvers.rounds.estimates import Exact, Noisy
 from trickless.theory.concentration import hoeffding_radius
@@ -43,7 +44,7 @@ KERNELS = "cosine", "laplacian", "linear", "poly", "polynomial", "rbf", "sigmoid
 _OF_SPARSE = "rbf", "linear", "poly", "sigmoid", "cosine"
 
 
-class KernelGradient(SupportLearner):
+class KernelGradient(OnlineLearner):
     r"""Algorithm 1 with a kernel that is given.
 
     Parameters
@@ -93,6 +94,10 @@ class KernelGradient(SupportLearner):
 
     Attributes
     ----------
+    support_vectors_ : array or CSR matrix of shape (t, n_features)
+        The support points x_i.
+    dual_coef_ : array of shape (t, n_outputs)
+        Their coefficients α_i, for targets in [-1, 1].
     kernel_bound_ : float
         The largest k(x, x).
     noise_variance_ : float
@@ -196,6 +201,18 @@ class KernelGradient(SupportLearner):
         return Noisy(kernel, schedule_of(self), self.n_samples, *bounds)
 
     @property
+    def support_vectors_(self) -> Any:
+        """Support points, shape (t, n_features)."""
+        check_is_fitted(self)
+        return self.rounds_.rows
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients that predict, shape (t, n_outputs)."""
+        check_is_fitted(self)
+        return self.rounds_.alpha(self.average)
+
+    @property
     def noise_variance_(self) -> float:
         """Variance of an estimate of the kernel, the largest measured along the stream."""
         check_is_fitted(self)
@@ -283,7 +300,7 @@ def _check_bound(owner: str, diagonal: np.ndarray, bound: float) -> None:
 
 
 @documented
-class KernelGradientRegressor(OnlineRegressor, KernelGradient):
+class KernelGradientRegressor(Regressor, KernelGradient):
     r"""Online regression with a kernel that is given, exactly or with noise.
 
     Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
@@ -302,6 +319,11 @@ class KernelGradientRegressor(OnlineRegressor, KernelGradient):
     Rows are learned in mini-batches, small enough for the sum of their steps to be stable. The
     learner is for streams, and holds no matrix. If all rows fit in memory, ridge regression on a
     matrix of kernel values needs fewer of them for the same error.
+
+    Attributes
+    ----------
+    y_range_ : tuple of (array, array)
+        Lower and upper ends of the targets' range, each of shape (n_outputs,).
 
     Raises
     ------
@@ -356,9 +378,13 @@ class KernelGradientRegressor(OnlineRegressor, KernelGradient):
     ) -> None:
         store(self, locals())
 
+    partial_fit = partial_fit_numbers
+    _new_targets = range_of
+    y_range_ = property(y_range_)
+
 
 @documented
-class KernelGradientClassifier(OnlineClassifier, KernelGradient):
+class KernelGradientClassifier(Classifier, KernelGradient):
     """Online classification with a kernel that is given, exactly or with noise.
 
     Learns each class against the rest, by the squared loss of targets ±1. See
@@ -373,3 +399,5 @@ class KernelGradientClassifier(OnlineClassifier, KernelGradient):
     >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.85)
     True
     """
+
+    partial_fit = partial_fit_labels

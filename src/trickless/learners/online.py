@@ -16,8 +16,7 @@ from trickless.functions.stream import Purpose, generator
 from trickless.learners import refusals
 from trickless.learners.arguments import LEARNING
 from trickless.learners.base import Learner
-from trickless.learners.classifier import Classifier, partial_fit_labels
-from trickless.learners.regressor import Regressor, partial_fit_numbers
+from trickless.learners.classifier import Classifier
 from trickless.learners.training_copy import training_copy
 from trickless.rules import (
     AUTO,
@@ -68,6 +67,21 @@ class OnlineLearner(Learner):
         The guarantee for new data is about the average.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
+    y_range : "auto" or (float, float), default="auto"
+        The interval that contains all targets. It is mapped linearly to [-1, 1]. A target outside
+        of a declared range raises a ValueError. "auto" takes the smallest and the largest target
+        of the first batch. If a later target is outside, the range grows around its middle, with a
+        warning, and the coefficients are divided by the same factor, so that predictions stay.
+        ``norm_bound`` and the guarantee are about targets in units of the range. After it has
+        grown, the model is the same as if it had been begun with the wider range, apart from
+        coefficients that shrank. Declare the range of a stream if you know it.
+
+    Attributes
+    ----------
+    online_error_ : array of shape (n_batches, 2)
+        Number of rows of each batch, and their error before they were learned. For a classifier it
+        is the share misclassified. For a regressor it is the mean squared error, summed over the
+        outputs, on targets in [-1, 1], by the range that they had then.
     """
 
     norm_bound: float
@@ -195,76 +209,14 @@ class OnlineLearner(Learner):
         return regret_bound(self.rounds_, self.estimates_.kernel, schedule_of(self))
 
 
-class SupportLearner(OnlineLearner):
-    """A learner that predicts by kernel values with its support points.
-
-    Attributes
-    ----------
-    support_vectors_ : array or CSR matrix of shape (t, n_features)
-        The support points x_i.
-    dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients α_i, for targets in [-1, 1].
-    """
-
-    @property
-    def support_vectors_(self) -> Any:
-        """Support points, shape (t, n_features)."""
-        check_is_fitted(self)
-        return self.rounds_.rows
-
-    @property
-    def dual_coef_(self) -> np.ndarray:
-        """Coefficients that predict, shape (t, n_outputs)."""
-        check_is_fitted(self)
-        return self.rounds_.alpha(self.average)
+def range_of(self: Any, y: np.ndarray, classes: Any) -> Range:
+    """Return what maps the targets of a regressor to [-1, 1]; ``y_range`` holds all of them."""
+    return Range(type(self).__name__, y, self.dtype, self.y_range)
 
 
-class OnlineRegressor(Regressor):
-    """A regressor whose targets are mapped to [-1, 1], from a range that holds all of them.
-
-    Parameters
-    ----------
-    y_range : "auto" or (float, float), default="auto"
-        The interval that contains all targets. It is mapped linearly to [-1, 1]. A target outside
-        of a declared range raises a ValueError. "auto" takes the smallest and the largest target
-        of the first batch. If a later target is outside, the range grows around its middle, with a
-        warning, and the coefficients are divided by the same factor, so that predictions stay.
-        ``norm_bound`` and the guarantee are about targets in units of the range. After it has
-        grown, the model is the same as if it had been begun with the wider range, apart from
-        coefficients that shrank. Declare the range of a stream if you know it.
-
-    Attributes
-    ----------
-    y_range_ : tuple of (array, array)
-        Lower and upper ends of the targets' range, each of shape (n_outputs,).
-    online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch, and their mean squared error before they were learned. It is
-        summed over the outputs, on targets in [-1, 1], by the range that they had then.
-    """
-
-    y_range: Any
-
-    def _new_targets(self, y: np.ndarray, classes: Any) -> Range:
-        return Range(type(self).__name__, y, self.dtype, self.y_range)
-
-    @property
-    def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
-        return self.targets_.low, self.targets_.high
-
-    partial_fit = partial_fit_numbers
-
-
-class OnlineClassifier(Classifier):
-    """A classifier that learns each class against the rest, with targets ±1.
-
-    Attributes
-    ----------
-    online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch, and the share misclassified before they were learned.
-    """
-
-    partial_fit = partial_fit_labels
+def y_range_(self: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
+    return self.targets_.low, self.targets_.high
 
 
 def is_model(learner: OnlineLearner) -> bool:

@@ -21,15 +21,17 @@ from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.arguments import PREDICTING
 from trickless.learners.base import store
+from trickless.learners.classifier import Classifier, partial_fit_labels
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, see_later_rows
 from trickless.learners.online import (
     COMPRESSION,
     Y_RANGE,
-    OnlineClassifier,
     OnlineLearner,
-    OnlineRegressor,
+    range_of,
     schedule_of,
+    y_range_,
 )
+from trickless.learners.regressor import Regressor, partial_fit_numbers
 from trickless.neurons import Neurons
 from trickless.neurons.checks import check_independent
 from trickless.rules import anything, either, integer, is_none, positive
@@ -255,7 +257,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
 
 
 @documented
-class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
+class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
     r"""Online regression with Shrinking Gradient.
 
     Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons. Here
@@ -288,6 +290,11 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     average : bool, default=True
         Whether to predict with the average of f over the rounds. The guarantee for new data is
         about this average. If False, the last f predicts.
+
+    Attributes
+    ----------
+    y_range_ : tuple of (array, array)
+        Lower and upper ends of the targets' range, each of shape (n_outputs,).
 
     Examples
     --------
@@ -373,9 +380,13 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
             (value, targets.shaped(targets.differences(error))) if return_standard_error else value
         )
 
+    partial_fit = partial_fit_numbers
+    _new_targets = range_of
+    y_range_ = property(y_range_)
+
 
 @documented
-class ShrinkingGradientClassifier(OnlineClassifier, _ShrinkingGradient):
+class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     r"""Online classification with Shrinking Gradient.
 
     Learns each class against the rest, by the squared loss of targets ±1. All classes share the
@@ -435,3 +446,5 @@ class ShrinkingGradientClassifier(OnlineClassifier, _ShrinkingGradient):
         if value.shape[1] == 1:
             value, error = value[:, 0], error[:, 0]
         return (value, error) if return_standard_error else value
+
+    partial_fit = partial_fit_labels
