@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from difflib import get_close_matches
+from functools import wraps
+from inspect import Signature, signature
 from math import prod
 from typing import Any, ClassVar
 
@@ -27,12 +30,12 @@ from trickless.arrays.stated import (
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Scores, Unseen
+from trickless.errors import InvalidTypeError
 from trickless.functions.stream import Seed, as_seed
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.fixed_parameters import check_fixed
 from trickless.learners.intervals import scores_of_rows
 from trickless.learners.refusals import Refusal, exclude_methods
-from trickless.learners.wrong_calls import checked
 from trickless.rows.given import as_targets
 from trickless.rows.kinds import Kind
 from trickless.rows.rows import Batch, Rows
@@ -53,6 +56,14 @@ from trickless.targets.batches import with_matrix
 from trickless.targets.growing_labels import with_classes
 from trickless.targets.labels import Labels, LabelSets, check_some_weight
 from trickless.targets.targets import Numbers, Targets
+
+#: What other libraries call the rows by which a fit is stopped early.
+_VALIDATION = (
+    "eval_set", "eval_X", "eval_y", "eval_metric", "validation_data", "validation_split", "X_val",
+    "y_val", "valid_sets", "early_stopping_rounds",
+)  # fmt: skip
+#: What other libraries call the confidence of an interval.
+_INTERVALS = "interval", "intervals", "confidence", "pi", "return_interval"
 
 
 class Learner(Stated, CallbackSupportMixin, BaseEstimator):
@@ -123,7 +134,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         if "fit" in vars(cls):
             cls.fit = watched(vars(cls)["fit"])
         for name in {"fit", "partial_fit", "fit_stream", "predict"} & vars(cls).keys():
-            setattr(cls, name, checked(name, vars(cls)[name]))
+            setattr(cls, name, _checked(name, vars(cls)[name]))
         exclude_methods(cls)
         super().__init_subclass__(**options)
 
@@ -328,3 +339,56 @@ def store(learner: Learner, arguments: dict[str, Any]) -> None:
     for name, value in arguments.items():
         if name not in ("self", "__class__"):
             setattr(learner, name, value)
+
+
+def _checked(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method whose errors of calls name the class of the object, and a remedy."""
+    parameters = signature(method)
+
+    @wraps(method)
+    def call(self: Any, *arguments: Any, **options: Any) -> Any:
+        try:
+            return method(self, *arguments, **options)
+        except TypeError:
+            _check_call(self, name, parameters, arguments, options)
+            raise
+
+    return call
+
+
+def _check_call(
+    learner: Any,
+    name: str,
+    parameters: Signature,
+    arguments: tuple[Any, ...],
+    options: dict[str, Any],
+) -> None:
+    """Raise an error that names the class and a remedy if the arguments are not of the method."""
+    try:
+        parameters.bind(learner, *arguments, **options)
+    except TypeError as error:
+        owner, names = type(learner).__name__, list(parameters.parameters)[1:]
+        unknown = next((each for each in options if each not in names), None)
+        said = str(error) if unknown is None else f"there is no parameter {unknown!r}"
+        remedy = f"the parameters are {', '.join(names)}"
+        if unknown is not None:
+            remedy = f"{_instead_of(learner, name, unknown, names)}{remedy}"
+        raise InvalidTypeError(f"{owner}.{name}: {said}", remedy) from None
+
+
+def _instead_of(learner: Any, method: str, unknown: str, names: list[str]) -> str:
+    """Return what to do instead of passing an unknown parameter; "" if that is unknown."""
+    owner, own = type(learner).__name__, learner.get_params(deep=False)
+    if unknown in own:
+        return f"{owner}({unknown}=...) when you make the learner; "
+    if unknown in _VALIDATION and "early_stopping" in own:
+        return f"{owner}(early_stopping=True), which holds out some rows by itself; "
+    if unknown in _VALIDATION:
+        return f"score(X, y) of other rows after {method}; "
+    if unknown == "callbacks" and hasattr(learner, "set_callbacks"):
+        return "set_callbacks(...) of the learner; "
+    for other in ("predict_interval", "predict_set"):
+        if unknown in _INTERVALS and hasattr(learner, other):
+            return f"{other}(X, confidence=0.9); "
+    similar = get_close_matches(unknown, names, 1)
+    return f"{similar[0]}=...; " if similar else ""
