@@ -628,7 +628,7 @@ WRONG = {
     "noisy": (lambda m, X: to_onnx(KernelGradientRegressor(shots).fit(X, X[:, 0])), "kernel=<"),
     "experts": (
         lambda m, X: to_onnx(m.set_params(half_life=[9.0, 99.0]).fit(X[:40], X[:40, 0])),
-        r"to_onnx: KitchenSinksRegressor: half_life=\[",
+        r"to_onnx: KitchenSinksRegressor: network_ does not go with half_life=\[",
     ),
 }
 

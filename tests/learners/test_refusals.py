@@ -29,7 +29,7 @@ TOGETHER = [
 ]
 
 
-@pytest.mark.parametrize("model", TOGETHER, ids=str)
+@pytest.mark.parametrize("model", TOGETHER)
 def test_parameters_that_do_not_go_together_are_named_before_learning(model):
     with pytest.raises(ValueError, match=r"=.* does not go with .*=.*, because .*Remedy: "):
         model.fit(X, y)
