@@ -127,7 +127,7 @@ def test_what_is_known_of_the_first_batch_goes_with_the_model(tmp_path):
     save(model, tmp_path / "model")
     with pytest.warns(UserWarning, match="times as far from the mean of the " + WARNING):
         load(tmp_path / "model").partial_fit(rows[500:] * 10, X[500:, 0])
-    assert not hasattr(model.compact(), "first_batch_")
+    assert model.compact().first_batch_ is None
 
 
 def test_odd_streams_are_those_of_plain_batches():

@@ -243,8 +243,8 @@ def more_answers(model, X):
                 value = call(getattr, model, name)
             except (AttributeError, NotImplementedError, Refused):
                 continue
-            numbers = isinstance(value, float) or getattr(value, "dtype", None) == np.float64
-            if numbers:
+            is_array = isinstance(value, np.ndarray) or scipy.sparse.issparse(value)
+            if isinstance(value, float) or (is_array and value.dtype == np.float64):
                 value = value.data if scipy.sparse.issparse(value) else value
                 assert np.isfinite(value).all(), name
 

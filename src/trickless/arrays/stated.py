@@ -20,6 +20,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cache, cached_property
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -46,12 +47,20 @@ class Stated:
     def __copy__(self) -> Any:
         """Copy an object without a check, since its state is known."""
         other = object.__new__(type(self))
-        state: Any = self.__getstate__()
-        if type(self).__setstate__ is Stated.__setstate__:
-            other.__dict__.update(state or {})
-        else:  # of a user's family
-            other.__setstate__(state)
+        other._take_state(self.__getstate__())
         return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """Copy an object and its parts without a check. A fit that failed may leave some out."""
+        memo[id(self)] = other = object.__new__(type(self))
+        other._take_state(deepcopy(self.__getstate__(), memo))
+        return other
+
+    def _take_state(self, state: Any) -> None:
+        if type(self).__setstate__ is Stated.__setstate__:
+            self.__dict__.update(state or {})
+        else:  # of a user's family
+            self.__setstate__(state)
 
     def check_state(self) -> None:
         """Raise a ValueError that names parts that do not agree with each other.
