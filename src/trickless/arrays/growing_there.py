@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,9 @@ class GrowingThere(Growing):
         return other
 
     __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Growing:
+        return deepcopy(self.on_host(), memo)
 
     def __reduce__(self) -> Any:
         return Growing.of, (self.rows,)
