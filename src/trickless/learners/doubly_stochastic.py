@@ -88,8 +88,7 @@ class DoublyStochastic(DescentAttributes):
         rows, and otherwise None.
     damping : float or "auto", default="auto"
         The regularisation of a preconditioned step, relative to the mean of the covariance's
-        diagonal. "auto" is 1e-4, or 0.15 for
-        Newton steps, and more for trees if classes are rare.
+        diagonal. "auto" is 1e-4, or 0.15 for Newton steps, and more for trees if classes are rare.
     batch_size : int or "auto", default="auto"
         The number b of rows in a step. "auto" is 512 for plain steps. With a preconditioner it is
         all rows of a call, up to 32,768 (131,072 for Newton steps).
@@ -99,8 +98,8 @@ class DoublyStochastic(DescentAttributes):
     n_candidates : int or "auto", default="auto"
         The number of neurons to draw for each neuron that is used, which is the best of them on a
         fresh sample of rows. 1 is the algorithm of the paper. With more, steps descend the loss
-        greedily, as boosting does. In trees, it is the number of columns for each cut.
-        "auto" is 1 for other neurons, and for trees an eighth of the columns, from 8 to 64.
+        greedily, as boosting does. For trees, it is the number of columns that are tried for each
+        cut: "auto" is an eighth of all columns, from 8 to 64. For other neurons, "auto" is 1.
     learned_prior : bool, default=True
         Whether the cuts of trees draw columns in proportion to 1 + how often each was chosen so
         far. This needs several candidates.

@@ -17,7 +17,7 @@ for t log t:
 
 .. math:: E[-\log(1 - p(x)) \mid \text{other}] \le -\log P(\text{other}).
 
-What a class of less than ten rows gains counts only where the others gain as well, by half a
+What a class of fewer than ten rows gains counts only where the others gain as well, by half a
 standard error.
 
 References
@@ -48,8 +48,8 @@ _WIDTH = 0.5
 _STEPS, _MOST = (10.0, 10**0.5), 16
 #: A class of fewer rows must lower the losses of the others before its own gain counts.
 _FEW = 10
-#: The least curvature of a row, as a share of the mean.
-_LEAST = 1e-9
+#: The least curvature of a row: as a share of the mean, and at all.
+_LEAST, _FLATTEST = 1e-9, 1e-100
 #: The largest decision value that is compared.
 _FARTHEST = 1e30
 
@@ -196,13 +196,16 @@ class RidgeSearch:
         targets, weight = self._rows.targets, self._rows.weight
         own = targets.argmax(axis=1) if targets.shape[1] > 1 else (targets[:, 0] > 0).astype(int)
         constant = self._loss.value(self._constant, targets)
+        f = np.clip(f, -_FARTHEST, _FARTHEST)
         others = [np.log1p(-_probability(self._loss, at)) for at in (self._constant, f)]
         for number, loss in enumerate((others[0] - others[1]).T):
             its, other = own == number, weight * (own != number)
+            if not 0 < its.sum() < min(_FEW, len(its)):
+                continue
             gain = np.average(constant[its] - losses[its], weights=weight[its])
             mean = np.average(loss, weights=other)
             error = np.sqrt(other**2 @ (loss - mean) ** 2) / other.sum()
-            if its.sum() < _FEW and mean > -SLACK * error and gain > 0:
+            if mean > -SLACK * error and gain > 0:
                 losses[its] = constant[its]
 
     def _squares(self, loss: Loss, f: np.ndarray) -> tuple[Statistics, float, Iterable[Left]]:
@@ -210,8 +213,10 @@ class RidgeSearch:
         problem, targets = self._problem, self._targets
         slope, curvature = loss.newton(f, targets)
         curvature = curvature.mean(axis=1)
-        # The hinge has no curvature if no row is near its corner. Then any weight will do.
-        curvature = np.maximum(curvature, _LEAST * curvature.mean() or 1.0)
+        # The hinge has no curvature if no row is near its corner. Then any weight will do. And
+        # where one class is certain, squares of weights must not underflow.
+        mean = curvature.mean()
+        curvature = np.maximum(curvature, max(_LEAST * mean, _FLATTEST) if mean else 1.0)
         response = f + slope / curvature[:, None]
         weight = self._count * curvature
         statistics = _statistics(self._sums, self._X, response, weight, problem)
