@@ -70,8 +70,15 @@ NOISES = {
 }
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("method", ["jackknife+", "full"])
+@pytest.mark.parametrize(
+    ("noise", "method"),
+    [
+        ("even", "jackknife+"),
+        ("even", "full"),
+        ("heavy tails", "jackknife+"),
+        ("unequal", "full"),
+    ],
+)
 def test_new_targets_are_inside_as_often_as_asked(noise, method):
     shares = []
     for seed in range(60):
@@ -87,8 +94,9 @@ def test_new_targets_are_inside_as_often_as_asked(noise, method):
     assert error < 0.01
 
 
-@pytest.mark.parametrize("alpha", [1e-2, "auto", "evidence"])
-@pytest.mark.parametrize("n", [30, 100])
+@pytest.mark.parametrize(
+    ("alpha", "n"), [(1e-2, 30), ("auto", 30), ("auto", 100), ("evidence", 30)]
+)
 def test_normal_errors_are_inside_as_often_as_asked(alpha, n):
     """Functions are drawn from the process of alpha=0.01. The choice of alpha costs a rank."""
     shares = []

@@ -43,8 +43,6 @@ def assert_near(shares, wanted=0.9, n_unseen=np.inf):
         (KitchenSinksRegressor, SINKS, "jackknife+", 400),
         (KitchenSinksRegressor, SINKS, "full", 400),
         (KitchenSinksRegressor, SINKS | {"solver": "iterative"}, "auto", 400),
-        (KitchenSinksRegressor, SINKS | {"half_life": 200}, "jackknife+", 200),
-        (KitchenSinksRegressor, FEW, "jackknife+", 400),
         (KitchenSinksRegressor, FEW | {"half_life": 200}, "jackknife+", 200),
         (DoublyStochasticRegressor, HELD_OUT, "auto", 40),
         (DoublyStochasticRegressor, TREES, "auto", 400),
@@ -91,7 +89,6 @@ def test_deviations_are_those_of_new_rows_whatever_the_weights(half_life):
     [
         (KitchenSinksClassifier, SINKS),
         (KitchenSinksClassifier, SINKS | {"solver": "iterative"}),
-        (KitchenSinksClassifier, SINKS | {"half_life": 400}),
         (KitchenSinksClassifier, FEW | {"half_life": 400}),
         (DoublyStochasticClassifier, HELD_OUT),
         (DoublyStochasticClassifier, TREES),
