@@ -20,9 +20,14 @@ MODEL = KitchenSinksRegressor("auto", 100, random_state=0)
 
 
 @pytest.mark.parametrize(
-    "learner", [KitchenSinksRegressor, DoublyStochasticRegressor, ShrinkingGradientRegressor]
+    ("learner", "sparse"),
+    [
+        (KitchenSinksRegressor, False),
+        (KitchenSinksRegressor, True),
+        (DoublyStochasticRegressor, False),
+        (ShrinkingGradientRegressor, False),
+    ],
 )
-@pytest.mark.parametrize("sparse", [False, True])
 def test_every_learner_takes_the_family_that_won(learner, sparse):
     rows = scipy.sparse.csr_matrix(X) if sparse else X
     model = learner("auto", random_state=0).fit(rows, y)

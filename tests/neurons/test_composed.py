@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from cases import LEARNERS, inputs, name_of, problem
+from cases import REGRESSORS, inputs, name_of, problem
 from trickless import KitchenSinksRegressor
 from trickless.neurons import (
     Coordinates,
@@ -142,7 +142,7 @@ def test_columns_are_indices_or_a_mask(columns, indices):
     np.testing.assert_array_equal(neurons.activate(X, weights), expected)
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+@pytest.mark.parametrize("learner", REGRESSORS, ids=name_of)
 def test_columns_are_names_of_a_frame_also_inside_other_families(learner):
     X, y = problem(learner)
     frame = pd.DataFrame(X, columns=["one", "two", "three", "four"])
@@ -180,14 +180,14 @@ def test_columns_are_names_of_a_frame_also_inside_other_families(learner):
     ],
 )
 def test_columns_that_there_are_not_are_refused(columns, message):
-    X, y = problem(LEARNERS[0])
+    X, y = problem(REGRESSORS[0])
     frame = pd.DataFrame(X, columns=["one", "two", "three", "four"])
     with pytest.raises(ValueError, match=message):
         KitchenSinksRegressor(On(columns, Gaussian()), 20).fit(frame, y)
 
 
 def test_names_need_inputs_that_have_them():
-    X, y = problem(LEARNERS[0])
+    X, y = problem(REGRESSORS[0])
     with pytest.raises(ValueError, match=r"X have no names.*Remedy: fit on a data frame"):
         KitchenSinksRegressor(On("one", Gaussian()), 20).fit(X, y)
     with pytest.raises(ValueError, match="columns of X have no names"):
@@ -229,7 +229,7 @@ def test_parameters_of_parts_are_parameters_of_the_whole():
 
 
 def test_a_grid_reaches_the_parts():
-    X, y = problem(LEARNERS[0])
+    X, y = problem(REGRESSORS[0])
     model = KitchenSinksRegressor(Product([Gaussian(1.0), Gaussian(1.0)]), 40, random_state=0)
     grid = {"neurons__0__length_scale": [0.5, 2.0], "neurons__1": [Gaussian(1.0), Stumps()]}
     search = GridSearchCV(model, grid, cv=3).fit(X, y)
@@ -268,7 +268,7 @@ def test_different_numbers_of_candidates_are_refused():
 
 
 def test_a_model_may_continue_with_equal_neurons_and_not_with_others():
-    X, y = problem(LEARNERS[0])
+    X, y = problem(REGRESSORS[0])
     model = KitchenSinksRegressor(Mixture([Gaussian(1.0), Stumps("normal")]), 20, random_state=0)
     model.partial_fit(X, y).partial_fit(X, y)
     model.set_params(neurons__0__length_scale=2.0)
@@ -299,7 +299,7 @@ def test_a_model_may_continue_with_equal_neurons_and_not_with_others():
     ],
 )
 def test_invalid_parts_of_composed_families_are_named(neurons, message):
-    X, y = problem(LEARNERS[0])
+    X, y = problem(REGRESSORS[0])
     with pytest.raises((TypeError, ValueError), match=message):
         neurons.fit(X, np.random.default_rng(0))
     with pytest.raises((TypeError, ValueError), match=message):

@@ -12,7 +12,7 @@ from trickless.arrays.series import HEAVY
 from trickless.functions.stream import draw
 from trickless.neurons import Convolutions, Mixture
 
-SHAPES = [None, 9, (1, 140), (3, 40), (12, 20)]
+SHAPES = [None, 9, (1, 60), (3, 40), (12, 20)]
 
 
 def columns(shape):

@@ -87,8 +87,14 @@ def products(neurons, X, Y, rng, n=N):
     return (a * b).sum(axis=1)
 
 
-@pytest.mark.parametrize(("d", "scale"), [(1, 3.0), (3, 0.7), (10, 3.0)])
-@pytest.mark.parametrize("name", WITH_KERNEL)
+#: One family of each kind of neuron, for which one and ten features are tried as well as three.
+KINDS = ("gaussian", "laplace1", "stumps", "coordinates", "sign", "relu", "tanimoto", "trees")
+
+
+@pytest.mark.parametrize(
+    ("name", "d", "scale"),
+    [(name, 3, 0.7) for name in WITH_KERNEL] + [(name, d, 3.0) for name in KINDS for d in (1, 10)],
+)
 def test_mean_of_products_is_the_kernel(name, d, scale):
     rng = np.random.default_rng(1)
     train = suited(name, scale * inputs(200, d))
