@@ -1,12 +1,9 @@
 """The graph of a model: inputs, constants, operations and outputs, all with names.
 
 A graph is the only description of a model's arithmetic. ONNX, C and JavaScript are printed from it.
-It uses operations of ONNX, with axes and ends as attributes, and four more:
+It uses operations of ONNX, with axes and ends as attributes, and two more:
 
 - ``Codes`` makes the code of a category: ``codes`` of strings, ``missing`` and ``others``.
-- ``Below`` counts the cuts of each column that are below its value; ``cuts`` is a list of arrays.
-- ``Leaves`` finds the leaf of a row in each tree: ``columns``, ``children`` (None for oblivious
-  trees), the distinct ``sets`` of bins that go to the right, and ``which`` of them a cut has.
 - ``Expand`` repeats its first argument for as many rows as its second has.
 """
 
@@ -130,7 +127,7 @@ class Graph:
     ) -> tuple[str, ...]:
         """Add a node, and return the names of its outputs."""
         key = op, tuple(inputs), tuple(outputs), repr(sorted(attributes.items()))
-        if op in OURS or key not in self._known:  # else the attributes are numbers
+        if key not in self._known:
             names = []
             for value in outputs:
                 names.append(self.fresh("t"))
@@ -154,7 +151,3 @@ class Graph:
                 wanted.update(node.inputs[:1] if node.op == "Expand" else node.inputs)
                 found.append(node)
         return found[::-1]
-
-
-#: Operations whose attributes are arrays.
-OURS = ("Codes", "Below", "Leaves")

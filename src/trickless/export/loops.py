@@ -154,8 +154,6 @@ class Loops(ABC):
                 shapes = self.values[output].shape, old[0].shape
                 if reshaped([index("i")] * len(shapes[0]), *shapes) is None:
                     forced.add(node.inputs[0])
-            if op == "Leaves":
-                forced.add(node.inputs[0])
             for i, name in enumerate(node.inputs[:1] if op == "Expand" else node.inputs):
                 if op == "MatMul":
                     n = int(size * old[0].shape[-1])
@@ -388,57 +386,6 @@ class Loops(ABC):
                     target = f"{self.place(output)}[{text_of(flat([*outer, j], full))}]"
                     product = self.apply("Mul", args, dtype, dtype)
                     self.line(f"{target} = {self.apply('Add', [target, product], dtype, dtype)};")
-
-    def _below(self, node: Node, output: str, value: Value, old: Value) -> None:
-        """Count by halving the cuts that are in question."""
-        cuts, integer = node.attributes["cuts"], np.dtype(np.int32)
-        ends = np.cumsum([0, *map(len, cuts)]).astype(np.int32)
-        together = np.concatenate([*cuts, np.zeros(1, old.dtype)])
-        with self._over(value.shape) as at:
-            j = text_of(at[1])
-            self.line(self.scalar(old.dtype, "v", self.read(node.inputs[0], at)))
-            self.line(self.scalar(integer, "low", self.stored(f"{output}_ends", ends, j)))
-            end = self.stored(f"{output}_ends", ends, text_of(plus(at[1], index(1))))
-            self.line(self.scalar(integer, "first", "low"))
-            self.line(self.scalar(integer, "high", end))
-            self.line("while (low < high) {")
-            self.line(f"  {self.scalar(integer, 'm', '(low + high) >> 1')}")
-            cut = self.stored(f"{output}_cuts", together, "m")
-            self.line(f"  if ({cut} < v) low = m + 1; else high = m;")
-            self.line("}")
-            self._store(output, at, "low - first")
-
-    def _leaves(self, node: Node, output: str, value: Value, old: Value) -> None:
-        about, integer, bins = node.attributes, np.dtype(np.int32), self.place(node.inputs[0])
-        n, n_cuts = about["columns"].shape
-
-        def kept(name: str, at: str) -> str:
-            return self.stored(f"{output}_{name}", about[name].ravel(), at)
-
-        def add_cut() -> None:
-            self.line(self.scalar(integer, "b", f"{bins}[{kept('columns', 'at')}]"))
-            byte = kept("sets", f"{kept('which', 'at')} * {about['sets'].shape[1]} + (b >> 3)")
-            self.line(self.scalar(integer, "right", f"({byte} >> (7 - (b & 7))) & 1"))
-
-        with self._over((1, n)) as (_, t):
-            self.line(self.scalar(integer, "leaf", "0"))
-            if about["children"] is None:
-                with self._over((n_cuts,)) as (c,):
-                    self.line(self.scalar(integer, "at", text_of(plus(times(t, n_cuts), c))))
-                    add_cut()
-                    self.line(f"leaf += right << {text_of(c)};" if n_cuts > 1 else "leaf = right;")
-            else:
-                self.line("do {")
-                self._depth += 1
-                self.line(
-                    self.scalar(integer, "at", text_of(plus(times(t, n_cuts), index("leaf"))))
-                )
-                add_cut()
-                self.line(f"leaf = {kept('children', '2 * at + right')};")
-                self._depth -= 1
-                self.line("} while (leaf > 0);")
-                self.line("leaf = -leaf;")
-            self._store(output, [{}, t], "leaf")
 
 
 class _Nest:

@@ -264,77 +264,9 @@ def _codes(
     to.cast(code, value.dtype, output)
 
 
-def _below(
-    to: Operators, inputs: list[str], output: str, value: Value, cuts: list[np.ndarray]
-) -> None:
-    table = np.full((len(cuts), max(1, *map(len, cuts), 1)), np.inf, dtype=cuts[0].dtype)
-    for row, some in zip(table, cuts, strict=True):
-        row[: len(some)] = some
-    last = to.constant(np.array([-1]))
-    above = to.add("Less", [to.constant(table), to.add("Unsqueeze", [inputs[0], last])])
-    to.add("ReduceSum", [to.cast(above, value.dtype), last], output, keepdims=0)
-
-
-def _leaves(
-    to: Operators, inputs: list[str], output: str, value: Value, columns: np.ndarray,
-    children: np.ndarray | None, sets: np.ndarray, which: np.ndarray,
-) -> None:  # fmt: skip
-    n, n_cuts = columns.shape
-
-    def integer(value: Any) -> str:
-        return to.constant(np.asarray(value, dtype=np.int32))
-
-    def bits(which: str, b: str) -> str:
-        """Return whether bins go to the right (1)."""
-        byte = to.add("Add", [to.add("Mul", [which, integer(32)]), to.add("Div", [b, integer(8)])])
-        shift = to.add("Sub", [integer(7), to.add("Mod", [b, integer(8)])])
-        found = [to.add("Gather", [flat, byte], axis=0), to.cast(shift, np.uint8)]
-        right = to.add("BitShift", found, direction="RIGHT")
-        return to.cast(to.add("Mod", [right, to.constant(np.uint8(2))]), np.int32)
-
-    flat = to.constant(sets.ravel())
-    if children is None:
-        b = to.add("Gather", [inputs[0], integer(columns.ravel())], axis=1)
-        shape = to.constant(np.array([-1, n, n_cuts], dtype=np.int64))
-        right = to.add("Reshape", [bits(integer(which.ravel()), b), shape])
-        terms = to.add("Mul", [right, integer(2 ** np.arange(n_cuts))])
-        to.add("ReduceSum", [terms, to.constant(np.array([-1]))], output, keepdims=0)
-        return
-    of_nodes = [integer(each.ravel()) for each in (columns, which, children)]
-    first = integer(np.arange(n) * n_cuts)
-    at, node = integer(np.arange(n)[None] * n_cuts), ""
-    for _ in range(n_levels(children)):
-        if node:
-            column, b_sets = (to.add("Gather", [each, at], axis=0) for each in of_nodes[:2])
-            b = to.add("GatherElements", [inputs[0], column], axis=1)
-        else:  # at the root, the columns are constants
-            b = to.add("Gather", [inputs[0], integer(columns[:, 0])], axis=1)
-            b_sets = integer(which[:, 0])
-        below = to.add("Add", [to.add("Mul", [at, integer(2)]), bits(b_sets, b)])
-        child = to.add("Gather", [of_nodes[2], below], axis=0)
-        if node:
-            going = to.add("Greater", [node, integer(0)])
-            child = to.add("Where", [going, child, node])
-        node = child
-        at = to.add("Add", [to.add("Max", [node, integer(0)]), first])
-    to.add("Neg", [node], output)
-
-
-def n_levels(children: np.ndarray) -> int:
-    """Return the most cuts from the root of a tree to a leaf; children come after their parents."""
-    level = np.zeros(children.shape[:2], dtype=int)
-    trees = np.arange(len(children))[:, None]
-    for i in range(children.shape[1]):
-        below = children[:, i]
-        deeper = np.where(below > 0, level[:, i, None] + 1, level[trees, np.maximum(below, 0)])
-        level[trees, np.maximum(below, 0)] = deeper
-    return int(level.max(initial=0)) + 1
-
-
 #: What writes operations whose operators differ.
 _WRITTEN: dict[str, Any] = {
-    "Cast": _cast, "Erf": _single_erf, "Expand": _expand, "Codes": _codes, "Below": _below,
-    "Leaves": _leaves,
+    "Cast": _cast, "Erf": _single_erf, "Expand": _expand, "Codes": _codes,
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Trees as a graph: bins by comparisons, leaves by an operation of their own, values by leaf."""
+"""Trees as a graph: bins by comparisons, leaves by looking up one cut after another."""
 
 from __future__ import annotations
 
@@ -81,13 +81,36 @@ def _leaves(bins: Any, columns: np.ndarray, *rest: np.ndarray) -> Any:
     """Find the leaves of rows in trees, (n_rows, n). Equal sets of bins are stored once."""
     *children, sets = rest
     distinct, which = np.unique(sets.reshape(-1, sets.shape[-1]), axis=0, return_inverse=True)
-    return xp.emit(
-        "Leaves",
-        [xp.astype(bins, xp.int32)],
-        (bins.shape[0], len(columns)),
-        xp.int32,
-        columns=columns.astype(np.int32),
-        children=children[0].astype(np.int32) if children else None,
-        sets=distinct,
-        which=which.reshape(columns.shape).astype(np.int32),
-    )
+    n, n_cuts = columns.shape
+    columns, which = columns.astype(np.int32), which.reshape(n, n_cuts).astype(np.int32)
+
+    def right(which: Any, b: Any) -> Any:
+        """Return 1 where bins go to the right, and 0 elsewhere."""
+        byte = xp.take(distinct.ravel(), which * distinct.shape[1] + b // 8)
+        bit = xp.bitwise_right_shift(byte, xp.astype(7 - b % 8, xp.uint8))
+        return xp.astype(bit % 2, xp.int32)
+
+    if not children:
+        b = xp.take(bins, columns.ravel(), axis=1)
+        bits = xp.reshape(right(which.ravel(), b), (bins.shape[0], n, n_cuts))
+        return xp.sum(bits * (2 ** np.arange(n_cuts)).astype(np.int32), axis=2)
+    below, first = children[0].astype(np.int32).ravel(), np.arange(n, dtype=np.int32) * n_cuts
+    b, at = xp.take(bins, columns[:, 0], axis=1), first
+    node = xp.take(below, at * 2 + right(which[:, 0], b))
+    for _ in range(_n_levels(children[0]) - 1):
+        at = xp.maximum(node, 0) + first
+        b = xp.taken_along(bins, xp.take(columns.ravel(), at))
+        child = xp.take(below, at * 2 + right(xp.take(which.ravel(), at), b))
+        node = xp.where(node > 0, child, node)
+    return -node
+
+
+def _n_levels(children: np.ndarray) -> int:
+    """Return the most cuts from the root of a tree to a leaf; children come after their parents."""
+    level = np.zeros(children.shape[:2], dtype=int)
+    trees = np.arange(len(children))[:, None]
+    for i in range(children.shape[1]):
+        below = children[:, i]
+        deeper = np.where(below > 0, level[:, i, None] + 1, level[trees, np.maximum(below, 0)])
+        level[trees, np.maximum(below, 0)] = deeper
+    return int(level.max(initial=0)) + 1
