@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as t
 
 from trickless.readers.errors import CommandError, location
 from trickless.readers.table import Table
@@ -47,18 +48,14 @@ class KnownRows:
         self.table, self.columns, self.target, self.weight = table, columns, target, weight
         self._share, self._seed = share, seed
         self.n_rows = self.n_without_target = 0
-        type_ = table.types[target]
-        numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-        self.is_text = any(is_(type_) for is_ in (pa.types.is_string, pa.types.is_large_string))
-        self.is_text |= pa.types.is_dictionary(type_)
-        self.is_number = any(is_(type_) for is_ in numbers)
-        if not (self.is_text or self.is_number or pa.types.is_boolean(type_)):
+        self.is_text, self.is_number = is_text(type_ := table.types[target]), is_number(type_)
+        if not (self.is_text or self.is_number or t.is_boolean(type_)):
             raise CommandError(
                 f"{location(table.path, target)}: the target has the type {type_}",
                 "choose a target of numbers, text or Booleans, or read it as classes with "
                 f"--types {target}=category",
             )
-        if weight is not None and not any(is_(table.types[weight]) for is_ in numbers):
+        if weight is not None and not is_number(table.types[weight]):
             raise CommandError(
                 f"{location(table.path, weight)}: --weight names a column of the type "
                 f"{table.types[weight]}, but weights are numbers",
@@ -95,6 +92,16 @@ class KnownRows:
                 yield data.filter(pa.array(kept))
 
 
+def is_number(type_: Any) -> bool:
+    """Return whether a column of this type holds numbers."""
+    return any(is_(type_) for is_ in (t.is_integer, t.is_floating, t.is_decimal))
+
+
+def is_text(type_: Any) -> bool:
+    """Return whether a column of this type holds text or categories."""
+    return any(is_(type_) for is_ in (t.is_string, t.is_large_string, t.is_dictionary))
+
+
 def table_of(data: Any) -> Any:
     """Return a pyarrow table or record batch as a table, which learners read."""
     return data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
@@ -107,17 +114,14 @@ def numbers_of(column: Any) -> np.ndarray:
 
 def targets_of(column: Any) -> np.ndarray:
     """Return known targets as numbers, Booleans or text."""
-    if pa.types.is_boolean(column.type):
+    if t.is_boolean(column.type):
         return np.asarray(column)
-    is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-    if is_number or pa.types.is_decimal(column.type):
-        return numbers_of(column)
-    return np.array(column.to_pylist(), dtype=str)
+    return numbers_of(column) if is_number(column.type) else np.array(column.to_pylist(), str)
 
 
 def _is_known(column: Any) -> np.ndarray:
     known = pc.is_valid(column)
-    if pa.types.is_floating(column.type):
+    if t.is_floating(column.type):
         known = pc.and_(known, pc.invert(pc.is_nan(column).fill_null(False)))
     return np.asarray(known)
 
@@ -132,19 +136,17 @@ class SampledRows:
     """
 
     def __init__(self, size: int, seed: int) -> None:
-        self._size, self._rng = size, np.random.default_rng(seed)
-        self._keys, self._places = np.empty(0), np.empty(0, dtype=np.int64)
-        self._limit, self.n_seen = 1.0, 0
+        self._size, self._seed, self._rng = size, seed, np.random.default_rng(seed)
+        self._keys, self._limit, self.n_seen = np.empty(0), 1.0, 0
         self._rows: Any = None
 
     def see(self, batch: Any) -> None:
         """Look at more rows."""
         keys = self._rng.random(batch.num_rows)
-        low = np.flatnonzero(keys <= self._limit)
-        some = pa.Table.from_batches([batch.take(pa.array(low))])
+        low = keys <= self._limit
+        some = table_of(batch.filter(pa.array(low)))
         self._rows = some if self._rows is None else pa.concat_tables([self._rows, some])
         self._keys = np.concatenate([self._keys, keys[low]])
-        self._places = np.concatenate([self._places, low + self.n_seen])
         self.n_seen += batch.num_rows
         if len(self._keys) > 2 * self._size:
             self._trim()
@@ -152,7 +154,7 @@ class SampledRows:
     def _trim(self) -> None:
         order = np.argsort(self._keys)[: self._size]
         self._rows = self._rows.unify_dictionaries().take(pa.array(order)).combine_chunks()
-        self._keys, self._places = self._keys[order], self._places[order]
+        self._keys = self._keys[order]
         if len(order) == self._size:
             self._limit = float(self._keys[-1])
 
@@ -163,11 +165,8 @@ class SampledRows:
 
     def others(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield the rows outside the sample in another pass over the same batches."""
-        start, sampled = 0, np.sort(self._places)
+        rng = np.random.default_rng(self._seed)  # for the same random numbers once more
         for batch in batches:
-            end = start + batch.num_rows
-            left = np.ones(batch.num_rows, dtype=bool)
-            left[sampled[slice(*np.searchsorted(sampled, [start, end]))] - start] = False
-            start = end
+            left = rng.random(batch.num_rows) > self._limit
             if left.any():
                 yield batch.filter(pa.array(left))
