@@ -555,7 +555,7 @@ def test_the_command_writes_graphs(tmp_path):
     X, y = noisy(REGRESSORS[0])
     model = KitchenSinksRegressor(n_neurons=5, random_state=0).fit(X, y)
     for options, names in (((), ["prediction"]), (("--std",), ["prediction", "std"])):
-        done = export(model, "--format", "onnx", *options)
+        done = export(model, *options)
         assert done.exit_code == 0, done.output
         found = run(onnx.load(tmp_path / "model.onnx"), X.astype(np.float32))
         assert list(found) == names

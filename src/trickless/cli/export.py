@@ -8,33 +8,27 @@ from typing import Annotated, Any
 import typer
 from sklearn.base import is_classifier
 
-import trickless.export
-from trickless.cli.models import any_model, used
+from trickless import load
+from trickless.cli.models import used
 from trickless.cli.options import Json, Model
-from trickless.cli.output import check_model_out, check_out
-from trickless.cli.screen import line, result
+from trickless.cli.output import check_out
+from trickless.cli.screen import result
+from trickless.export import to_c, to_js, to_onnx
 from trickless.readers.errors import CommandError
 
-#: The functions of formats, and the endings of their files.
-FORMATS = {
-    "c": ("to_c", (".c",)),
-    "js": ("to_js", (".js", ".mjs")),
-    "onnx": ("to_onnx", (".onnx",)),
-}
+#: The functions that write a model, by the ending of the file.
+WRITERS: dict[str, Any] = {".c": to_c, ".js": to_js, ".mjs": to_js, ".onnx": to_onnx}
 
 
 def export(
     model: Model,
     out: Annotated[
-        Path, typer.Option(help="File to write. A C file gets its header beside it, as model.h.")
-    ],
-    format: Annotated[
-        str | None,
+        Path,
         typer.Option(
-            help="c (C99 without dependencies), js (a module of JavaScript) or onnx. By default, "
-            "the ending of --out says."
+            help="File to write. Its ending says the format: .c (C99 without dependencies, with "
+            "its header beside it), .js or .mjs (a module of JavaScript) or .onnx."
         ),
-    ] = None,
+    ],
     std: Annotated[
         bool,
         typer.Option(
@@ -53,16 +47,17 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write a model as source code or as a graph, which predicts without this package."""
-    check_model_out(out)
-    name = _format_of(format, out)
-    for path in (out, out.with_suffix(".h")) if name == "c" else (out,):
+    if out.suffix not in WRITERS:
+        raise CommandError(
+            f"--out {out}: this ending does not name a format of models",
+            f"one of {', '.join(WRITERS)}",
+        )
+    for path in (out, out.with_suffix(".h")) if out.suffix == ".c" else (out,):
         check_out(path, [model])
-    found = any_model(model)
+    found = load(model)
     with used(model):
-        write = getattr(trickless.export, FORMATS[name][0])
-        write(found, out, **_options(found, std, interval))
-    values = {"format": name, "out": str(out), "bytes": out.stat().st_size}
-    result(values, as_json, lambda: line(f"{out}: {values['bytes']:,} bytes of {name}"))
+        WRITERS[out.suffix](found, out, **_options(found, std, interval))
+    result({"out": str(out), "bytes": out.stat().st_size}, as_json)
 
 
 def _options(model: Any, std: bool, interval: float | None) -> dict[str, Any]:
@@ -73,26 +68,7 @@ def _options(model: Any, std: bool, interval: float | None) -> dict[str, Any]:
     if is_classifier(model):
         has_chances = hasattr(model, "predict_proba")
         outputs, around = ["label", "probabilities" if has_chances else "decision"], "set"
-    outputs += ["std"][: int(std)]
+    outputs += ["std"] * std
     if interval is None:
         return {"outputs": tuple(outputs)}
     return {"outputs": (*outputs, around), "confidence": interval}
-
-
-def _format_of(name: str | None, out: Path) -> str:
-    """Return the name of the format, by the ending of a file unless it is given."""
-    wanted = name or next((key for key, each in FORMATS.items() if out.suffix in each[1]), "")
-    if not wanted:
-        known = ", ".join(ending for _, endings in FORMATS.values() for ending in endings)
-        raise CommandError(
-            f"--out {out}: this ending does not name a format of models", f"one of {known}"
-        )
-    if wanted not in FORMATS:
-        raise CommandError(f"--format {wanted}: there is no such format", f"one of {list(FORMATS)}")
-    endings = FORMATS[wanted][1]
-    if out.suffix not in endings:
-        raise CommandError(
-            f"--out {out}: a file of the format {wanted} ends in {' or '.join(endings)}",
-            f"--out {out.with_suffix(endings[0])}",
-        )
-    return wanted
