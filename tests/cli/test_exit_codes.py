@@ -150,10 +150,9 @@ def test_an_output_is_tested_before_anything_is_read(model, monkeypatch, capsys)
     for command in (
         ["fit", data, "--target", "label", "--out", out],
         ["predict", str(model), data, "--out", out],
-        ["demo", "--out", out],
     ):
         assert cli.main(command) == 2
-        assert "Remedy: create it first" in capsys.readouterr().err
+        assert "and that its folder exists." in capsys.readouterr().err
 
 
 def test_little_is_imported_before_the_command_answers_an_interrupt():

@@ -20,30 +20,15 @@ from trickless.rows.values import CATEGORIES, DATES, NUMBERS
 _KINDS = {NUMBERS: "number", CATEGORIES: "category", DATES: "date"}
 
 
-def any_model(path: Path) -> Any:
-    """Return the object in a file of :func:`trickless.save`."""
-    if not path.exists():
-        raise CommandError(f"{path}: there is no such file", "check the path")
-    return load(path)
-
-
 def learner_in(path: Path) -> Any:
-    """Return a learner that was fitted to a table with names."""
-    model = any_model(path)
-    if not isinstance(model, Learner) or not hasattr(model, "predict"):
+    """Return a learner that predicts, and that was fitted to a table with names."""
+    model = load(path)
+    needed = "predict", "feature_names_in_"
+    if not isinstance(model, Learner) or not all(hasattr(model, name) for name in needed):
         raise CommandError(
-            f"{path}: it holds a {type(model).__name__}, which predicts nothing",
-            "make the model with trickless fit",
-        )
-    if not model.__sklearn_is_fitted__():
-        raise CommandError(
-            f"{path}: its learner is not fitted", "make the model with trickless fit"
-        )
-    if not hasattr(model, "feature_names_in_"):
-        raise CommandError(
-            f"{path}: its {type(model).__name__} was fitted to an array, so it does not know "
-            "columns by name",
-            "fit it to a data frame, or predict in Python",
+            f"{path}: it holds a {type(model).__name__}, but predictions need a learner that was "
+            "fitted to a table whose columns have names",
+            "make it with trickless fit, or fit it to a data frame",
         )
     return model
 

@@ -8,10 +8,15 @@ from typing import Annotated
 import typer
 
 #: The data that a command reads.
-Data = Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.")]
+Data = Annotated[
+    Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.", exists=True)
+]
 #: The model that a command reads.
 Model = Annotated[
-    Path, typer.Argument(help="Model file from trickless fit, or from trickless.save.")
+    Path,
+    typer.Argument(
+        help="Model file from trickless fit, or from trickless.save.", exists=True, dir_okay=False
+    ),
 ]
 #: How CSV files are written.
 Delimiter = Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -28,22 +27,10 @@ def check_out(out: Path, read: Iterable[Path]) -> None:
     """Refuse an output that cannot be written, or is an input, before any work."""
     if is_stdout(out):
         return
-    folder = Path(os.path.realpath(out)).parent
-    if not folder.is_dir():
-        raise CommandError(f"--out {out}: there is no folder {folder}", "create it first")
     check_writable("--out", out)
     if any(path.exists() and out.exists() and path.samefile(out) for path in read):
         raise CommandError(
             f"--out {out}: this file is also an input", "choose another file for the output"
-        )
-
-
-def check_model_out(out: Path) -> None:
-    """Refuse the standard output as the place for a model."""
-    if is_stdout(out):
-        raise CommandError(
-            "--out -: a model cannot go to the standard output",
-            "give the name of a file, or ./- for a file named -",
         )
 
 

@@ -30,13 +30,11 @@ def files_at(path: Path) -> tuple[list[str], str]:
         files = _in_folder(path)
     elif path.is_file():
         files = [path]
-    elif path.exists():
+    else:
         raise CommandError(
             f"{path}: it is a device, pipe or socket, but a table is read twice",
             "write the table to a file",
         )
-    else:
-        raise CommandError(f"{path}: there is no such file or folder", "check the path")
     formats = {_format_of(file) for file in files}
     if formats == {None}:
         raise CommandError(f"{path}: this ending is not a format of tables", _KNOWN)

@@ -13,20 +13,21 @@ from trickless.readers.errors import CommandError
 
 def demo(
     out: Annotated[
-        Path, typer.Option(help="Folder for trickless-demo.png and trickless-demo.json.")
+        Path,
+        typer.Option(
+            help="Folder for trickless-demo.png and trickless-demo.json.",
+            exists=True,
+            file_okay=False,
+        ),
     ] = Path(),
     repeats: Annotated[
-        int, typer.Option(help="How often to fit every model. The table has medians.")
+        int, typer.Option(min=1, help="How often to fit every model. The table has medians.")
     ] = 1,
 ) -> None:
     """Compare learners on real data, in a table and a picture.
 
     Downloads census data the first time.
     """
-    if repeats < 1:
-        raise CommandError(f"--repeats {repeats}: it must be at least 1", "use --repeats 1")
-    if not out.is_dir():
-        raise CommandError(f"--out {out}: there is no such folder", "create it first")
     for name in ("trickless-demo.png", "trickless-demo.json"):
         check_out(out / name, [])
     try:
