@@ -10,7 +10,7 @@ import typer
 
 from trickless.cli.models import kinds_to_read, learner_in, used
 from trickless.cli.options import Data, Decimal, Delimiter, Json, Model, Thousands
-from trickless.cli.screen import line, progress, result, table
+from trickless.cli.screen import progress, result
 from trickless.learners.quantiles import levels_of
 from trickless.readers.errors import CommandError, location
 from trickless.readers.known_rows import KnownRows, numbers_of, table_of, targets_of
@@ -49,8 +49,7 @@ def evaluate(
             f"{location(data, target)}: no row has a value in the target{weighted}",
             "pass a table whose target is known",
         )
-    values: dict[str, Any] = {"target": target, **scores}
-    result(values, as_json, lambda: show_scores(values))
+    result({"target": target, **scores}, as_json)
 
 
 def scores_of(
@@ -165,20 +164,3 @@ class _Classes:
                 for j, label in enumerate(self._classes.tolist())
             ],
         }
-
-
-def show_scores(values: dict[str, Any]) -> None:
-    """Print scores, and a table of the classes if there are any."""
-    plain = {name: v for name, v in values.items() if not isinstance(v, list | dict)}
-    table(["", ""], [[name.replace("_", " "), _text(v)] for name, v in plain.items()])
-    for some in (values[name] for name in ("classes", "quantiles") if name in values):
-        line()
-        table(list(some[0]), [[_text(v) for v in one.values()] for one in some])
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.5g}"
-    return f"{value:,}" if type(value) is int else str(value)

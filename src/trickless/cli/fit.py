@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 from trickless import save
-from trickless.cli.describe import described, show
-from trickless.cli.evaluate import scores_of, show_scores
+from trickless.cli.describe import described
+from trickless.cli.evaluate import scores_of
 from trickless.cli.learn import Request, learned
 from trickless.cli.options import Data, Decimal, Delimiter, Json, Thousands
-from trickless.cli.output import check_model_out, check_out
-from trickless.cli.screen import line, result
+from trickless.cli.output import check_out, is_stdout
+from trickless.cli.screen import result
 from trickless.neurons import make_neurons
 from trickless.readers.errors import CommandError
 from trickless.readers.known_rows import KnownRows
@@ -104,7 +104,11 @@ def fit(
             f"--validate {validate}: it must be a share of the rows, between 0 and 1",
             "use a number such as 0.2",
         )
-    check_model_out(out)
+    if is_stdout(out):
+        raise CommandError(
+            "--out -: a model cannot go to the standard output",
+            "give the name of a file, or ./- for a file named -",
+        )
     check_out(out, [data])
     make_neurons(neurons)
     table = Table(data, _kinds(types or []), CSV(delimiter, decimal, thousands))
@@ -126,7 +130,7 @@ def fit(
             )
     about["seconds"] = round(time.perf_counter() - start, 3)
     say(f"Wrote {out} ({out.stat().st_size / 2**20:,.1f} MiB) after {about['seconds']:,.1f} s.")
-    result(about, as_json, lambda: _show(about))
+    result(about, as_json)
 
 
 def _kinds(types: list[str]) -> dict[str, str]:
@@ -160,11 +164,3 @@ def _columns(table: Table, target: str, weight: str | None, drop: list[str]) -> 
             f"{table.path}: there is no column to learn from", "pass a table with more columns"
         )
     return columns
-
-
-def _show(about: dict[str, Any]) -> None:
-    show(about)
-    if about.get("validation") is not None:
-        line()
-        line("On the held-out rows:")
-        show_scores(about["validation"])

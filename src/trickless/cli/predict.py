@@ -13,7 +13,7 @@ import typer
 from trickless.cli.models import kinds_to_read, learner_in, used
 from trickless.cli.options import Data, Decimal, Delimiter, Json, Model, Thousands
 from trickless.cli.output import check_format, check_out, is_stdout, table_writer
-from trickless.cli.screen import line, progress, result
+from trickless.cli.screen import progress, result
 from trickless.learners.quantiles import levels_of
 from trickless.readers.errors import CommandError
 from trickless.readers.known_rows import table_of
@@ -92,8 +92,7 @@ def predict(
             n_rows += rows.num_rows
             advance(rows.num_rows)
     if not is_stdout(out):
-        values = {"out": str(out), "rows": n_rows}
-        result(values, as_json, lambda: line(f"{n_rows:,} predictions in {out}"))
+        result({"out": str(out), "rows": n_rows}, as_json)
 
 
 class _Answers:
@@ -102,21 +101,17 @@ class _Answers:
     def __init__(
         self, model: Any, path: Path, probabilities: bool, std: bool, interval: float | None
     ) -> None:
-        has = f"{path} holds a {type(model).__name__}, which has"
-        if probabilities and not hasattr(model, "predict_proba"):
-            raise CommandError(f"--probabilities: {has} none", "leave the option out")
-        if interval is not None and not 0 < interval < 1:
-            raise CommandError(
-                f"--interval {interval}: it must be a probability between 0 and 1",
-                "use a number such as 0.95",
-            )
-        if interval is not None and not hasattr(type(model), "predict_interval"):
-            raise CommandError(f"--interval: {has} no intervals", "leave the option out")
-        if std and "return_std" not in inspect.signature(model.predict).parameters:
-            raise CommandError(
-                f"--std: {has} no standard deviations",
-                "leave the option out, or fit a regression with --learner kitchen-sinks",
-            )
+        has_std = "return_std" in inspect.signature(model.predict).parameters
+        for option, is_given, is_there in (
+            ("--probabilities", probabilities, hasattr(model, "predict_proba")),
+            ("--interval", interval is not None, hasattr(type(model), "predict_interval")),
+            ("--std", std, has_std),
+        ):
+            if is_given and not is_there:
+                raise CommandError(
+                    f"{option}: {path} holds a {type(model).__name__}, which has none",
+                    "leave the option out",
+                )
         self._model, self._interval, self._std = model, interval, std
         self._probabilities = probabilities
         labels = getattr(model, "classes_", np.zeros(0))

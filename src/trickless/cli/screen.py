@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import math
 import re
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 from rich.table import Table
@@ -19,8 +18,8 @@ from rich.text import Text
 
 from trickless.readers.messages import say, short, visible
 
-#: The most characters of a cell of a printed table.
-_LONGEST = 300
+#: The most characters of a cell of a printed table, and the most values of a list in it.
+_LONGEST, _SHOWN = 300, 8
 
 
 def line(text: str = "") -> None:
@@ -28,23 +27,54 @@ def line(text: str = "") -> None:
     print(visible(text), flush=True)
 
 
-def result(values: dict[str, Any], as_json: bool, shown: Callable[[], None]) -> None:
-    """Print a result as one JSON object, or with ``shown`` for people."""
-    if not as_json:
-        shown()
-        return
-    is_utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
-    text = json.dumps(_finite(values), ensure_ascii=not is_utf8, allow_nan=False)
-    print(visible(text, lambda character: json.dumps(character)[1:-1]), flush=True)
+def result(values: dict[str, Any], as_json: bool) -> None:
+    """Print a result as one JSON object, or as tables for people."""
+    if as_json:
+        text = json.dumps(_finite(values), allow_nan=False, default=_plain)
+        print(text.replace("\x7f", r"\u007f"), flush=True)  # the only unsafe character of ASCII
+    else:
+        _show(values)
 
 
 def _finite(value: Any) -> Any:
-    """Plain data, with None for numbers that JSON lacks."""
+    """Return data with None for numbers that JSON lacks."""
     if isinstance(value, dict):
         return {name: _finite(part) for name, part in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return list(map(_finite, value))
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else repr(value)
+
+
+def _show(values: dict[str, Any]) -> None:
+    """Print values as a table of names and values, and each part of several values below it."""
+    parts = {name: value for name, value in values.items() if _has_names(value)}
+    table(["", ""], [[n, _text(value)] for n, value in values.items() if n not in parts])
+    for name, part in parts.items():
+        line()
+        line(f"{name}:")
+        if isinstance(part, dict):
+            _show(part)
+        else:
+            table(list(part[0]), [[_text(value) for value in row.values()] for row in part])
+
+
+def _has_names(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(map(_has_names, value)))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    if isinstance(value, list):
+        shown = ", ".join(map(str, value[:_SHOWN]))
+        return shown if len(value) <= _SHOWN else f"{shown}, ... ({len(value):,} in all)"
+    return f"{value:,}" if type(value) is int else str(value)
 
 
 def table(names: list[str], rows: list[list[str]]) -> None:

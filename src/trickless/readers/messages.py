@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 
 #: Control characters, except two joiners that some scripts need; surrogates; ends of lines.
@@ -17,14 +16,13 @@ _UNSAFE = re.compile(
 _LONGEST = 1000
 
 
-def visible(text: str, escaped: Callable[[str], str] | None = None) -> str:
+def visible(text: str) -> str:
     """Escape the characters of a string that a terminal obeys, or that hide others.
 
     These are control characters such as line ends, changes of direction, and bytes of file names
     that are not text. Every string from outside is printed with this function.
     """
-    escaped = escaped or (lambda character: character.encode("unicode_escape").decode())
-    return _UNSAFE.sub(lambda found: escaped(found[0]), text)
+    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def short(text: str, longest: int) -> str:
