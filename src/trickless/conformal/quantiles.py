@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.arrays.places import namespace
 from trickless.conformal.levels import ROUNDING, rank
 
 
@@ -43,32 +44,21 @@ def upper_quantiles(
     """
     n = scores.shape[-1]
     if weight is None:
-        k = rank_of_bound(n, confidence, choices)
-        if k is None:
+        k = rank(n, confidence)
+        if k > n:
             return np.full(scores.shape[:-1], np.inf)
+        k = min(k + choices, n)
         return np.partition(scores, k - 1, axis=-1)[..., k - 1]
-    wanted = weight_of_bound(weight, confidence, choices)
-    if wanted is None:
-        return np.full(scores.shape[:-1], np.inf)
-    order = np.argsort(scores, axis=-1, kind="stable")
-    first = (np.cumsum(weight[order], axis=-1) < wanted).sum(axis=-1, keepdims=True)
-    which = np.take_along_axis(order, np.minimum(first, n - 1), axis=-1)
-    return np.take_along_axis(scores, which, axis=-1)[..., 0]
-
-
-def rank_of_bound(n: int, confidence: float, choices: int) -> int | None:
-    """Return the rank of the score, of n, that bounds a new one; None if there is none."""
-    k = rank(n, confidence)
-    return None if k > n else min(k + choices, n)
-
-
-def weight_of_bound(weight: np.ndarray, confidence: float, choices: int) -> float | None:
-    """Return the weight up to the score that bounds a new one; None if there is none."""
     total = float(weight.sum())
     wanted = _mass(total, confidence, 1.0)
     if not wanted <= total:
-        return None
-    return min(wanted + choices * total / len(weight), (1 - ROUNDING) * total)
+        return np.full(scores.shape[:-1], np.inf)
+    wanted = min(wanted + choices * total / n, (1 - ROUNDING) * total)
+    order = np.argsort(scores, axis=-1, kind="stable")
+    of_order = namespace(order).take(weight, order)
+    first = (np.cumsum(of_order, axis=-1) < wanted).sum(axis=-1, keepdims=True)
+    which = np.take_along_axis(order, np.minimum(first, n - 1), axis=-1)
+    return np.take_along_axis(scores, which, axis=-1)[..., 0]
 
 
 def shifted_quantiles(

@@ -16,8 +16,5 @@ def scores_of_classes(probabilities: np.ndarray) -> np.ndarray:
     """Return the probability of all classes that are more likely than each, (n_rows, n_classes)."""
     order = np.argsort(-probabilities, axis=1, kind="stable")
     sorted_ = np.take_along_axis(probabilities, order, axis=1)
-    above = np.cumsum(sorted_, axis=1) - sorted_
-    scores = np.empty_like(above)
-    np.put_along_axis(scores, order, np.maximum(above, 0), axis=1)
-    scores[np.arange(len(order)), order[:, 0]] = 0.0
-    return scores
+    above = np.maximum(np.cumsum(sorted_, axis=1) - sorted_, 0)
+    return np.take_along_axis(above, np.argsort(order, axis=1), axis=1)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 import trickless.export.namespace as xp
+from trickless.arrays.functions import expit, softmax
+from trickless.conformal.sets import scores_of_classes
 from trickless.conformal.split import SplitConformal
 from trickless.errors import InvalidValueError
 from trickless.export.certainty import around, deviations, interval
@@ -93,16 +95,10 @@ def _label(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
 def _probabilities(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
     if len(model.classes_) == 1:
         return xp.broadcast_to(xp.ones((1, 1)), (f.shape[0], 1), f[:, :1])
-    temperatures, loss = model._temperatures(), model._loss(f.shape[1])
-    if temperatures is not None:
-        f = f / xp.where(f < 0, *temperatures)
-        if isinstance(model.targets_, LabelSets):
-            return xp.sigmoid(f)
-        return softmax(xp.concat([xp.zeros_like(f), f], axis=1) if f.shape[1] == 1 else f)
-    if loss.coupled:
-        return softmax(f)
-    positive = loss._positive(f)
-    return xp.concat([1.0 - positive, positive], axis=1)
+    temperatures = model._temperatures()
+    if temperatures is None:
+        return model._link()(f)
+    return _tempered(f, temperatures, isinstance(model.targets_, LabelSets))
 
 
 def _set(model: Any, X: Tensor, f: Tensor, confidence: float, far: Any = None) -> Tensor:
@@ -111,17 +107,14 @@ def _set(model: Any, X: Tensor, f: Tensor, confidence: float, far: Any = None) -
     The bound is the score of a row. Rounding must not move other rows of the same score beyond it.
     """
     far = how_unlikely(model, confidence) if far is None else far
-    if hasattr(model, "predict_proba"):
-        p = _probabilities(model, X, f, confidence)
-    else:
-        p = softmax(xp.concat([xp.zeros_like(f), f], axis=1) if f.shape[1] == 1 else f)
-    before = np.tri(p.shape[1], k=-1, dtype=bool)  # among equally likely classes
-    mine, other = p[:, :, None], p[:, None, :]
-    above = xp.where((other > mine) | ((other == mine) & before), other, 0.0)
-    return xp.sum(above, axis=2) <= far + TIES * np.finfo(model.rows_.dtype).eps
+    has_link = hasattr(model, "predict_proba")
+    likely: Any = _probabilities(model, X, f, confidence) if has_link else _tempered(f, (1.0, 1.0))
+    return scores_of_classes(likely) <= far + TIES * np.finfo(model.rows_.dtype).eps
 
 
-def softmax(f: Tensor) -> Tensor:
-    """Return the shares of exponentials along the second axis."""
-    e = xp.exp(f - xp.max(f, axis=1, keepdims=True))
-    return e / xp.sum(e, axis=1, keepdims=True)
+def _tempered(f: Tensor, temperatures: tuple[float, float], apart: bool = False) -> Tensor:
+    """Return probabilities as ``solvers.calibration`` does: of classes, or of each label apart."""
+    f = f / xp.where(f < 0, *temperatures)
+    if apart:
+        return expit(f)
+    return softmax(xp.concat([xp.zeros_like(f), f], axis=1) if f.shape[1] == 1 else f)

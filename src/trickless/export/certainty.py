@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -10,19 +9,17 @@ from scipy import linalg
 
 import trickless.export.namespace as xp
 from trickless.arrays.places import to_host
-from trickless.conformal.quantiles import rank_of_bound, weight_of_bound
 from trickless.errors import InvalidValueError
 from trickless.export.decisions import columns_of
 from trickless.export.inputs import owner_of
 from trickless.export.tensors import Tensor
 from trickless.learners.gaussian_process import process_of
 from trickless.learners.intervals import choices_of, counts_of_left_out, how_far
-from trickless.learners.kitchen_sinks import KitchenSinks, KitchenSinksRegressor
+from trickless.learners.kitchen_sinks import KitchenSinks
 from trickless.learners.left_out_intervals import has_errors_only
 from trickless.learners.refusals import check_method
 from trickless.learners.regressor import Regressor
-from trickless.targets.means import Means
-from trickless.targets.targets import Numbers, Quantiles
+from trickless.solvers.least_squares.left_out_intervals import JackknifePlus, NewRows
 
 
 def deviations(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
@@ -53,16 +50,13 @@ def _activations(solved: Any, X: Tensor) -> Tensor:
     return xp.astype(columns_of(stream.neurons, stream, solved.n_neurons, X), xp.float64)
 
 
-@singledispatch
-def interval(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+def interval(model: Regressor, X: Tensor, f: Tensor, confidence: float) -> Tensor:
     """Return intervals as ``predict_interval`` does, (n_rows, 2) or (n_rows, n_outputs, 2)."""
-    raise NotImplementedError
-
-
-@interval.register
-def _(model: Regressor, X: Tensor, f: Tensor, confidence: float) -> Tensor:
-    far = how_far(model, confidence)
-    return model.targets_.shaped(_ends(model.targets_, f, far))
+    if isinstance(model, KitchenSinks):
+        check_method(model, "outputs='interval'")
+        if not has_errors_only(model):
+            return _by_leaving_out(model, X, f, confidence)
+    return model.targets_.ends(f, how_far(model, confidence))
 
 
 def around(model: Regressor, X: Tensor, f: Tensor, confidence: float, far: np.ndarray) -> Tensor:
@@ -71,28 +65,21 @@ def around(model: Regressor, X: Tensor, f: Tensor, confidence: float, far: np.nd
     return model.targets_.shaped(xp.stack([mean - far, mean + far], axis=-1))
 
 
-@interval.register
-def _(model: KitchenSinksRegressor, X: Tensor, f: Tensor, confidence: float) -> Tensor:
-    """Write jackknife+: quantiles of predictions without each row, plus and minus its error."""
-    check_method(model, "outputs='interval'")
-    if has_errors_only(model):
-        return interval.dispatch(Regressor)(model, X, f, confidence)
+def _by_leaving_out(model: Any, X: Tensor, f: Any, confidence: float) -> Tensor:
+    """Return intervals as ``solver.intervals`` does, for all rows together."""
     sums, problem = model.sums_, model._problem()
     rows, parts, order = sums.left_out(problem), [], []
     Z = _activations(sums, X)
-    how = counts_of_left_out(model, confidence), confidence, choices_of(model)
+    rule = JackknifePlus(confidence, counts_of_left_out(model, confidence), choices_of(model))
     with sums._dependent_columns(problem):
         for influence, same in sums.influences(problem, rows.share):
-            of_old = _affine(influence, Z)
+            of_old: Any = _affine(influence, Z)
             for output in same.tolist():
-                errors = rows.targets[:, output] - rows.decisions[:, output]
-                without = f[:, output : output + 1] - of_old * (rows.share * errors)
-                far = abs(errors)
-                ends = [-_upper(far - without, *how), _upper(far + without, *how)]  # eq. 1.7
-                parts.append(xp.concat(ends, axis=1))
+                new = NewRows(f[:, output], of_old, np.empty(0))
+                parts.append(rule(new, rows.of_output(output)))
                 order.append(output)
     ends = xp.take(xp.stack(parts, axis=1), np.argsort(order), axis=1)
-    return model.targets_.shaped(ends)
+    return model.targets_.in_units(ends)
 
 
 def _affine(influence: Any, Z: Tensor) -> Tensor:
@@ -101,44 +88,3 @@ def _affine(influence: Any, Z: Tensor) -> Tensor:
     at_mean = influence(mean[None])[0]
     slopes = influence(mean + np.eye(len(mean)))[0] - at_mean
     return (Z - mean) @ slopes + at_mean
-
-
-def _upper(scores: Tensor, weight: np.ndarray | None, confidence: float, choices: int) -> Tensor:
-    """Return quantiles of the scores of each row, as ``upper_quantiles``: (n_rows, 1)."""
-    n = scores.shape[1]
-    if weight is None:
-        k = rank_of_bound(n, confidence, choices)
-        assert k is not None  # there are enough rows, as was checked
-        return xp.sort(scores, axis=1)[:, k - 1 : k]
-    wanted = weight_of_bound(weight, confidence, choices)
-    assert wanted is not None
-    ordered, where = xp.sorted_with_places(scores)
-    below = xp.cumulative_sum(xp.take(xp.asarray(weight), where), axis=1) < wanted
-    first = xp.minimum(xp.sum(below, axis=1, keepdims=True), n - 1)
-    return xp.taken_along(ordered, first)
-
-
-@singledispatch
-def _ends(targets: Any, f: Tensor, far: np.ndarray) -> Tensor:
-    """Return intervals within a distance of predictions, (n_rows, n_outputs, 2)."""
-    raise NotImplementedError
-
-
-@_ends.register
-def _(targets: Numbers, f: Tensor, far: np.ndarray) -> Tensor:
-    return xp.stack([targets.values(f - far), targets.values(f + far)], axis=-1)
-
-
-@_ends.register
-def _(targets: Means, f: Tensor, far: np.ndarray) -> Tensor:
-    mean = targets.values(f)
-    away = far * xp.maximum(mean, float(np.finfo(float).tiny)) ** (targets.power / 2)
-    return xp.stack([xp.maximum(mean - away, 0.0), mean + away], axis=-1)
-
-
-@_ends.register
-def _(targets: Quantiles, f: Tensor, far: np.ndarray) -> Tensor:
-    lower, upper = xp.min(f, axis=1, keepdims=True), xp.max(f, axis=1, keepdims=True)
-    ends = lower - far, upper + far
-    crossed, middle = ends[0] > ends[1], (lower + upper) / 2.0
-    return xp.concat([xp.where(crossed, middle, end) for end in ends], axis=1)

@@ -75,7 +75,7 @@ class _Tanimoto(Tanimoto):
         t = xp.floor(xp.log(X)[:, None, :] / r + beta)
         value = log_c - r * (t - beta + 1)
         feature = xp.argmin_last(value)
-        level = xp.taken_along(t, feature[:, :, None], axis=2)[:, :, 0]
+        level = xp.take_along_axis(t, feature[:, :, None], axis=2)[:, :, 0]
         empty = xp.all(X == 0, axis=1, keepdims=True)
         feature, level = (xp.where(empty, -1, xp.astype(i, xp.int64)) for i in (feature, level))
         bits: Any = seed.astype(np.int64)

@@ -322,7 +322,7 @@ class Loops(ABC):
             self.line(f"{self.place(output)}[{text_of(flat(outer, kept))}] = {where};")
 
     def _topk(self, node: Node, output: str, value: Value, old: Value) -> None:
-        """Sort by Shell's method, with the places of the numbers."""
+        """Sort by Shell's method, equal numbers by their places."""
         axis, places = node.attributes["axis"], node.outputs[1]
         n, stride = int(old.shape[axis]), prod(map(int, old.shape[axis + 1 :]))
         with self._over(old.shape) as at:
@@ -344,7 +344,9 @@ class Loops(ABC):
                 self.scalar(integer, "b", "a"),
             ):
                 self.line(f"    {declared}")
-            self.line(f"    while (b >= g && {v}[{there('(b - g)')}] > v) {{")
+            before = f"{v}[{there('(b - g)')}]"
+            later = f"{p}[{there('(b - g)')}] > p"
+            self.line(f"    while (b >= g && ({before} > v || ({before} == v && {later}))) {{")
             for array in (v, p):
                 self.line(f"      {array}[{there('b')}] = {array}[{there('(b - g)')}];")
             self.line("      b -= g;")

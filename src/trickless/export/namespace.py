@@ -159,8 +159,14 @@ def cumulative_sum(x: Tensor, /, *, axis: int) -> Tensor:
 
 
 @of_tensors
-def argsort(x: Tensor, /, *, axis: int = -1) -> Tensor:
-    raise UnwritableError("it sorts by the values of rows")
+def argsort(x: Any, /, *, axis: int = -1, descending: Any = False, **_: Any) -> Tensor:
+    """Return the order of values; ``stable`` and ``kind`` say no more, as equal values stay."""
+    return sorted_with_places(-x if descending else x, axis)[1]
+
+
+def partition(x: Tensor, kth: Any, *, axis: int = -1) -> Tensor:
+    """Sort, which is more than NumPy's function does."""
+    return sort(x, axis=axis)
 
 
 @of_tensors
@@ -285,6 +291,10 @@ def broadcast_to(x: Tensor, shape: Any, like: Tensor | None = None) -> Tensor:
     return emit("Expand", [as_tensor(x), like], shape, x.dtype)
 
 
+def side_by_side(arrays: Any) -> Tensor:
+    return concat(arrays, axis=1)
+
+
 def stack(arrays: Any, /, *, axis: int = 0) -> Tensor:
     axis = axis % (arrays[0].ndim + 1)
     return concat([expand_dims(as_tensor(array), axis=axis) for array in arrays], axis=axis)
@@ -302,9 +312,9 @@ def take(x: Any, indices: Any, /, *, axis: Any = None) -> Tensor:
     return emit("Gather", [x, indices], shape, x.dtype, axis=axis)
 
 
-def taken_along(x: Tensor, columns: Tensor, axis: int = 1) -> Tensor:
-    """Return the values of each row at columns of its own, in the shape of the columns."""
-    return emit("GatherElements", [x, columns], columns.shape, x.dtype, axis=axis)
+def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
+    """Return the values of each row at places of its own, in the shape of the places."""
+    return emit("GatherElements", [x, indices], indices.shape, x.dtype, axis=axis % x.ndim)
 
 
 def count_below(x: Tensor, cuts: list[np.ndarray]) -> Tensor:

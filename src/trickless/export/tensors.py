@@ -23,7 +23,8 @@ class UnwritableError(TypeError):
 #: Names of ufuncs of NumPy and SciPy that the array API calls otherwise.
 _UFUNCS = {"absolute": "abs", "true_divide": "divide", "power": "pow", "expit": "sigmoid"}
 #: Names of other functions of NumPy that the array API calls otherwise.
-_FUNCTIONS = {"concatenate": "concat", "amax": "max", "amin": "min", "transpose": "permute_dims"}
+_FUNCTIONS = {"concatenate": "concat", "amax": "max", "amin": "min", "transpose": "permute_dims",
+              "cumsum": "cumulative_sum", "hstack": "side_by_side"}  # fmt: skip
 #: Methods of NumPy's arrays that are functions of the array API.
 _METHODS = {"astype", "sum", "mean", "max", "min", "any", "all", "clip", "argmax", "take"}
 

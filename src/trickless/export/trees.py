@@ -99,7 +99,7 @@ def _leaves(bins: Any, columns: np.ndarray, *rest: np.ndarray) -> Any:
     node = xp.take(below, at * 2 + right(which[:, 0], b))
     for _ in range(_n_levels(children[0]) - 1):
         at = xp.maximum(node, 0) + first
-        b = xp.taken_along(bins, xp.take(columns.ravel(), at))
+        b = xp.take_along_axis(bins, xp.take(columns.ravel(), at))
         child = xp.take(below, at * 2 + right(xp.take(which.ravel(), at), b))
         node = xp.where(node > 0, child, node)
     return -node

@@ -68,7 +68,7 @@ class Means(Numbers):
         mean = self.values(decisions)
         away = far * self._spread(mean)
         ends = np.stack([np.maximum(mean - away, 0.0), mean + away], axis=-1)
-        return np.asarray(self.shaped(ends))
+        return self.shaped(ends)
 
     def _spread(self, mean: np.ndarray) -> np.ndarray:
         """Return the deviation of targets with a mean, up to a constant factor."""

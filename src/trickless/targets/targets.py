@@ -177,7 +177,7 @@ class Numbers(Targets):
     def in_units(self, ends: np.ndarray) -> np.ndarray:
         """Return ends of intervals of decision values in the units and the shape of y."""
         ends = np.stack([self.values(ends[..., 0]), self.values(ends[..., 1])], axis=-1)
-        return np.asarray(self.shaped(ends))
+        return self.shaped(ends)
 
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the squared error of each row, summed over the outputs."""
