@@ -52,14 +52,16 @@ def _plain(value: Any) -> Any:
 def _show(values: dict[str, Any]) -> None:
     """Print values as a table of names and values, and each part of several values below it."""
     parts = {name: value for name, value in values.items() if _has_names(value)}
-    table(["", ""], [[n, _text(value)] for n, value in values.items() if n not in parts])
+    alone = [[name, _text(value)] for name, value in values.items() if name not in parts]
+    print(table(["", ""], alone), flush=True)
     for name, part in parts.items():
         line()
         line(f"{name}:")
         if isinstance(part, dict):
             _show(part)
         else:
-            table(list(part[0]), [[_text(value) for value in row.values()] for row in part])
+            cells = [[_text(value) for value in row.values()] for row in part]
+            print(table(list(part[0]), cells), flush=True)
 
 
 def _has_names(value: Any) -> bool:
@@ -77,8 +79,8 @@ def _text(value: Any) -> str:
     return f"{value:,}" if type(value) is int else str(value)
 
 
-def table(names: list[str], rows: list[list[str]]) -> None:
-    """Print a table on standard output, with the names of its columns if any is given."""
+def table(names: list[str], rows: list[list[str]]) -> str:
+    """Return a table as text, with the names of its columns if any is given."""
     shown = Table(box=None, pad_edge=False, show_header=any(names))
     for name in names:
         shown.add_column(_cell(name), overflow="fold")
@@ -87,7 +89,7 @@ def table(names: list[str], rows: list[list[str]]) -> None:
     console = Console(markup=False, highlight=False, emoji=False)
     with console.capture() as printed:  # rich would end the process at a broken pipe
         console.print(shown)
-    print(printed.get().removesuffix("\n"), flush=True)
+    return "\n".join(map(str.rstrip, printed.get().splitlines()))
 
 
 def _cell(text: str) -> Text:

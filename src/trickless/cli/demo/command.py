@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trickless.cli.output import check_out
-from trickless.readers.errors import CommandError
+from trickless.errors import InvalidValueError
 
 
 def demo(
@@ -33,7 +33,7 @@ def demo(
     try:
         from trickless.cli.demo.comparison import run
     except ModuleNotFoundError as error:
-        raise CommandError(
+        raise InvalidValueError(
             f"{error.name} is not installed", "pip install 'trickless[demo]'"
         ) from error
     run(out, repeats)

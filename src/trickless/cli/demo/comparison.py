@@ -6,10 +6,10 @@ It prints a table, writes a picture, and stores the numbers of both as JSON.
 from __future__ import annotations
 
 import json
-import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import median as median_of
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,12 +21,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from tqdm.auto import tqdm
 
 from trickless.cli.demo.download import ADULT_NUMBERS, FetchError, load_adult
 from trickless.cli.demo.measurement import measured
 from trickless.cli.demo.picture import draw
-from trickless.cli.screen import line
+from trickless.cli.screen import line, progress
+from trickless.cli.screen import table as table_of
 from trickless.learners.base import Learner
 from trickless.learners.doubly_stochastic import DoublyStochasticClassifier
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier
@@ -67,7 +67,7 @@ def run(folder: Path, repeats: int = 1) -> list[Row]:
     sizes = f"{len(data.y):,} rows to learn from, {len(data.y_test):,} to test on"
     line(f"{data.name}: {sizes}, {data.X.shape[1]} columns")
     rows = compare(data, repeats)
-    print(table(rows), flush=True)  # lines of names that are known
+    print(table(rows), flush=True)
     sweep = sweep_sizes(data)
     results = {
         "data": {"name": data.name, "train": data.X.shape, "test": data.X_test.shape},
@@ -128,72 +128,61 @@ def compare(data: Data, repeats: int) -> list[Row]:
     spawn = get_context("spawn")  # a fresh process for each model, so none reuses memory
     with (
         ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as process,
-        progress(repeats * len(models), "models", "model") as bar,
+        progress("Models", repeats * len(models)) as advance,
     ):
         for _ in range(repeats):
             for name, model in models.items():
                 runs[name].append(process.submit(fit_and_predict, name, model, data).result())
-                bar.update()
+                advance(1)
     return [median(rows) for rows in runs.values()]
-
-
-def progress(total: int, what: str, unit: str) -> tqdm:
-    """Return a progress bar. It is shown if standard error is a terminal."""
-    return tqdm(total=total, desc=what, unit=unit, disable=None)
 
 
 def median(rows: list[Row]) -> Row:
     """Return one row for several runs of a model, with the medians of the measurements."""
-    fit, predict, peak = (
-        float(np.median([getattr(row, field) for row in rows]))
-        for field in ("fit_seconds", "predict_seconds", "fit_peak_mib")
-    )
-    return rows[0]._replace(fit_seconds=fit, predict_seconds=predict, fit_peak_mib=peak)
+    fields = "fit_seconds", "predict_seconds", "fit_peak_mib"
+    return rows[0]._replace(**{f: median_of([getattr(row, f) for row in rows]) for f in fields})
 
 
 def fit_and_predict(name: str, model: Any, data: Data) -> Row:
     """Fit and measure a model, and return its row of the table."""
-    ours = isinstance(model, Learner)
-    if ours:
-        model.set_params(verbose=sys.stderr.isatty())
     with measured() as fit:
         model.fit(data.X, data.y)
     with measured() as predict:
         wrong = model.predict(data.X_test) != data.y_test
-    neurons = model.network_.n_neurons if ours else None
+    neurons = model.network_.n_neurons if isinstance(model, Learner) else None
     error = float(wrong.mean())
     return Row(name, error, fit.seconds, predict.seconds, neurons, fit.peak_mib)
 
 
 def sweep_sizes(data: Data) -> dict[str, Any]:
     """Return the test error of Kitchen Sinks for several numbers of neurons and seeds."""
-    sweep: dict[str, Any] = {}
-    with progress(len(SEEDS) * sum(map(len, SIZES.values())), "sizes", "fit") as bar:
-        for family, sizes in SIZES.items():
-            errors = []
-            for size in sizes:
-                bar.set_postfix_str(f"{size} {family}")
-                of_size = []
-                for seed in SEEDS:
-                    model = KitchenSinksClassifier(family, size, random_state=seed)
-                    wrong = model.fit(data.X, data.y).predict(data.X_test) != data.y_test
-                    of_size.append(float(wrong.mean()))
-                    bar.update()
-                errors.append(of_size)
-            sweep[family] = {"neurons": list(sizes), "error": errors}
-    return sweep
+
+    def error(family: str, size: int, seed: int) -> float:
+        model = KitchenSinksClassifier(family, size, random_state=seed).fit(data.X, data.y)
+        advance(1)
+        return float((model.predict(data.X_test) != data.y_test).mean())
+
+    with progress("Sizes", len(SEEDS) * sum(map(len, SIZES.values()))) as advance:
+        return {
+            family: {
+                "neurons": list(sizes),
+                "error": [[error(family, size, seed) for seed in SEEDS] for size in sizes],
+            }
+            for family, sizes in SIZES.items()
+        }
 
 
 def table(rows: list[Row]) -> str:
     """Return the table as text."""
-    lines = [
-        "",
-        f"{'model':<28}{'error':>8}{'fit':>9}{'predict':>10}{'neurons':>9}{'peak of fit':>13}",
+    cells = [
+        [
+            row.model,
+            f"{row.error:.2%}",
+            f"{row.fit_seconds:.2f}s",
+            f"{row.predict_seconds:.2f}s",
+            "–" if row.neurons is None else f"{row.neurons:,}",
+            f"{row.fit_peak_mib:.0f} MiB",
+        ]
+        for row in rows
     ]
-    for row in rows:
-        neurons = "–" if row.neurons is None else f"{row.neurons:,}"
-        lines.append(
-            f"{row.model:<28}{row.error:>7.2%} {row.fit_seconds:>7.2f}s"
-            f" {row.predict_seconds:>8.2f}s{neurons:>9}{row.fit_peak_mib:>9.0f} MiB"
-        )
-    return "\n".join([*lines, ""])
+    return table_of(["model", "error", "fit", "predict", "neurons", "peak of fit"], cells)
