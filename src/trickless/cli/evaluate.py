@@ -11,8 +11,9 @@ import typer
 from trickless.cli.models import kinds_to_read, learner_in, used
 from trickless.cli.options import Data, Decimal, Delimiter, Json, Model, Thousands
 from trickless.cli.screen import progress, result
+from trickless.errors import InvalidValueError
 from trickless.learners.quantiles import levels_of
-from trickless.readers.errors import CommandError, location
+from trickless.readers.errors import location
 from trickless.readers.known_rows import KnownRows, numbers_of, table_of, targets_of
 from trickless.readers.table import CSV, Table
 
@@ -45,7 +46,7 @@ def evaluate(
     scores = scores_of(learner, model, rows)
     if scores is None:
         weighted = "" if weight is None else f", and a weight above 0 in {weight!r}"
-        raise CommandError(
+        raise InvalidValueError(
             f"{location(data, target)}: no row has a value in the target{weighted}",
             "pass a table whose target is known",
         )

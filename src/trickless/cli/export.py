@@ -13,8 +13,8 @@ from trickless.cli.models import used
 from trickless.cli.options import Json, Model
 from trickless.cli.output import check_out
 from trickless.cli.screen import result
+from trickless.errors import InvalidValueError
 from trickless.export import to_c, to_js, to_onnx
-from trickless.readers.errors import CommandError
 
 #: The functions that write a model, by the ending of the file.
 WRITERS: dict[str, Any] = {".c": to_c, ".js": to_js, ".mjs": to_js, ".onnx": to_onnx}
@@ -48,7 +48,7 @@ def export(
 ) -> None:
     """Write a model as source code or as a graph, which predicts without this package."""
     if out.suffix not in WRITERS:
-        raise CommandError(
+        raise InvalidValueError(
             f"--out {out}: this ending does not name a format of models",
             f"one of {', '.join(WRITERS)}",
         )

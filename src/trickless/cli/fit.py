@@ -15,8 +15,8 @@ from trickless.cli.learn import Request, learned
 from trickless.cli.options import Data, Decimal, Delimiter, Json, Thousands
 from trickless.cli.output import check_out, is_stdout
 from trickless.cli.screen import result
+from trickless.errors import InvalidValueError
 from trickless.neurons import make_neurons
-from trickless.readers.errors import CommandError
 from trickless.readers.known_rows import KnownRows
 from trickless.readers.messages import say
 from trickless.readers.table import CSV, TYPES, Table
@@ -100,12 +100,12 @@ def fit(
     start = time.perf_counter()
     learner, neurons = chosen(learner, neurons)
     if validate is not None and not 0 < validate < 1:
-        raise CommandError(
+        raise InvalidValueError(
             f"--validate {validate}: it must be a share of the rows, between 0 and 1",
             "use a number such as 0.2",
         )
     if is_stdout(out):
-        raise CommandError(
+        raise InvalidValueError(
             "--out -: a model cannot go to the standard output",
             "give the name of a file, or ./- for a file named -",
         )
@@ -139,7 +139,7 @@ def _kinds(types: list[str]) -> dict[str, str]:
     for each in types:
         name, sign, kind = each.rpartition("=")
         if not sign or kind not in TYPES:
-            raise CommandError(
+            raise InvalidValueError(
                 f"--types {each}: it must be the name of a column, =, and {' or '.join(TYPES)}",
                 "such as --types postcode=category",
             )
@@ -150,7 +150,7 @@ def _kinds(types: list[str]) -> dict[str, str]:
 def _columns(table: Table, target: str, weight: str | None, drop: list[str]) -> list[str]:
     """Return the columns to learn from, without row numbers that pandas wrote."""
     if weight == target:
-        raise CommandError(
+        raise InvalidValueError(
             f"--weight {weight}: this column is the --target",
             "name another column, or leave --weight out",
         )
@@ -160,7 +160,7 @@ def _columns(table: Table, target: str, weight: str | None, drop: list[str]) -> 
         say("A column of row numbers, as pandas writes it, is left out.")
     columns = [name for name in table.types if name not in left_out | indices]
     if not columns:
-        raise CommandError(
+        raise InvalidValueError(
             f"{table.path}: there is no column to learn from", "pass a table with more columns"
         )
     return columns

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless.cli.screen import is_shown, progress
+from trickless.errors import InvalidValueError
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -17,7 +18,7 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.readers.errors import CommandError, location
+from trickless.readers.errors import location
 from trickless.readers.known_rows import KnownRows, SampledRows, numbers_of, table_of, targets_of
 from trickless.readers.messages import say
 
@@ -66,7 +67,7 @@ def learned(rows: KnownRows, request: Request) -> Any:
     if not sample.n_seen:
         known = rows.n_rows - rows.n_without_target
         why = "there are no rows" if not rows.n_rows else "the target is missing in all rows"
-        raise CommandError(
+        raise InvalidValueError(
             f"{location(rows.table.path, rows.target)}: "
             f"{f'the weight {rows.weight!r} is 0 in all rows' if known else why}",
             "pass a table with rows to learn from",
@@ -77,7 +78,7 @@ def learned(rows: KnownRows, request: Request) -> Any:
     classifies = task == "classification"
     learner = _learner(request, classifies)
     if rows.weight is not None and "sample_weight" not in inspect.signature(learner.fit).parameters:
-        raise CommandError(
+        raise InvalidValueError(
             f"--weight {rows.weight}: {request.learner} takes no weights",
             "another --learner, or leave --weight out",
         )
@@ -136,7 +137,7 @@ class _Labels:
         if not is_whole or len(self._seen) > _MOST_LABELS:
             self._seen = None
         if self._seen is None and self._rows.is_text:
-            raise CommandError(
+            raise InvalidValueError(
                 f"{self._where()}: there are more than {_MOST_LABELS:,} different texts, which is "
                 "too many for classes",
                 "another --target, or --types NAME=number if they are numbers",
@@ -151,13 +152,13 @@ class _Labels:
         """Return "classification" or "regression", and why."""
         labels = self.classes()
         if self._rows.is_number and asked == "classification" and not len(labels):
-            raise CommandError(
+            raise InvalidValueError(
                 f"{self._where()}: --task classification, but the target holds fractions, or more "
                 f"than {_MOST_LABELS:,} different numbers",
                 "leave --task out",
             )
         if not self._rows.is_number and asked == "regression":
-            raise CommandError(
+            raise InvalidValueError(
                 f"{self._where()}: --task regression, but the target holds text or Booleans",
                 "leave --task out, or choose a target of numbers",
             )
@@ -165,13 +166,13 @@ class _Labels:
         if asked == "regression" or (asked is None and self._rows.is_number and not few):
             return "regression", f"--task {asked}" if asked else "the target holds numbers"
         if self._rows.is_number and np.abs(labels).max() >= _EXACT:
-            raise CommandError(
+            raise InvalidValueError(
                 f"{self._where()}: the target holds integers beyond {_EXACT:,}, which double "
                 "precision cannot tell apart",
                 f"--types {self._rows.target}=category, which reads them as text",
             )
         if len(labels) < 2:
-            raise CommandError(
+            raise InvalidValueError(
                 f"{self._where()}: the target is {labels.tolist()[0]!r} in every row",
                 "pass rows of at least two classes",
             )

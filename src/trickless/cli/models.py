@@ -11,9 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 from trickless import load
 from trickless.cli.exit_codes import report, summary
-from trickless.errors import remedy_in
+from trickless.errors import InvalidValueError, remedy_in
 from trickless.learners.base import Learner
-from trickless.readers.errors import CommandError
 from trickless.rows.values import CATEGORIES, DATES, NUMBERS
 
 #: What the columns of a model hold, in the words of ``--types``.
@@ -25,7 +24,7 @@ def learner_in(path: Path) -> Any:
     model = load(path)
     needed = "predict", "feature_names_in_"
     if not isinstance(model, Learner) or not all(hasattr(model, name) for name in needed):
-        raise CommandError(
+        raise InvalidValueError(
             f"{path}: it holds a {type(model).__name__}, but predictions need a learner that was "
             "fitted to a table whose columns have names",
             "make it with trickless fit, or fit it to a data frame",
@@ -53,13 +52,13 @@ def used(path: Path) -> Iterator[None]:
     try:
         yield
     except NotFittedError as error:
-        raise CommandError(
+        raise InvalidValueError(
             f"{path}: the model in this file is not fitted", "fit it, and save it again"
         ) from error
     except Exception as error:
         if remedy_in(error) or isinstance(error, OSError | MemoryError):
             raise
-        raise CommandError(
+        raise InvalidValueError(
             f"{path}: the model in this file cannot be used ({summary(error)})",
             f"{report(error)}. If you do not know who made the file, do not trust it",
         ) from error

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from trickless.errors import InvalidValueError
 from trickless.files.whole import check_writable, written_whole
-from trickless.readers.errors import CommandError
 
 _WRITERS: dict[str, Any] = {
     ".csv": pyarrow.csv.CSVWriter,
@@ -29,7 +29,7 @@ def check_out(out: Path, read: Iterable[Path]) -> None:
         return
     check_writable("--out", out)
     if any(path.exists() and out.exists() and path.samefile(out) for path in read):
-        raise CommandError(
+        raise InvalidValueError(
             f"--out {out}: this file is also an input", "choose another file for the output"
         )
 
@@ -42,7 +42,7 @@ def is_stdout(out: Path) -> bool:
 def check_format(out: Path) -> None:
     """Refuse a file whose ending does not name a format of tables."""
     if not is_stdout(out) and out.suffix.lower() not in _WRITERS:
-        raise CommandError(
+        raise InvalidValueError(
             f"--out {out}: this ending does not name a format of tables",
             f"use one of {', '.join(_WRITERS)}",
         )
@@ -65,7 +65,7 @@ def table_writer(out: Path, schema: Any) -> Iterator[Any]:
         ):
             yield rows
     except pa.ArrowException as error:
-        raise CommandError(
+        raise InvalidValueError(
             f"--out {out}: a column cannot be written in this format: {error}",
             "choose another format, or --keep fewer columns",
         ) from error

@@ -14,8 +14,8 @@ from trickless.cli.models import kinds_to_read, learner_in, used
 from trickless.cli.options import Data, Decimal, Delimiter, Json, Model, Thousands
 from trickless.cli.output import check_format, check_out, is_stdout, table_writer
 from trickless.cli.screen import progress, result
+from trickless.errors import InvalidValueError
 from trickless.learners.quantiles import levels_of
-from trickless.readers.errors import CommandError
 from trickless.readers.known_rows import table_of
 from trickless.readers.table import CSV, Table
 
@@ -61,7 +61,7 @@ def predict(
     The table needs no target. The predictions are in the output's column named prediction.
     """
     if is_stdout(out) and as_json:
-        raise CommandError(
+        raise InvalidValueError(
             "--out -: the predictions and --json cannot both go to the standard output",
             "leave --json out, or write the predictions to a file",
         )
@@ -74,7 +74,7 @@ def predict(
     kept = list(dict.fromkeys(map(table.column, keep or [])))
     names = list(map(table.column, learner.feature_names_in_.tolist()))
     if both := set(kept) & wanted.types.keys():
-        raise CommandError(
+        raise InvalidValueError(
             f"--keep {min(both)!r}: the output has its own column of this name",
             "rename it in the table, or leave the option out",
         )
@@ -108,7 +108,7 @@ class _Answers:
             ("--std", std, has_std),
         ):
             if is_given and not is_there:
-                raise CommandError(
+                raise InvalidValueError(
                     f"{option}: {path} holds a {type(model).__name__}, which has none",
                     "leave the option out",
                 )

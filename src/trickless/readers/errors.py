@@ -1,4 +1,4 @@
-"""Errors that the user can correct, and the places in the data that they name."""
+"""Errors of reading files, and the places in the data that they name."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from trickless.errors import RemedyError
+from trickless.errors import InvalidValueError
 
 #: What to do about a cell that does not fit its column.
 _OF_CELL = "correct or empty the cell, or say what the column holds with --types {}=category"
-
-
-class CommandError(RemedyError):
-    """Bad input, at a place that the cause names. The command ends with exit code 2."""
 
 
 def location(path: str | Path, column: str | None = None, row: int | None = None) -> str:
@@ -31,29 +27,31 @@ def location(path: str | Path, column: str | None = None, row: int | None = None
 
 @contextmanager
 def reading(path: str | Path, names: Sequence[str] = ()) -> Iterator[None]:
-    """Turn errors of reading a file, whose columns have ``names``, into a ``CommandError``."""
+    """Name the place in a file, whose columns have ``names``, in errors of reading it."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise _explained(path, names, error) from error
 
 
-def _explained(path: str | Path, names: Sequence[str], error: BaseException) -> CommandError:
+def _explained(path: str | Path, names: Sequence[str], error: BaseException) -> InvalidValueError:
     text = re.sub(r"\s+", " ", str(error))
     cell = re.search(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (.*)", text)
     if cell:
         number, line, cause = cell.groups()
         name = dict(enumerate(names)).get(int(number), "COLUMN")
-        return CommandError(f"{location(path, name, _row(line))}: {cause}", _OF_CELL.format(name))
+        return InvalidValueError(
+            f"{location(path, name, _row(line))}: {cause}", _OF_CELL.format(name)
+        )
     if "Empty CSV" in text:
-        return CommandError(f"{path}: the file is empty", "pass a table with names and rows")
+        return InvalidValueError(f"{path}: the file is empty", "pass a table with names and rows")
     if line := re.search(r"CSV parse error: (?:Row #(\d+): )?(.*)", text):
-        return CommandError(
+        return InvalidValueError(
             f"{location(path, row=_row(line[1]))}: {line[2]}",
             "begin the table with a line of names, put as many values as names in every line, and "
             "save it as UTF-8",
         )
-    return CommandError(
+    return InvalidValueError(
         f"{path}: it cannot be read: {text.removeprefix('Error creating dataset. ')}",
         "check that you may read it, that it is complete, and that its ending names its format",
     )

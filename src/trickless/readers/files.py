@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trickless.readers.errors import CommandError
+from trickless.errors import InvalidValueError
 from trickless.readers.messages import say
 
 #: Formats of tables by the ending of a file. pyarrow unpacks those that are compressed.
@@ -31,15 +31,15 @@ def files_at(path: Path) -> tuple[list[str], str]:
     elif path.is_file():
         files = [path]
     else:
-        raise CommandError(
+        raise InvalidValueError(
             f"{path}: it is a device, pipe or socket, but a table is read twice",
             "write the table to a file",
         )
     formats = {_format_of(file) for file in files}
     if formats == {None}:
-        raise CommandError(f"{path}: this ending is not a format of tables", _KNOWN)
+        raise InvalidValueError(f"{path}: this ending is not a format of tables", _KNOWN)
     if len(formats) > 1:
-        raise CommandError(
+        raise InvalidValueError(
             f"{path}: there are files of different formats, {', '.join(sorted(map(str, formats)))}",
             "keep only one format in a folder",
         )
@@ -61,7 +61,7 @@ def _in_folder(folder: Path) -> list[Path]:
         known = _format_of(file) is not None and not hidden and file.is_file()
         (tables if known else others).append(file)
     if not tables:
-        raise CommandError(f"{folder}: there is no table in this folder", _KNOWN)
+        raise InvalidValueError(f"{folder}: there is no table in this folder", _KNOWN)
     if others:
         some = ", ".join(str(file.relative_to(folder)) for file in others[:3])
         more = f" and {len(others) - 3:,} more" if len(others) > 3 else ""

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as t
 
-from trickless.readers.errors import CommandError, location
+from trickless.errors import InvalidValueError
+from trickless.readers.errors import location
 from trickless.readers.table import Table
 
 
@@ -50,13 +51,13 @@ class KnownRows:
         self.n_rows = self.n_without_target = 0
         self.is_text, self.is_number = is_text(type_ := table.types[target]), is_number(type_)
         if not (self.is_text or self.is_number or t.is_boolean(type_)):
-            raise CommandError(
+            raise InvalidValueError(
                 f"{location(table.path, target)}: the target has the type {type_}",
                 "choose a target of numbers, text or Booleans, or read it as classes with "
                 f"--types {target}=category",
             )
         if weight is not None and not is_number(table.types[weight]):
-            raise CommandError(
+            raise InvalidValueError(
                 f"{location(table.path, weight)}: --weight names a column of the type "
                 f"{table.types[weight]}, but weights are numbers",
                 "name a column of numbers, or leave --weight out",
@@ -80,7 +81,7 @@ class KnownRows:
                 wrong = kept & ~(np.isfinite(weight) & (weight >= 0))
                 if wrong.any():
                     index = int(wrong.argmax())
-                    raise CommandError(
+                    raise InvalidValueError(
                         f"{location(file, self.weight, row + index)}: the weight of a row is "
                         f"{data[self.weight][index]}, but it must be a finite number of at least 0",
                         "correct it; 0 leaves the row out",

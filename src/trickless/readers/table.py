@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.dataset as ds
 
+from trickless.errors import InvalidValueError
 from trickless.neurons.forms import composed, why_ambiguous
-from trickless.readers.errors import CommandError, location, reading
+from trickless.readers.errors import location, reading
 from trickless.readers.files import files_at
 
 #: The types of what a column may hold.
@@ -37,9 +38,9 @@ class CSV(NamedTuple):
         signs = {name: sign for name, sign in self._asdict().items() if sign is not None}
         for name, sign in signs.items():
             if len(sign) != 1 or not sign.isascii():
-                raise CommandError(f"--{name} {sign!r}: it must be one character", "such as ,")
+                raise InvalidValueError(f"--{name} {sign!r}: it must be one character", "such as ,")
         if len(set(signs.values())) < len(signs):
-            raise CommandError(
+            raise InvalidValueError(
                 f"{', '.join(f'--{name} {sign!r}' for name, sign in signs.items())}: one sign has "
                 "two meanings",
                 "leave one of them out",
@@ -86,7 +87,7 @@ class Table:
         if len(set(names)) < len(names) or (why := why_ambiguous(names)) is not None:
             twice = [n for n in names if names.count(n) > 1]
             why = f"two columns {twice[0]!r}" if twice else why
-            raise CommandError(f"{path}: there are {why}", "give each column its own name")
+            raise InvalidValueError(f"{path}: there are {why}", "give each column its own name")
         self._own = {composed(name): name for name in names}
         self._kinds = {self.column(name): kind for name, kind in kinds.items()}
         self.types = {name: self._type(name, found.schema.field(name).type) for name in names}
@@ -128,7 +129,7 @@ class Table:
             return TYPES["category" if kind == "number" and self._csv.thousands else kind]
         if self.is_csv:
             if pa.binary() in types:
-                raise CommandError(
+                raise InvalidValueError(
                     f"{location(self.path, name)}: the text is not valid UTF-8",
                     "save the file as UTF-8, from a spreadsheet as 'CSV UTF-8'",
                 )
@@ -138,7 +139,7 @@ class Table:
         try:
             return pa.unify_schemas(fields, promote_options="permissive").types[0]
         except pa.ArrowException as error:
-            raise CommandError(
+            raise InvalidValueError(
                 f"{location(self.path, name)}: the files have the types "
                 f"{', '.join(sorted(set(map(str, types))))}",
                 f"--types {name}=category if it holds names, or correct the files",
@@ -147,7 +148,7 @@ class Table:
     def column(self, name: str) -> str:
         """Return a name, whose Unicode form may be another, as the files have it."""
         if (own := self._own.get(composed(name))) is None:
-            raise CommandError(
+            raise InvalidValueError(
                 f"{location(self.path, name)}: there is no such column. The columns are "
                 f"{', '.join(map(repr, list(self._own)[:20]))}",
                 "check the name that an option has; a model needs the columns that it was fitted "
@@ -168,7 +169,7 @@ class Table:
             names = self._schemas[file].names
             for name in columns:
                 if name not in names and name not in self._folders:
-                    raise CommandError(
+                    raise InvalidValueError(
                         f"{location(file, name)}: there is no such column, but other files have it",
                         "pass files with the same columns",
                     )
@@ -204,7 +205,7 @@ class Table:
         try:
             return pc.cast(column, TYPES[kind])
         except pa.ArrowException as error:
-            raise CommandError(
+            raise InvalidValueError(
                 f"{where}, from row {row + 1:,}: {error}",
                 f"correct or empty the cell, or leave the column out; a {kind} is needed",
             ) from error
@@ -220,7 +221,7 @@ def _delimiter(file: str) -> str:
 def _check_lines(file: str, name: str, row: int, column: Any) -> None:
     """Refuse a cell of several lines, which a quote that is not closed makes of all rows after."""
     if (index := pc.index(pc.match_substring(column, "\n"), True).as_py()) >= 0:
-        raise CommandError(
+        raise InvalidValueError(
             f"{location(file, name, row + index)}: a cell has several lines",
             "close all quotes, double the quotes inside a cell, or leave the column out",
         )
