@@ -11,15 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from trickless.errors import InvalidValueError
-from trickless.rules import (
-    Rule,
-    anything,
-    check_value,
-    integer,
-    is_real,
-    non_negative,
-    positive,
-)
+from trickless.rules import Rule, anything, check_value, integer, is_real, non_negative, positive
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -30,10 +22,13 @@ def at_least(least: int, remedy: str) -> Rule:
     return integer(least, remedy, math.inf)
 
 
-def below(most: float, said: str, remedy: str) -> Rule:
-    """Return the rule for a number above 0 and below another."""
-    wanted = f"a number above 0 and below {said}"
-    return anything(wanted, remedy, lambda v: is_real(v) and 0 < v < most)
+def probability(n_events: int, remedy: str) -> Rule:
+    """Return the rule for the probability of each of the events that a bound excludes."""
+    wanted = (
+        f"a number above 0 and below 1/{n_events}, since the bound holds with probability "
+        f"1 - {n_events} delta"
+    )
+    return anything(wanted, remedy, lambda v: is_real(v) and 0 < v * n_events < 1)
 
 
 def _are_sizes(values: Any) -> bool:

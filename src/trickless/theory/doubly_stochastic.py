@@ -6,11 +6,7 @@ import math
 from typing import NamedTuple
 
 from trickless.rules import anything, check_value, is_real
-from trickless.theory.checks import below, checked
-
-_BELOW_THIRD = below(
-    1 / 3, "1/3, since the bounds hold with probability 1 - 3 delta", "delta=0.01 is usual"
-)
+from trickless.theory.checks import checked, probability
 
 
 class DoublyStochasticBound(NamedTuple):
@@ -23,7 +19,7 @@ class DoublyStochasticBound(NamedTuple):
     norm: float
 
 
-@checked(delta=_BELOW_THIRD)
+@checked(delta=probability(3, "delta=0.01 is usual"))
 def doubly_stochastic_bound(
     n_steps: int,
     alpha: float,
@@ -47,7 +43,7 @@ def doubly_stochastic_bound(
         \sigma = \frac{M \kappa}{\sqrt k}, \qquad
         Q^2 = 2 \sqrt\kappa\, L \sigma \theta^2 Q + \kappa M^2 \theta^2 (1 + \theta \alpha)^2
 
-    and the excess risk is at most M times the root. None of this depends on the minimiser.
+    and the excess risk is at most M times the root [1]_. None of this depends on the minimiser.
 
     Parameters
     ----------
@@ -60,8 +56,8 @@ def doubly_stochastic_bound(
     smoothness : float
         Lipschitz constant L of the slope. It is 1/4 for the logistic loss and 1 for Huber's.
     delta : float, optional
-        If given, the bounds hold with probability 1 - 3 delta, instead of in expectation. The bound
-        on the distance is then for one x at a time. It must be above 0 and below 1/3.
+        If given, the bounds hold with probability 1 - 3 delta, instead of in expectation, and on
+        the distance for one x at a time. It must be above 0 and below 1/3.
     batch_size : int, default=1
         Number b of rows in a step.
     neurons_per_step : int, default=1
@@ -72,21 +68,19 @@ def doubly_stochastic_bound(
         Largest Euclidean norm of a neuron's values, the root of κ.
     risk_of_zero : float, optional
         The risk :math:`E\, l(0, y)` of f = 0, which is log 2 for the logistic loss. It is needed
-        for :math:`\|f_*\| \le \sqrt{2 E\, l(0, y) / \alpha}` only.
+        only for the ``norm``, which is at most :math:`\sqrt{2 E\, l(0, y) / \alpha}`.
 
     Returns
     -------
     DoublyStochasticBound
         The bounds on the ``distance`` :math:`(f(x) - f_*(x))^2` at any x, on the ``excess_risk``,
-        and on the ``norm`` of f*. The root of the distance is at most the sum of the roots of
-        :math:`(f(x) - h(x))^2`, which the ``neurons`` add, and of :math:`\kappa \|h - f_*\|^2`,
-        which the ``rows`` add. The function h has taken the same steps with exact kernel values.
+        and on the ``norm`` of f*. The root of the distance is at most the sum of the roots of what
+        the ``neurons`` and the ``rows`` add.
 
     Notes
     -----
-    These are the theorems of [1]_ with the constants of the proofs in the explanation of Doubly
-    Stochastic Gradients. The steps do not compete with the best function of norm B but with the
-    minimiser, whose risk may be larger by :math:`\frac\alpha2 B^2`.
+    The steps do not compete with the best function of norm B but with the minimiser, whose risk may
+    be larger by :math:`\frac\alpha2 B^2`.
 
     The bounds are for one output. For the softmax loss they hold in expectation, with the Euclidean
     norm over the outputs, ``lipschitz`` :math:`\sqrt 2` and ``smoothness`` 1/2.
@@ -94,7 +88,7 @@ def doubly_stochastic_bound(
     References
     ----------
     .. [1] B. Dai et al., "Scalable kernel methods via doubly stochastic gradients", NIPS 2014,
-       Section 5.
+       Section 5, with the constants of the proofs in the explanation of this learner.
 
     Examples
     --------

@@ -5,11 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from trickless.theory.checks import below, checked
-
-_BELOW_HALF = below(
-    1 / 2, "1/2, since the bound holds with probability 1 - 2 delta", "delta=0.05 is usual"
-)
+from trickless.theory.checks import checked, probability
 
 
 class KitchenSinksBound(NamedTuple):
@@ -20,7 +16,7 @@ class KitchenSinksBound(NamedTuple):
     approximation: float
 
 
-@checked(delta=_BELOW_HALF)
+@checked(delta=probability(2, "delta=0.05 is usual"))
 def kitchen_sinks_bound(
     n_rows: int,
     n_neurons: int,
@@ -31,7 +27,7 @@ def kitchen_sinks_bound(
     width: int = 1,
     bound: float = 1.0,
 ) -> KitchenSinksBound:
-    r"""Bound the excess risk of Random Kitchen Sinks with bounded coefficients.
+    r"""Bound the excess risk of Random Kitchen Sinks with bounded coefficients [1]_.
 
     Let β minimise the mean loss over n rows under the constraint :math:`|\beta_{kc}| \le C / K`,
     for the p values of each of K neurons, with neither ridge nor intercept. Compare its risk with
@@ -52,17 +48,14 @@ def kitchen_sinks_bound(
     weight_bound : float
         Bound C on the coefficients, in units of 1 / K.
     lipschitz : float
-        Lipschitz constant L of the loss as a function of decision values in [-S, S].
-
-        - It is 1 for the hinge and the logistic loss.
-        - It is 2 (1 + S) for the squared hinge, and for :math:`(f - y)^2` with y in [-1, 1].
+        Lipschitz constant L of the loss as a function of decision values in [-S, S]. It is 1 for
+        the hinge and the logistic loss, and 2 (1 + S) for the squared hinge, and for
+        :math:`(f - y)^2` with y in [-1, 1].
     delta : float
-        Probability that each of the two errors exceeds its bound. It must be above 0 and below 1/2,
-        because the bound holds with probability 1 - 2 delta.
+        Probability that each of the two errors exceeds its bound, above 0 and below 1/2.
     width : int, default=1
         Number p of values of a neuron: 2 for cosines and sines, 1 for a stump or a fern, and the
-        number of leaves for :class:`~trickless.neurons.Trees`. Only one leaf is not 0, so for trees
-        the bound is larger than needed: the documentation has a better one.
+        number of leaves for trees, for which the explanation has a smaller bound.
     bound : float, default=1.0
         Largest Euclidean norm of a neuron's values.
 
@@ -72,14 +65,10 @@ def kitchen_sinks_bound(
         ``excess_risk``, and the ``estimation`` error, which falls with the rows, and the
         ``approximation`` error, which falls with the neurons.
 
-    Notes
-    -----
-    This is Theorem 1 of [1]_ with the constants of the proof in the explanation of Kitchen Sinks,
-    which also says what differs from the printed constants.
-
     References
     ----------
-    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Theorem 1.
+    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Theorem 1,
+       with the constants of the proof in the explanation of Kitchen Sinks.
 
     Examples
     --------
@@ -95,5 +84,5 @@ def kitchen_sinks_bound(
 
 
 def _deviation(delta: float) -> float:
-    """Bound a norm by McDiarmid's inequality, with its expectation, for n = 1 and radius 1."""
+    """Bound a norm by McDiarmid's inequality, for n = 1 and radius 1."""
     return 1 + math.sqrt(2 * math.log(1 / delta))

@@ -7,9 +7,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
 from trickless.rules import anything, check_value, is_real
 from trickless.theory.checks import checked
+
+#: What the functions share.
+_SHARED = """
+Parameters
+----------
+horizon : int
+    Number of rounds T, of one row each, known in advance.
+norm_bound : float
+    Norm B of the functions competed with.
+
+References
+----------
+.. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the kernel
+   trick", ICML 2017, Theorem 1, with the proof in the explanation of Shrinking Gradient.
+"""
 
 
 class ShrinkingGradientConstants(NamedTuple):
@@ -22,6 +38,7 @@ class ShrinkingGradientConstants(NamedTuple):
 
 
 @checked()
+@completed_by(_SHARED)
 def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGradientConstants:
     r"""Compute the step and the draws that the theorem of Shrinking Gradient prescribes.
 
@@ -36,19 +53,9 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
         \frac{T}{2 \eta \gamma} \Big(\frac{(16 B + 1)\, \eta T}{4} + B\Big)^2 \Big)
         \le \frac{7/4}{1 - \eta}\, B \sqrt T
 
-    if rows and targets do not depend on the draws. The number m is for the worst case.
-    :func:`shrinking_gradient_draws`, which computes how many draws a single round needs, keeps the
-    guarantee. For B below 1/8 it is needed, since the bound is not proved for m there.
-
-    Divided by T, the bound is on the expected excess risk of the average over rounds on T
-    independent rows (Corollary 1 of [1]_), as the page on guarantees explains.
-
-    Parameters
-    ----------
-    horizon : int
-        Number of rounds T, known in advance.
-    norm_bound : float
-        Norm B of the functions competed with.
+    if rows and targets do not depend on the draws. The number m is for the worst case. For B below
+    1/8, the bound is proved only for :func:`shrinking_gradient_draws`. Divided by T, it is on
+    the expected excess risk of the average over rounds on T independent rows (Corollary 1 of [1]_).
 
     Returns
     -------
@@ -62,14 +69,9 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
 
     Notes
     -----
-    The explanation of Shrinking Gradient has the proof. The paper's theorem omits the factor 1/2 of
-    the step, which its proof has. The last term of the bound accounts for wrong shrinks. The other
-    terms are the bound of :func:`shrinking_gradient_regret` for a variance of 1.
-
-    References
-    ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
-       kernel trick", ICML 2017, Theorem 1.
+    The paper's theorem omits the factor 1/2 of the step, which its proof has. The last term of the
+    bound accounts for wrong shrinks. The other terms are :func:`shrinking_gradient_regret` for a
+    variance of 1.
 
     Examples
     --------
@@ -87,24 +89,22 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
 
 
 @checked()
+@completed_by(_SHARED)
 def shrinking_gradient_draws(one_norm: float, horizon: int, norm_bound: float) -> int:
     r"""Compute the number of draws that a round of Shrinking Gradient needs for its guarantee.
+
+    With the γ of :func:`shrinking_gradient_constants`, the guarantee of [1]_ needs
 
     .. math:: m_t = \Big\lceil \|\alpha_t\|_1^2\,
         \max\Big(1, \frac{\log 2 \gamma}{32 B^2}\Big) \Big\rceil
 
-    The m of :func:`shrinking_gradient_constants` is for the largest possible
-    :math:`\|\alpha_t\|_1`, but the learner knows the actual value. The proof is in the explanation
-    of Shrinking Gradient.
+    draws. The m of that function is for the largest possible :math:`\|\alpha_t\|_1`, whereas the
+    learner knows the actual value.
 
     Parameters
     ----------
     one_norm : float
         Sum :math:`\|\alpha_t\|_1` of the absolute coefficients before the round.
-    horizon : int
-        Number of rounds T, known in advance.
-    norm_bound : float
-        Norm B of the functions competed with.
 
     Returns
     -------
@@ -136,6 +136,7 @@ def _step_and_gamma(owner: str, horizon: int, norm_bound: float) -> tuple[float,
 
 
 @checked()
+@completed_by(_SHARED)
 def shrinking_gradient_regret(
     horizon: int,
     norm_bound: float,
@@ -145,15 +146,16 @@ def shrinking_gradient_regret(
     half_life: float | None = None,
     distances: Any = 0.0,
 ) -> float:
-    r"""Bound the expected regret of Shrinking Gradient if no round can shrink.
+    r"""Bound the expected regret of Shrinking Gradient [1]_ if no round can shrink.
 
     .. math:: R_T \le \frac{1}{1 - \eta \kappa} \Big( \frac{B^2}{2 \eta} +
         \frac{\eta \kappa T}{2} (1 + V) \Big), \qquad \kappa \ge k(x_t, x_t)
 
     Here :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` is the regret with
-    :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2`. Coefficients shrink only in
-    rounds with a large estimate. For a run that happened not to shrink, the bound is a guide, since
-    the absence of shrinks depends on the draws too.
+    :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2` and targets in [-1, 1]. The
+    losses of the functions competed with must sum to T / 2 at most, the most that the function 0
+    can lose. For a run that happened not to shrink, the bound is a guide, since that depends on the
+    draws too.
 
     With a half-life h, the regret is against any functions :math:`g_1, \dots, g_T` of norm up to B
     that do not depend on the draws, with the distances :math:`d_t = \|g_{t+1} - g_t\|`. With
@@ -165,10 +167,6 @@ def shrinking_gradient_regret(
 
     Parameters
     ----------
-    horizon : int
-        Number of rounds T, of one row each, with targets in [-1, 1].
-    norm_bound : float
-        Norm B of the functions competed with.
     step_size : float
         The constant step :math:`\eta`, below :math:`1 / \kappa`.
     variance : float, default=0
@@ -184,11 +182,6 @@ def shrinking_gradient_regret(
     -------
     float
         The bound.
-
-    Notes
-    -----
-    The explanation of Shrinking Gradient has the proof. The losses of the functions competed with
-    must sum to T / 2 at most, the most that the function 0 can lose.
 
     Examples
     --------
