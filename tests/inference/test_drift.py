@@ -77,7 +77,7 @@ def test_a_window_rejects_as_often_as_its_level(make, n_windows=2000):
         assert abs(rejected - n_windows * 2 / 30) < 3 * error
 
 
-@pytest.mark.parametrize("make", DISTRIBUTIONS)
+@pytest.mark.parametrize("make", [normal, discrete, skewed])
 def test_the_average_run_length_is_at_least_its_bound(make, n_streams=60):
     """Over references, which are short, and streams."""
     lengths = []
@@ -169,13 +169,12 @@ def labelled(swapped):
     return make
 
 
+#: A change of the mean is detected below, sooner if it is larger.
 CHANGES = {
-    "mean": (normal, lambda n, rng: 0.7 + normal(n, rng)),
     "variance": (normal, lambda n, rng: 2 * normal(n, rng)),
     "dependence": (normal, dependent),
     "labels": (labelled(False), labelled(True)),
     "heavy tails": (cauchy, lambda n, rng: 2 + cauchy(n, rng)),
-    "wide": (wide, lambda n, rng: 1.5 * wide(n, rng)),
 }
 
 
@@ -283,7 +282,7 @@ def test_batches_change_nothing(together, monkeypatch):
     assert parts.drift_detected == (together == 600)
 
 
-@pytest.mark.parametrize("n_before", [0, 10, 39, 40, 100, 165, 300, 500])
+@pytest.mark.parametrize("n_before", [0, 39, 165, 500])
 def test_a_stream_resumes_from_a_file_or_a_pickle(n_before):
     X = drifting()
     whole = DriftDetector(**SMALL).update(X)
@@ -398,9 +397,8 @@ def test_dictionaries_numbers_and_rows_are_rows():
             assert one.drift_ == whole.drift_
 
 
-@pytest.mark.parametrize("columns", [["age"], ["age", "town"]])
-def test_dictionaries_follow_the_columns_of_a_data_frame(columns):
-    frame = tables(440)[columns]
+def test_dictionaries_follow_the_columns_of_a_data_frame():
+    frame = tables(440)[["age", "town"]]
     frame.loc[400:, "age"] = 5.0
     reference = frame[:200]
     expected = DriftDetector("tabular", **SMALL).fit(reference).update(frame[200:])

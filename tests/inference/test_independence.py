@@ -159,7 +159,7 @@ def test_fewer_columns_keep_inner_products(rows):
     np.testing.assert_allclose(found[0] @ vector, K @ vector, atol=1e-10)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ["gaussian", "stumps", "landmarks", "tabular", "trees"])
 def test_neurons_of_x_and_y_are_drawn_apart(family, monkeypatch):
     """Landmarks of both that are the same rows would look like dependence."""
     models = []

@@ -3,7 +3,6 @@
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import kstest
 
@@ -23,8 +22,7 @@ def features(neurons, n_neurons, fitted_to, rows):
 
 
 @pytest.mark.filterwarnings("ignore:RandomFeatures. neurons=.* has small act")
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("m", [12, 35])
+@pytest.mark.parametrize(("family", "m"), [*((name, 12) for name in FAMILIES), ("gaussian", 35)])
 def test_the_statistic_is_that_of_the_estimated_kernel(family, m, monkeypatch):
     """The family is fitted once, to the rows of both in random order."""
     rows = suited(family, inputs(50, 4))
@@ -46,7 +44,7 @@ def test_with_more_neurons_the_statistic_approaches_that_of_the_exact_kernel():
     X[50:] += 0.5
     exact = naive.mmd(Gaussian(1.0).fit(X, np.random.default_rng(0)).kernel(X), np.arange(80) < 50)
     spread = []
-    for n_neurons in (100, 1600):
+    for n_neurons in (64, 576):
         found = [
             mmd_test(
                 X[:50], X[50:], SMOOTH, n_neurons, random_state=seed, n_permutations=1
@@ -55,7 +53,7 @@ def test_with_more_neurons_the_statistic_approaches_that_of_the_exact_kernel():
         ]
         assert abs(np.mean(found) - exact) < 4 * np.std(found, ddof=1) / np.sqrt(20)
         spread.append(np.std(found, ddof=1))
-    assert spread[1] == pytest.approx(spread[0] / 4, rel=0.6)
+    assert spread[1] == pytest.approx(spread[0] / 3, rel=0.6)
 
 
 def test_the_statistic_is_unbiased_with_a_standard_error():
@@ -95,25 +93,15 @@ def test_the_variance_is_that_of_all_permutations():
     assert unit**2 * variance == pytest.approx((every**2).mean())
 
 
-@pytest.mark.parametrize(
-    ("method", "family", "n_nulls"),
-    [
-        ("permutation", "gaussian", 400),
-        ("asymptotic", "gaussian", 400),
-        ("permutation", "tabular", 200),
-    ],
-)
-def test_mmd_test_rejects_as_often_as_its_level(method, family, n_nulls):
+@pytest.mark.parametrize("method", ["permutation", "asymptotic"])
+def test_mmd_test_rejects_as_often_as_its_level(method, n_nulls=400):
     """Within two standard errors, on few rows of samples of different sizes."""
     found = []
     for seed in range(n_nulls):
         rng = np.random.default_rng(seed)
         rows = rng.exponential(size=(35, 2))
-        if family == "tabular":
-            town = rng.choice(["Paris", "Rome", "Oslo"], 35, p=[0.6, 0.3, 0.1])
-            rows = pd.DataFrame({"income": rows[:, 0], "town": town})
         options = {"method": method, "n_permutations": 19, "random_state": seed}
-        found.append(mmd_test(rows[:20], rows[20:], family, 10, **options))
+        found.append(mmd_test(rows[:20], rows[20:], n_neurons=10, **options))
     p = np.array([result.pvalue for result in found])
     for level in (0.05, 0.1):
         assert abs((p <= level).mean() - level) < 2 * np.sqrt(level * (1 - level) / n_nulls)
