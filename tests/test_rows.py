@@ -180,7 +180,9 @@ def assert_same(given, before):
                 np.testing.assert_array_equal(getattr(now, name), getattr(then, name))
 
 
-@pytest.mark.parametrize("family", SPARSE)
+@pytest.mark.parametrize(
+    "family", ["gaussian", "stumps", "dense-relu", "tanimoto", "product", "landmarks-fixed"]
+)
 def test_families_functions_and_features_take_rows_in_any_form(family):
     X, y = problem(KitchenSinksRegressor())
     X = suited(family, halves(X))
@@ -269,13 +271,12 @@ def test_sparse_rows_give_the_model_of_dense_rows_for_every_loss(learner, option
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])
 @pytest.mark.parametrize(
-    ("length_scale", "options"),
+    ("loss", "length_scale", "options"),
     [
-        ("relevance", {"dtype": "float64"}),
-        ("auto", {"dtype": "float32"}),
-        ("median", {"dtype": "float32", "weight_bound": 1.0}),
+        ("log_loss", "relevance", {"dtype": "float64"}),
+        ("hinge", "auto", {"dtype": "float32"}),
+        ("squared_hinge", "median", {"dtype": "float32", "weight_bound": 1.0}),
     ],
 )
 def test_descent_ends_where_it_does_for_dense_rows(loss, length_scale, options):

@@ -53,7 +53,7 @@ def ask(connection, body, path="/predict", headers=()):
 
 def test_requests_of_several_threads_are_answered(serve):
     port = serve(TREES)
-    rows = X[np.arange(2000) % 100]
+    rows = X[np.arange(400) % 100]
     bodies = [json.dumps({"rows": [row]}) for row in rows.tolist()]
 
     def some(part):
@@ -63,7 +63,7 @@ def test_requests_of_several_threads_are_answered(serve):
         return found
 
     with ThreadPoolExecutor(4) as pool:
-        parts = list(pool.map(some, np.array_split(np.arange(2000), 4)))
+        parts = list(pool.map(some, np.array_split(np.arange(400), 4)))
     answers = [answer for part in parts for answer in part]
     assert {status for status, _ in answers} == {200}
     found = np.array([answer["predictions"][0] for _, answer in answers])

@@ -17,7 +17,7 @@ from sklearn.utils.fixes import parse_version
 
 import trickless
 import trickless.neurons
-from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem, shots
+from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
 from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
@@ -28,28 +28,13 @@ from trickless import (
 from trickless.learners.base import Learner
 from trickless.neurons import Gaussian, Mixture, Stumps, Tabular, Trees
 
-
-class Shots:
-    """Noisy estimates of a kernel; a function would have its address in the names of tests."""
-
-    def __call__(self, X, Y, rng):
-        return shots(X, Y, rng)
-
-    def __repr__(self):
-        return "Shots()"
-
-
-#: What is set, by the start of a name: fewer neurons, and passes, than a good model takes.
-FEW = {
-    "DoublyStochastic": {"n_neurons": 1000},
-    "Noisy": {"kernel": Shots()},
-}
+#: What is set, by the start of a name: fewer neurons than a good model takes.
+FEW = {"DoublyStochastic": {"n_neurons": 1000}, "ShrinkingGradient": {"n_samples": 128}}
 #: Every public estimator with nothing else set.
 DEFAULTS = [
-    type(learner)(
-        **{k: v for name in FEW for k, v in FEW[name].items() if name_of(learner).startswith(name)}
-    )
+    type(learner)(**{k: v for name in FEW if name in repr(learner) for k, v in FEW[name].items()})
     for learner in LEARNERS + KERNEL_LEARNERS
+    if not name_of(learner).startswith("Noisy")  # of the same class
 ] + [RandomFeatures(), StreamingScaler()]
 #: Why a check of weights, which takes a weight of 2 for the row twice, contradicts an estimator.
 WEIGHTS = {
