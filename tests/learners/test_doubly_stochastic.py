@@ -38,19 +38,19 @@ def psi_of(model):
     return lambda x, w: model.neurons_.activate(x[None, :], w)[0]
 
 
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("neurons", [Gaussian(1.0), Stumps()])
 @pytest.mark.parametrize(
-    ("learner", "loss", "classes"),
+    ("learner", "loss", "classes", "neurons", "fit_intercept"),
     [
-        (DoublyStochasticRegressor, "squared_error", 0),
-        (DoublyStochasticRegressor, "epsilon_insensitive", 0),
-        (DoublyStochasticRegressor, "huber", 0),
-        (DoublyStochasticClassifier, "log_loss", 2),
-        (DoublyStochasticClassifier, "log_loss", 3),
-        (DoublyStochasticClassifier, "hinge", 3),
-        (DoublyStochasticClassifier, "squared_hinge", 2),
-        (DoublyStochasticClassifier, "squared_error", 3),
+        (DoublyStochasticRegressor, "squared_error", 0, Gaussian(1.0), True),
+        (DoublyStochasticRegressor, "squared_error", 0, Stumps(), False),
+        (DoublyStochasticRegressor, "epsilon_insensitive", 0, Stumps(), True),
+        (DoublyStochasticRegressor, "huber", 0, Gaussian(1.0), False),
+        (DoublyStochasticClassifier, "log_loss", 2, Stumps(), False),
+        (DoublyStochasticClassifier, "log_loss", 3, Gaussian(1.0), True),
+        (DoublyStochasticClassifier, "hinge", 3, Gaussian(1.0), True),
+        (DoublyStochasticClassifier, "hinge", 3, Stumps(), False),
+        (DoublyStochasticClassifier, "squared_hinge", 2, Gaussian(1.0), True),
+        (DoublyStochasticClassifier, "squared_error", 3, Gaussian(1.0), False),
     ],
 )
 def test_steps_are_those_of_the_algorithm(learner, loss, classes, neurons, fit_intercept):
@@ -481,7 +481,7 @@ def test_heavy_rows_do_not_change_what_a_fit_minimises():
         Gaussian(1.0), 8000, batch_size=10, neurons_per_step=4, step_size=0.1, random_state=0
     )
     values = [
-        model.set_params(random_state=seed).fit(X, y, weight).predict(X[:1])[0] for seed in range(5)
+        model.set_params(random_state=seed).fit(X, y, weight).predict(X[:1])[0] for seed in range(3)
     ]
     assert np.mean(values) == pytest.approx(99 / 198, abs=0.06)
 
@@ -795,8 +795,15 @@ def test_a_light_batch_makes_a_small_step_with_a_preconditioner_too():
     assert model.score(X, y) > before - 0.01
 
 
-@pytest.mark.parametrize("preconditioner", [None, "block"])
-@pytest.mark.parametrize("loss", ["squared_error", "huber", "epsilon_insensitive"])
+@pytest.mark.parametrize(
+    ("loss", "preconditioner"),
+    [
+        ("squared_error", None),
+        ("squared_error", "block"),
+        ("huber", "block"),
+        ("epsilon_insensitive", None),
+    ],
+)
 def test_the_unit_of_the_targets_does_not_matter(loss, preconditioner):
     X = inputs(500, 2)
     y = np.sin(2 * X[:, 0]) + X[:, 1]
@@ -856,7 +863,7 @@ def test_a_stream_that_runs_past_its_neurons_does_not_diverge(n_neurons):
     assert last.mean() < first.mean() < y.var() + first.std() / 10
 
 
-@pytest.mark.parametrize("loss", ["squared_error", "huber", "epsilon_insensitive"])
+@pytest.mark.parametrize("loss", ["squared_error", "epsilon_insensitive"])
 def test_blocks_by_default_beat_plain_steps_and_do_not_diverge(loss):
     X, y = make_friedman1(6000, noise=0.5, random_state=0)
     X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
@@ -872,7 +879,7 @@ def test_blocks_by_default_beat_plain_steps_and_do_not_diverge(loss):
     assert model.score(X[4000:], y[4000:]) > max(0.95, plain.score(X[4000:], y[4000:]) + 0.05)
 
 
-@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge", "squared_error"])
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])
 def test_blocks_by_default_classify_better_than_plain_steps(loss):
     X, y = load_digits(return_X_y=True)
     options = {"n_neurons": 1000, "loss": loss, "random_state": 0}
@@ -902,8 +909,10 @@ def test_blocks_learn_from_rows_again_as_well_as_with_whole_newton_steps(seed):
     assert longer.mean() < 2 * longer.std() / np.sqrt(len(others))
 
 
-@pytest.mark.parametrize("rows", [40, 300, 2000])
-@pytest.mark.parametrize("given", [{}, {"batch_size": 64, "neurons_per_step": 32}])
+@pytest.mark.parametrize(
+    ("rows", "given"),
+    [(40, {}), (300, {}), (2000, {}), (300, {"batch_size": 64, "neurons_per_step": 32})],
+)
 def test_blocks_of_any_size_learn_no_noise(rows, given):
     """Targets that nothing predicts; steps of one block without end took R² to −70."""
     X, rng = inputs(rows + 500, 5), np.random.default_rng(1)

@@ -95,19 +95,21 @@ def test_rounds_with_the_exact_kernel_are_ten_literal_lines(average):
     np.testing.assert_allclose(rounds.alpha(average)[:, 0], expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"max_support": 200}, {"schedule": "inverse"}])
+@pytest.mark.parametrize("parameters", [{}, {"max_support": 200}])
 def test_the_memory_of_an_endless_stream_is_bounded(parameters):
     model, sizes = regressor(half_life=40, n_neurons=64, **parameters), []
-    for part in range(8):
+    for part in range(5):
         learned(model, 400, seed=part)
         assert n_points(model) <= 9.2 * 40 + 5  # a batch has an eighth of 40 rows
         sizes.append(len(pickle.dumps(model)))
     # What grows is the curve of errors, by 80 records for each part, until it is full.
-    assert sizes[-1] - sizes[1] < 6 * 80 * 40
+    assert sizes[-1] - sizes[1] < 3 * 80 * 40
 
 
-@pytest.mark.parametrize("average", [True, False])
-@pytest.mark.parametrize("parameters", [{}, {"max_support": 200}, {"schedule": "constant"}])
+@pytest.mark.parametrize(
+    ("parameters", "average"),
+    [({}, True), ({}, False), ({"max_support": 200}, True), ({"schedule": "constant"}, False)],
+)
 def test_a_stream_recovers_from_an_abrupt_change(average, parameters):
     """A fresh model has seen only rows after the change. What is left has faded by 2⁻⁶."""
     parameters = parameters | {"average": average}
@@ -220,10 +222,10 @@ def turning(T, half_turns, rng):
 
 @pytest.mark.parametrize("abrupt", [False, True])
 def test_the_tracking_regret_stays_below_its_bound(abrupt):
-    """Comparators turn by π, slowly or at once, and estimates are noisy; over ten seeds."""
+    """Comparators turn by π, slowly or at once, and estimates are noisy; over six seeds."""
     T, eta, half_life, m = 400, 0.13, 88, 40
     regrets, bounds = [], []
-    for seed in range(10):
+    for seed in range(6):
         X, y, g, distances = turning(T, 1, np.random.default_rng(seed))
         if abrupt:
             X, y, g, _ = turning(T, 0, np.random.default_rng(seed))
@@ -256,7 +258,7 @@ def test_the_tracking_regret_stays_below_its_bound(abrupt):
         how = {"half_life": half_life, "distances": distances}
         bounds.append(shrinking_gradient_regret(T, 1.0, eta, variance, **how))
     regrets, bounds = np.array(regrets), np.array(bounds)
-    standard_error = regrets.std(ddof=1) / 10**0.5
+    standard_error = regrets.std(ddof=1) / 6**0.5
     assert 0 < regrets.mean() < bounds.mean() - 3 * standard_error
     # The bound says something: predicting 0 loses more than it, against these comparators' norm.
     assert bounds.mean() < T / 2

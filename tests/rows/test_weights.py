@@ -10,11 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import (
     load_breast_cancer,
     load_digits,
-    load_iris,
-    load_wine,
     make_classification,
     make_friedman1,
-    make_moons,
 )
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -43,15 +40,12 @@ IMBALANCED = {
 IMBALANCED["eights"] = (load_digits().data[:800] / 16, load_digits().target[:800] == 8)
 TABLES = {
     "cancer": load_breast_cancer(return_X_y=True),
-    "wine": load_wine(return_X_y=True),
-    "iris": load_iris(return_X_y=True),
-    "moons": make_moons(400, noise=0.3, random_state=0),
     "classes": make_classification(400, 12, n_informative=6, n_classes=3, random_state=0),
 }
 
 
 @pytest.mark.parametrize("model", WEIGHTED, ids=name_of)
-@pytest.mark.parametrize("factor", [1 / 64, 3.0, 1e20])
+@pytest.mark.parametrize("factor", [3.0, 1e20])
 def test_a_factor_of_all_weights_changes_nothing(model, factor):
     X, y = problem(model)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(X))
