@@ -55,7 +55,7 @@ def small_batches(monkeypatch):
     monkeypatch.setattr(learn, "MEMORY_CELLS", 0)
 
 
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet", ".feather"])
+@pytest.mark.parametrize("ending", [".csv.gz", ".parquet", ".feather"])
 def test_a_model_is_fitted_and_evaluated_and_predicts(ending, table, tmp_path):
     data = tmp_path / f"data{ending}"
     if ending == ".csv.gz":

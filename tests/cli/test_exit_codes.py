@@ -25,7 +25,7 @@ def model(tmp_path_factory):
     return folder / "model"
 
 
-@pytest.mark.parametrize("milliseconds", [300, 600, 1000])
+@pytest.mark.parametrize("milliseconds", [300, 1000])
 def test_an_interrupt_at_any_moment_is_one_line(milliseconds, model):
     """While modules are imported, too; from the moment on that Python runs what is ours."""
     with subprocess.Popen(
@@ -61,9 +61,8 @@ def test_main_leaves_the_handler_of_interrupts_as_it_was():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-@pytest.mark.parametrize("command", ["describe --json", "fit --help"])
-def test_a_reader_that_goes_away_ends_the_command_quietly(command, model):
-    arguments = [*command.split(), *([str(model)] if "describe" in command else [])]
+def test_a_reader_that_goes_away_ends_the_command_quietly(model):
+    arguments = ["describe", "--json", str(model)]
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as pipe:
@@ -166,10 +165,7 @@ def test_little_is_imported_before_the_command_answers_an_interrupt():
     assert not {"typing", "re", "threading", "numpy"}.intersection(done.stdout.split())
 
 
-@pytest.mark.parametrize(
-    "error",
-    ["ImportError('libopenblas.so: failed to map segment')", "MemoryError()", "OSError(12, 'x')"],
-)
+@pytest.mark.parametrize("error", ["ImportError('libopenblas.so: failed to map')", "MemoryError()"])
 def test_a_module_that_cannot_be_loaded_is_one_line(error, tmp_path):
     """As under a limit of memory, where libraries raise one error or another."""
     (tmp_path / "pyarrow.py").write_text(f"raise {error}\n")
