@@ -22,7 +22,6 @@ bool = np.dtype(np.bool_)  # as in the array API
 pi, inf, nan, newaxis = np.pi, np.inf, np.nan, None
 _numpy: Any = numpy_api
 finfo, isdtype = _numpy.finfo, _numpy.isdtype
-__array_namespace_info__ = _numpy.__array_namespace_info__
 
 
 def emit(op: str, args: list[Tensor], shape: Any, dtype: Any, **attributes: Any) -> Tensor:

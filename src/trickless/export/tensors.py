@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from trickless.export.graph import Graph, Value
 
@@ -20,41 +21,18 @@ class UnwritableError(TypeError):
     """Something that needs the values of rows, or that no operator of the graph can do."""
 
 
-#: Names of ufuncs of NumPy and SciPy that the array API calls otherwise.
-_UFUNCS = {"absolute": "abs", "true_divide": "divide", "power": "pow", "expit": "sigmoid"}
-#: Names of other functions of NumPy that the array API calls otherwise.
-_FUNCTIONS = {"concatenate": "concat", "amax": "max", "amin": "min", "transpose": "permute_dims",
-              "cumsum": "cumulative_sum", "hstack": "side_by_side"}  # fmt: skip
+#: Names of functions of NumPy and SciPy, and of operators, that the array API calls otherwise.
+_NAMES = {
+    "absolute": "abs", "true_divide": "divide", "power": "pow", "expit": "sigmoid",
+    "invert": "logical_not", "bitwise_and": "logical_and", "bitwise_or": "logical_or",
+    "right_shift": "bitwise_right_shift", "concatenate": "concat", "amax": "max", "amin": "min",
+    "transpose": "permute_dims", "cumsum": "cumulative_sum", "hstack": "side_by_side",
+}  # fmt: skip
 #: Methods of NumPy's arrays that are functions of the array API.
 _METHODS = {"astype", "sum", "mean", "max", "min", "any", "all", "clip", "argmax", "take"}
 
 
-def _method(name: str, swapped: bool = False) -> Any:
-    """Make a special method of a function of the array API."""
-
-    def method(self: Tensor, other: Any) -> Tensor:
-        function = getattr(self.xp, name)
-        return function(other, self) if swapped else function(self, other)
-
-    return method
-
-
-def _operator(name: str) -> tuple[Any, Any, Any]:
-    """Make the special methods of an operator: with the other on the right, on the left, in place.
-
-    An operator in place changes all names of the array.
-    """
-
-    def in_place(self: Tensor, other: Any) -> Tensor:
-        if self.is_view:
-            raise UnwritableError("it changes a part of an array in place")
-        self.__dict__.update(vars(getattr(self.xp, name)(self, other)) | {"is_view": False})
-        return self
-
-    return _method(name), _method(name, swapped=True), in_place
-
-
-class Tensor:
+class Tensor(NDArrayOperatorsMixin):
     """An array of a graph, or a constant.
 
     Parameters
@@ -127,18 +105,27 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return self.known() if dtype is None else self.known().astype(dtype)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        function = getattr(self.xp, _UFUNCS.get(ufunc.__name__, ufunc.__name__), None)
-        if method != "__call__" or options or function is None:
-            raise UnwritableError(f"there is no {ufunc.__name__} in graphs")
-        return function(*inputs)
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any
+    ) -> Any:
+        if method != "__call__" or options:
+            raise UnwritableError(f"there is no {method} of {ufunc.__name__} in graphs")
+        found = self._function(ufunc)(*inputs)
+        if out is None:
+            return found
+        (changed,) = out  # by an operator in place, which changes all names of the array
+        if not isinstance(changed, Tensor) or changed.is_view:
+            raise UnwritableError("it changes a part of an array in place")
+        changed.__dict__.update(vars(found) | {"is_view": False})
+        return changed
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return self._function(function)(*args, **options)
+
+    def _function(self, function: Any) -> Any:
+        """Return what NumPy's function is in the array API of graphs."""
         name = function.__name__
-        known = getattr(self.xp, _FUNCTIONS.get(name, name), None)
-        if known is None:
-            raise UnwritableError(f"there is no {name} in graphs")
-        return known(*args, **options)
+        return getattr(self.xp, _NAMES.get(name, name))
 
     def __getattr__(self, name: str) -> Any:
         if name not in _METHODS:
@@ -163,33 +150,8 @@ class Tensor:
 
     __index__ = __int__
 
-    def __neg__(self) -> Tensor:
-        return self.xp.negative(self)
-
-    def __abs__(self) -> Tensor:
-        return self.xp.abs(self)
-
-    def __invert__(self) -> Tensor:
-        return self.xp.logical_not(self)
-
     def __getitem__(self, key: Any) -> Tensor:
         return self.xp.picked(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise UnwritableError("it changes elements of an array in place")
-
-    __add__, __radd__, __iadd__ = _operator("add")
-    __sub__, __rsub__, __isub__ = _operator("subtract")
-    __mul__, __rmul__, __imul__ = _operator("multiply")
-    __truediv__, __rtruediv__, __itruediv__ = _operator("divide")
-    __floordiv__, __rfloordiv__, __ifloordiv__ = _operator("floor_divide")
-    __mod__, __rmod__, __imod__ = _operator("remainder")
-    __pow__, __rpow__, __ipow__ = _operator("pow")
-    __matmul__, __rmatmul__, __imatmul__ = _operator("matmul")
-    __and__, __rand__, __iand__ = _operator("logical_and")
-    __or__, __ror__, __ior__ = _operator("logical_or")
-    __rshift__, __rrshift__, __irshift__ = _operator("bitwise_right_shift")
-    __lt__, __le__ = _method("less"), _method("less_equal")
-    __gt__, __ge__ = _method("greater"), _method("greater_equal")
-    __eq__, __ne__ = _method("equal"), _method("not_equal")
-    __hash__ = None  # type: ignore[assignment]
