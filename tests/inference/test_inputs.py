@@ -146,7 +146,7 @@ def test_random_states_give_the_same_answer_again(test):
         ((GAP, X), {}, "column 1 of X contains missing values"),
         ((X, -np.inf * Y), {}, "column 0 of Y contains infinity"),
         ((A, B), {}, "column 'age' of X contains missing values.* but neurons=Gaussian"),
-        ((A, B[["age", "town"]]), {"neurons": "tabular"}, "column 'size' is in only one of them"),
+        ((A, B[["age", "town"]]), {"neurons": "tabular"}, "column 'code' is in only one of them"),
         ((A, B[A.columns[::-1]]), {"neurons": "tabular"}, r"their order differs.*Y\[X\.columns\]"),
         ((A, B.assign(age="old")), {"neurons": "tabular"}, "'age' holds numbers in X, but categ"),
         ((A.assign(day=1.0), B), {"neurons": "tabular"}, "'day' holds numbers in X, but dates"),

@@ -172,10 +172,7 @@ def dependence_test(
     spread = float(4 * sum(len(part) * part.var(ddof=1) for part in parts) / n**2)
     variance = variance_of_permutations(of_x, of_y, a, b)
     if not np.isfinite((statistic, spread, variance)).all():
-        raise InvalidValueError(
-            f"{owner}: squares of the activations are too large for double precision",
-            "scale X and Y (StandardScaler), or choose bounded neurons, such as 'gaussian'",
-        )
+        raise too_large(owner)
     if not (x.varies(a) and y.varies(b)):
         statistic = variance = spread = 0.0
         pvalue = 1.0
@@ -199,6 +196,14 @@ def dependence_test(
     sizes = n_first, n - n_first
     statistic, error = (unit_of_mmd(*sizes) * value for value in (statistic, error))
     return KernelTestResult(owner, statistic, error, pvalue, method, sizes, n_neurons, n_drawn)
+
+
+def too_large(owner: str) -> InvalidValueError:
+    """Return the error for activations whose squares overflow."""
+    return InvalidValueError(
+        f"{owner}: squares of the activations are too large for double precision",
+        "scale the columns (StandardScaler), or choose bounded neurons, such as 'gaussian'",
+    )
 
 
 def unit_of_mmd(m: int, n: int) -> float:

@@ -12,7 +12,7 @@ from trickless.arrays.stated import Count, Stated, check_array, check_count
 from trickless.arrays.states import in_one_state, training_lock
 from trickless.errors import InvalidValueError, MissingAttributeError
 from trickless.functions.stream import Purpose, as_seed, generator
-from trickless.inference.features import WhitenedFeatures, check_neurons
+from trickless.inference.features import WhitenedFeatures, check_neurons, random_features
 from trickless.inference.rows import (
     Features,
     as_rows,
@@ -116,8 +116,8 @@ class DriftDetector(Stated, BaseEstimator):
     independent rows. Tests of overlapping windows tend to raise an alarm together, so that with few
     columns the average run length is a few times longer than its bound.
 
-    After an alarm, the window starts with the next row. If the reference came from ``fit``, there
-    is another alarm for as long as the rows differ from it. ``reset`` discards it.
+    After an alarm, the window starts with the next row. A reference of ``fit`` stays until
+    ``reset``.
 
     The first 4 ``window_size`` rows are kept as they come. If they are data frames, or dictionaries
     with text, ``pickle`` can store the detector at that time, but :func:`~trickless.save` cannot.
@@ -377,10 +377,5 @@ class DriftDetector(Stated, BaseEstimator):
         self._scan, self._first = Scan(features, features(compared), *sizes, self._seed), ()
 
     def _family(self) -> RandomFeatures:
-        how: dict[str, Any] = {
-            "random_state": self._seed,
-            "n_jobs": self.n_jobs,
-            "dtype": "float64",
-        }
-        how |= {"sparse_output": False, "scale": "unit"}
-        return RandomFeatures(deepcopy(self.neurons), self.n_neurons, **how)
+        neurons = deepcopy(self.neurons)
+        return random_features(neurons, self.n_neurons, self._seed, self.n_jobs, scale="unit")

@@ -1,10 +1,8 @@
-r"""Random features of rows, as a test or a detector compares them.
+"""Random features of rows, as a test or a detector compares them.
 
-A detector whitens the features. The squared norm of a difference of means is dominated by the
-directions in which the features vary most, but a change of a variance or a dependence moves the
-mean in directions in which it is known more precisely. The features are therefore multiplied by
-:math:`(\Sigma + \gamma I)^{-1/2}`, with their covariance matrix :math:`\Sigma`, as in the spectral
-regularised test of Hagrass et al. (2024).
+A detector whitens the features, since the squared norm of a difference of means is dominated by the
+directions in which they vary most, but a change of a variance or a dependence moves the mean in
+others. :class:`~trickless.DriftDetector` has the formula.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, generator
 from trickless.inference.covariances import FEW, sketched
-from trickless.inference.dependence import Sample
+from trickless.inference.dependence import Sample, too_large
 from trickless.inference.rows import as_rows, check_n_rows, in_words, pooled, select
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
 from trickless.neurons import Neurons, make_neurons
@@ -63,6 +61,14 @@ def check_neurons(owner: str, parameter: str, neurons: Any) -> Neurons:
     return family
 
 
+def random_features(
+    neurons: Any, n_neurons: int, seed: int, n_jobs: Any, scale: str = "kernel"
+) -> RandomFeatures:
+    """Return random features of rows, dense and in double precision, which are not fitted."""
+    how: dict[str, Any] = {"scale": scale, "random_state": seed, "n_jobs": n_jobs}
+    return RandomFeatures(neurons, n_neurons, sparse_output=False, dtype="float64", **how)
+
+
 class FittedFeatures:
     """A family that is fitted to samples and makes their random features."""
 
@@ -71,8 +77,7 @@ class FittedFeatures:
     ) -> None:
         self._owner, self._seed, self._layout = owner, seed, family.layout
         self._in_words = partial(in_words, owner, neurons=parameter)
-        how = {"sparse_output": False, "random_state": seed, "n_jobs": n_jobs, "dtype": "float64"}
-        self._model = RandomFeatures(family, n_neurons, **how)
+        self._model = random_features(family, n_neurons, seed, n_jobs)
         self._model._warn_below = 0.0  # the level needs no scale
 
     def table(self, name: str, X: Any) -> Any:
@@ -122,7 +127,7 @@ class WhitenedFeatures(Stated):
         with in_words(owner), np.errstate(over="ignore"):
             features.fit(X)
         if features.scale_ == 0:
-            raise self._too_large()
+            raise too_large(owner)
         Z = self._of_family(picked(X, slice(_ROWS)))
         self.whitener = whitener(Z - Z.mean(axis=0), generator(seed, Purpose.SKETCH))
 
@@ -134,19 +139,13 @@ class WhitenedFeatures(Stated):
             for row, values in zip(Z, out, strict=True):  # a product of more rows rounds otherwise
                 np.dot(row, self.whitener, out=values)
         if not np.isfinite(out).all():
-            raise self._too_large()
+            raise too_large(self.owner)
         return out
 
     def _of_family(self, X: Any) -> np.ndarray:
         with in_words(self.owner), without_warnings():  # new values are what a detector looks for
             Z: np.ndarray = to_host(self.features._of_rows(self.features._rows_to_predict(X)))
             return Z
-
-    def _too_large(self) -> InvalidValueError:
-        return InvalidValueError(
-            f"{self.owner}: squares of the activations are too large for double precision",
-            "scale X (StandardScaler), or choose bounded neurons, such as 'gaussian'",
-        )
 
 
 def whitener(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:

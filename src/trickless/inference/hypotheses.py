@@ -22,6 +22,12 @@ Parameters
 n_neurons : int, default=500
     Number of neurons to draw of each family. More neurons estimate the kernel more closely, and
     take more time.
+method : {"permutation", "asymptotic"}, default="permutation"
+    How to compute the p-value. "permutation" assigns the rows to two samples at random, or pairs
+    the rows of X and Y at random, many times. Its level is exact for any data, number of rows and
+    family. "asymptotic" is faster. It uses the limit of the statistic if the hypothesis holds,
+    which is a weighted sum of chi-squares. They are scaled so that the variance is exactly the
+    variance over all permutations.
 n_permutations : int, default=999
     Number of permutations. If k of them reach the statistic, the p-value is (1 + k) / (1 +
     ``n_permutations``). Not used if ``method="asymptotic"``.
@@ -80,16 +86,6 @@ def mmd_test(
         Family of neurons, or the name of one; see :mod:`trickless.neurons`. ``length_scale="auto"``
         is the median distance between rows. Families that need targets ("auto",
         ``length_scale="relevance"``) raise an error.
-    method : {"permutation", "asymptotic"}, default="permutation"
-        How to compute the p-value. "permutation" assigns the rows to two samples at random, many
-        times. Its level is exact for any data, number of rows and family. "asymptotic" is faster.
-        It uses the limit of the statistic for equal distributions [1]_, which is a weighted sum of
-        chi-squares
-
-        .. math:: \Big(\frac1m + \frac1n\Big) \sum_l \lambda_l (\chi^2_l - 1),
-
-        with the eigenvalues :math:`\lambda_l` of the covariance matrix of the features [3]_. They
-        are scaled so that the variance is exactly the variance over all permutations.
 
     See Also
     --------
@@ -98,6 +94,12 @@ def mmd_test(
 
     Notes
     -----
+    For equal distributions, the statistic has the limit [1]_
+
+    .. math:: \Big(\frac1m + \frac1n\Big) \sum_l \lambda_l (\chi^2_l - 1),
+
+    with the eigenvalues :math:`\lambda_l` of the covariance matrix of the features [3]_.
+
     For one draw of neurons, the statistic has the variance
 
     .. math:: \frac{4 \delta^\top \Sigma_X \delta}m + \frac{4 \delta^\top \Sigma_Y \delta}n
@@ -186,16 +188,6 @@ def hsic_test(
         Family of neurons for X, as in :func:`~trickless.mmd_test`.
     neurons_y : Neurons or str, default="gaussian"
         Family of neurons for Y.
-    method : {"permutation", "asymptotic"}, default="permutation"
-        How to compute the p-value. "permutation" pairs the rows of X and Y at random, many times.
-        Its level is exact for any data, number of rows and families. "asymptotic" is faster. It
-        uses the limit of the statistic for independent X and Y [2]_, which is a weighted sum of
-        chi-squares
-
-        .. math:: \frac1n \sum_{k, l} \lambda_k \mu_l (\chi^2_{kl} - 1),
-
-        with the eigenvalues :math:`\lambda_k, \mu_l` of the covariance matrices of the features.
-        They are scaled so that the variance is exactly the variance over all permutations.
 
     See Also
     --------
@@ -204,6 +196,12 @@ def hsic_test(
 
     Notes
     -----
+    For independent X and Y, the statistic has the limit [2]_
+
+    .. math:: \frac1n \sum_{k, l} \lambda_k \mu_l (\chi^2_{kl} - 1),
+
+    with the eigenvalues :math:`\lambda_k, \mu_l` of the covariance matrices of the features.
+
     The time of a permutation is in proportion to the rows times the pairs of columns. If a side has
     more than 128 columns of random features, and the other side more than a few, permutations
     therefore use fewer columns: 16 to 64 principal directions, and as many random combinations of

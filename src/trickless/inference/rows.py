@@ -85,21 +85,16 @@ def check_alike(owner: str, X: Any, other: Any, name: str) -> None:
             "pass both as the same kind of table",
         )
     if is_frame(X) and names_of(X) != names_of(other):
-        names, others = names_of(X), names_of(other)
-        alone = [name for name in names if name not in others]
-        alone += [name for name in others if name not in names]
+        alone = sorted(set(names_of(X)) ^ set(names_of(other)), key=str)
         what = f"column {alone[0]!r} is in only one of them" if alone else "their order differs"
         raise InvalidValueError(
             f"{owner}: X and {name} have different columns: {what}",
             "pass the same columns in the same order, for example Y[X.columns]",
         )
     if X.shape[1:] != other.shape[1:]:
-        many = len(X.shape) > 2
-        of_x, there = (each.shape[1:] if many else each.shape[1] for each in (X, other))
+        of_x, there = (" × ".join(map(str, each.shape[1:])) for each in (X, other))
         raise InvalidValueError(
-            f"{owner}: X has rows of the shape {of_x}, but {name} of the shape {there}"
-            if many
-            else f"{owner}: X has {of_x} columns, but {name} has {there}",
+            f"{owner}: X has {of_x} columns, but {name} has {there}",
             "pass the same columns in both, in the same order",
         )
 
