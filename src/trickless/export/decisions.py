@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import singledispatch
 from typing import Any
 
@@ -11,14 +13,13 @@ import trickless.export.convolutions
 import trickless.export.namespace as xp
 import trickless.export.trees  # noqa: F401  registers how trees are written
 from trickless.errors import InvalidValueError, MissingAttributeError
-from trickless.export.families import squared_distances, writable
+from trickless.export.families import distances, squared_distances, writable
 from trickless.export.inputs import owner_of
 from trickless.export.tensors import Tensor, UnwritableError
 from trickless.functions.network import Network
 from trickless.learners.doubly_stochastic import DoublyStochastic
 from trickless.learners.kernel_gradient import KernelGradient
 from trickless.learners.kitchen_sinks import KitchenSinks
-from trickless.learners.neuron_learner import NeuronLearner
 from trickless.learners.online import OnlineLearner
 from trickless.learners.random_features import RandomFeatures
 from trickless.neurons import Neurons, Weights
@@ -50,10 +51,8 @@ def _of_network(model: Any, X: Tensor) -> Tensor:
     return network_values(network, X)
 
 
-@decisions.register(NeuronLearner)
+@decisions.register(OnlineLearner)
 def _of_rounds(model: Any, X: Tensor) -> Tensor:
-    if not isinstance(model, OnlineLearner):
-        return decisions.dispatch(object)(model, X)
     return network_values(model.estimates_.function(model.rounds_, model.average), X)
 
 
@@ -80,10 +79,6 @@ def _cosine(X: Tensor, Y: np.ndarray, **_: Any) -> Tensor:
     return (X / xp.where(x > 0, x, 1.0)) @ (Y / np.where(y > 0, y, 1.0)).T
 
 
-def _laplacian(X: Tensor, Y: np.ndarray, gamma: float, **_: Any) -> Tensor:
-    return xp.exp(-gamma * xp.sum(xp.abs(X[:, None, :] - Y), axis=-1))
-
-
 #: scikit-learn's kernels that have operations.
 KERNELS: dict[Any, Any] = {
     "rbf": lambda X, Y, gamma, **_: xp.exp(-gamma * squared_distances(X, Y)),
@@ -91,7 +86,7 @@ KERNELS: dict[Any, Any] = {
     "poly": lambda X, Y, gamma, coef0, degree: (gamma * (X @ Y.T) + coef0) ** degree,
     "sigmoid": lambda X, Y, gamma, coef0, **_: xp.tanh(gamma * (X @ Y.T) + coef0),
     "cosine": _cosine,
-    "laplacian": _laplacian,
+    "laplacian": lambda X, Y, gamma, **_: xp.exp(-gamma * distances(X, Y)),
 }
 KERNELS["polynomial"] = KERNELS["poly"]
 
@@ -105,7 +100,7 @@ def network_values(network: Network, X: Tensor) -> Tensor:
         )
     weights = _together([some for _, some in network.source.pieces(0, network.n_neurons)])
     coef = Tensor.constant(np.asarray(network.coef, dtype=np.float64))
-    with _Naming(network.neurons, X):
+    with _naming(network.neurons, X):
         values = writable(network.neurons).combine(X, weights, coef)
     return xp.astype(values, xp.float64) + intercept
 
@@ -113,7 +108,7 @@ def network_values(network: Network, X: Tensor) -> Tensor:
 def columns_of(neurons: Neurons, source: Any, n_neurons: int, X: Tensor) -> Tensor:
     """Return activations, a block of neurons after the other: (n_rows, width * n_neurons)."""
     family = writable(neurons)
-    with _Naming(neurons, X):
+    with _naming(neurons, X):
         pieces = source.pieces(0, n_neurons)
         parts = [family(X, tuple(map(Tensor.constant, some))) for _, some in pieces]
     return xp.concat(parts, axis=1)
@@ -123,7 +118,7 @@ def features(model: RandomFeatures, X: Tensor) -> Tensor:
     """Return the random features of rows, in the precision of the model."""
     neurons, n = model.neurons_, model._n_drawn
     weights = _together([some for _, some in model.source_.pieces(0, n)])
-    with _Naming(neurons, X):
+    with _naming(neurons, X):
         Z = writable(neurons)(X, weights)
         Z = xp.reshape(Z, (X.shape[0], neurons.width, n))
         Z = xp.reshape(xp.permute_dims(Z, (0, 2, 1)), (X.shape[0], neurons.width * n))
@@ -135,19 +130,13 @@ def _together(pieces: list[Weights]) -> Weights:
     return tuple(Tensor.constant(np.concatenate(arrays)) for arrays in zip(*pieces, strict=True))
 
 
-class _Naming:
-    """Names the family in an error of its code, which may be of a user."""
-
-    def __init__(self, family: Neurons, X: Tensor) -> None:
-        self.family, self.owner = family, owner_of(X)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, UnwritableError | TypeError | ValueError | AttributeError):
-            raise InvalidValueError(
-                f"{self.owner}: neurons={self.family!r} cannot be written: "
-                f"{str(error).rstrip('.')}",
-                _REMEDY,
-            ) from error
+@contextmanager
+def _naming(family: Neurons, X: Tensor) -> Iterator[None]:
+    """Name the family in an error of its code, which may be of a user."""
+    try:
+        yield
+    except (UnwritableError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidValueError(
+            f"{owner_of(X)}: neurons={family!r} cannot be written: {str(error).rstrip('.')}",
+            _REMEDY,
+        ) from error

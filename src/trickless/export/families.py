@@ -145,11 +145,14 @@ def kernel_of(family: Neurons, X: Any, points: np.ndarray) -> Any:
         scale = family.length_scale_
         return family.profile(squared_distances(X / scale, points / scale))
     if isinstance(family, Laplace1):
-        scale = family.length_scale_
-        apart = (X / scale)[:, None, :] - points / scale
-        return xp.exp(-xp.sum(xp.abs(apart), axis=-1))
+        return xp.exp(-distances(X / family.length_scale_, points / family.length_scale_))
     there: Any = Tensor.constant(points)
     return family.closed_form(X, there)
+
+
+def distances(X: Any, points: np.ndarray) -> Any:
+    """Compute sums of absolute differences of rows from points, (n_rows, n_points)."""
+    return xp.sum(xp.abs(X[:, None, :] - points), axis=-1)
 
 
 def squared_distances(X: Any, points: np.ndarray) -> Any:

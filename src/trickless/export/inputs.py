@@ -53,7 +53,7 @@ def rows_of_learner(graph: Graph, learner: Any, dtype: np.dtype, scaler: Any = N
         xp.astype(x, xp.float64) if c is None else coded(x, c.codes, c.missing, c.missing + 1)
         for x, c in zip(inputs, known.categories, strict=True)
     ]
-    return _relative(learner, columns)
+    return _read(learner, xp.concat(columns, axis=1))
 
 
 def reads_table(learner: Any) -> bool:
@@ -70,23 +70,21 @@ def rows_of_matrix(learner: Any, X: Tensor) -> Tensor:
             "categories or times, which a matrix of numbers does not have",
             "trickless.export.to_onnx(model), whose graph has an input for each column",
         )
+    return _read(learner, X)
+
+
+def _read(learner: Any, X: Tensor) -> Tensor:
+    """Return rows relative to the origins, in the precision of a learner.
+
+    They must be finite, except for gaps in the rows of a table.
+    """
+    known = learner.rows_.columns
     if known is not None and known.origins.any():
         X = xp.astype(X, xp.float64) - known.origins
-    return _limited(learner, xp.astype(X, learner.rows_.dtype))
-
-
-def _limited(learner: Any, X: Tensor) -> Tensor:
-    """Return rows that must be finite, except for gaps in the rows of a table."""
+    X = xp.astype(X, learner.rows_.dtype)
     assert X.graph is not None
     X.graph.limit(X.name, float(np.finfo(X.dtype).max), learner.rows_.kind.tables)
     return X
-
-
-def _relative(learner: Any, columns: list[Tensor]) -> Tensor:
-    """Return columns as rows in the precision of a learner, relative to the origins."""
-    X, origins = xp.concat(columns, axis=1), learner.rows_.columns.origins
-    X = X - origins if origins.any() else X
-    return _limited(learner, xp.astype(X, learner.rows_.dtype))
 
 
 def declared(graph: Graph, name: str, dtype: Any, width: int) -> Tensor:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from typing import Any
 
@@ -233,8 +235,23 @@ class Loops(ABC):
         """Add a line."""
         self.lines.append("  " * self._depth + text)
 
-    def _over(self, shape: tuple[int, ...]) -> _Nest:
-        return _Nest(self, shape)
+    @contextmanager
+    def _over(self, shape: tuple[int, ...]) -> Iterator[list[Index]]:
+        """Open loops over a shape, give their indices, and close the loops."""
+        found = [{} if n == 1 else index(self.fresh()) for n in shape]
+        integer, depth = np.dtype(np.int32), self._depth
+        for n, part in zip(shape, found, strict=True):
+            for name in part:
+                first = self.scalar(integer, name, "0")
+                self.line(f"for ({first} {name} < {int(n)}; {name}++) {{")
+                self._depth += 1
+        if not any(found):
+            self.line("{")
+            self._depth += 1
+        yield found
+        while self._depth > depth:
+            self._depth -= 1
+            self.line("}")
 
     def fresh(self, prefix: str = "i") -> str:
         """Return a name of a variable."""
@@ -388,33 +405,6 @@ class Loops(ABC):
                     target = f"{self.place(output)}[{text_of(flat([*outer, j], full))}]"
                     product = self.apply("Mul", args, dtype, dtype)
                     self.line(f"{target} = {self.apply('Add', [target, product], dtype, dtype)};")
-
-
-class _Nest:
-    """Loops over a shape, whose indices a ``with`` statement gives."""
-
-    def __init__(self, loops: Loops, shape: tuple[int, ...]) -> None:
-        self.loops, self.shape = loops, [int(n) for n in shape]
-
-    def __enter__(self) -> list[Index]:
-        found: list[Index] = []
-        for n in self.shape:
-            found.append({})
-            if n != 1:
-                name = self.loops.fresh()
-                found[-1] = index(name)
-                first = self.loops.scalar(np.dtype(np.int32), name, "0")
-                self.loops.line(f"for ({first} {name} < {n}; {name}++) {{")
-                self.loops._depth += 1
-        if not any(found):
-            self.loops.line("{")
-            self.loops._depth += 1
-        return found
-
-    def __exit__(self, *_: Any) -> None:
-        for _each in [n for n in self.shape if n != 1] or [1]:
-            self.loops._depth -= 1
-            self.loops.line("}")
 
 
 def _broadcast(at: list[Index], shape: tuple[int, ...]) -> list[Index]:

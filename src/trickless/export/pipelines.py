@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+import trickless
 import trickless.export.namespace as xp
 from trickless.errors import InvalidValueError
 from trickless.export.answers import answers_of, written
@@ -34,32 +35,18 @@ from trickless.export.inputs import rows_of_matrix
 from trickless.export.onnx import OPSET, Operators, as_proto, as_written
 from trickless.export.tensors import Tensor
 from trickless.learners.classifier import Classifier
-from trickless.learners.doubly_stochastic import (
-    DoublyStochasticClassifier,
-    DoublyStochasticRegressor,
-)
-from trickless.learners.kernel_gradient import (
-    KernelGradientClassifier,
-    KernelGradientRegressor,
-)
-from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.learners.random_features import RandomFeatures
-from trickless.learners.shrinking_gradient import (
-    ShrinkingGradientClassifier,
-    ShrinkingGradientRegressor,
-)
 
 #: The classes whose converters are registered.
 CLASSES: tuple[type, ...] = (
-    DoublyStochasticClassifier,
-    DoublyStochasticRegressor,
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    RandomFeatures,
-    ShrinkingGradientClassifier,
-    ShrinkingGradientRegressor,
-    KernelGradientClassifier,
-    KernelGradientRegressor,
+    trickless.DoublyStochasticClassifier,
+    trickless.DoublyStochasticRegressor,
+    trickless.KitchenSinksClassifier,
+    trickless.KitchenSinksRegressor,
+    trickless.RandomFeatures,
+    trickless.ShrinkingGradientClassifier,
+    trickless.ShrinkingGradientRegressor,
+    trickless.KernelGradientClassifier,
+    trickless.KernelGradientRegressor,
 )
 
 
@@ -86,7 +73,7 @@ def _declare(operator: Any) -> None:
     from skl2onnx.common.data_types import guess_tensor_type
 
     model, (variable,) = operator.raw_operator, operator.outputs
-    transforms = isinstance(model, RandomFeatures)
+    transforms = isinstance(model, trickless.RandomFeatures)
     width = model._n_features_out if transforms else model.targets_.n_outputs
     kind = type(guess_tensor_type(operator.inputs[0].type))
     variable.type = kind([operator.inputs[0].get_first_dimension(), width])
