@@ -16,6 +16,7 @@ from trickless.learners.quantiles import levels_of
 from trickless.readers.errors import location
 from trickless.readers.known_rows import KnownRows, numbers_of, table_of, targets_of
 from trickless.readers.table import CSV, Table
+from trickless.solvers.moments import ColumnMoments, of_rows
 
 
 def evaluate(
@@ -60,12 +61,8 @@ def scores_of(
 
     Counts of rows have no weights. All others have.
     """
-    scores: _Classes | _Numbers | _Quantiles
-    if hasattr(model, "classes_"):
-        scores = _Classes(model.classes_)
-    else:
-        levels = levels_of(model)
-        scores = _Numbers() if levels is None else _Quantiles(levels)
+    classes = getattr(model, "classes_", None)
+    scores = _Errors(levels_of(model)) if classes is None else _Classes(classes)
     n = 0
     with progress("Predicting", rows.table.expected_rows()) as advance:
         for batch in rows.batches(held_out, advance):
@@ -81,51 +78,38 @@ def scores_of(
     return counts | scores.summary()
 
 
-class _Numbers:
-    """Sums of errors, and of squares about the first target, which lose no digits."""
+class _Errors:
+    """Weighted means of the errors of numbers, or of several quantiles."""
 
-    def __init__(self) -> None:
-        self._sums, self._origin = np.zeros(5), np.nan
-
-    def add(self, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> None:
-        """Add rows."""
-        self._origin = truth[0] if np.isnan(self._origin) else self._origin
-        error, shifted = predicted - truth, truth - self._origin
-        sums = np.ones(len(truth)), error**2, np.abs(error), shifted, shifted**2
-        self._sums += np.stack(sums) @ weight
-
-    def summary(self) -> dict[str, Any]:
-        """Return the scores."""
-        squares, sizes, shift, about_origin = self._sums[1:] / self._sums[0]
-        variance = max(0.0, float(about_origin - shift**2))
-        return {
-            "r2": 1 - float(squares) / variance if variance else None,
-            "root_mean_squared_error": float(squares) ** 0.5,
-            "mean_absolute_error": float(sizes),
-            "standard_deviation_of_target": variance**0.5,
-        }
-
-
-class _Quantiles:
-    """Pinball losses of quantiles, and the shares of rows below them."""
-
-    def __init__(self, levels: list[float]) -> None:
-        self._levels, self._sums = np.array(levels), np.zeros((3, len(levels)))
+    def __init__(self, levels: list[float] | None) -> None:
+        self._levels = levels
+        self._moments = ColumnMoments.none(3 if levels is None else 2 * len(levels))
 
     def add(self, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> None:
         """Add rows."""
         left = truth[:, None] - predicted.reshape(len(truth), -1)
-        losses = np.maximum(self._levels * left, (self._levels - 1) * left)
-        self._sums += weight @ np.stack([np.ones_like(left), losses, left < 0])
+        terms = [left**2, np.abs(left), truth[:, None]]
+        if self._levels is not None:
+            q = np.array(self._levels)
+            terms = [np.maximum(q * left, (q - 1) * left), left < 0]
+        self._moments = self._moments.merged(of_rows(np.hstack(terms), weight))
 
     def summary(self) -> dict[str, Any]:
         """Return the scores."""
-        _, losses, below = (self._sums / self._sums[0]).tolist()
-        each = zip(self._levels.tolist(), losses, below, strict=True)
-        names = "quantile", "pinball_loss", "below"
+        means = self._moments.mean.tolist()
+        if self._levels is None:
+            variance = 0.0 if self._moments.constant[2] else float(self._moments.var[2])
+            return {
+                "r2": 1 - means[0] / variance if variance else None,
+                "root_mean_squared_error": means[0] ** 0.5,
+                "mean_absolute_error": means[1],
+                "standard_deviation_of_target": variance**0.5,
+            }
+        n = len(self._levels)
+        names, each = ("quantile", "pinball_loss", "below"), (self._levels, means[:n], means[n:])
         return {
-            "mean_pinball_loss": float(np.mean(losses)),
-            "quantiles": [dict(zip(names, values, strict=True)) for values in each],
+            "mean_pinball_loss": float(np.mean(means[:n])),
+            "quantiles": [dict(zip(names, row, strict=True)) for row in zip(*each, strict=True)],
         }
 
 

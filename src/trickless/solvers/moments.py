@@ -85,7 +85,7 @@ class ColumnMoments(Stated):
 
     def _with(self, X: np.ndarray, weight: np.ndarray | None) -> ColumnMoments:
         """Return the moments after a block, of whose values those far out are clipped."""
-        found = full = self.merged(_of_rows(X, weight))
+        found = full = self.merged(of_rows(X, weight))
         each = np.ones(len(X)) if weight is None else weight
         known, taken = np.zeros(X.shape, bool), np.ones(X.shape[1], bool)
         for step in range(_MOST_STEPS):
@@ -98,7 +98,7 @@ class ColumnMoments(Stated):
                 apart = each @ np.where(far, X - full.mean, 0.0) ** 2
                 full = replace(full, far=full.far + apart / np.maximum(full.weight, 1e-300))
             known = far
-            near = self.merged(_of_rows(np.where(far, np.nan, X), weight))
+            near = self.merged(of_rows(np.where(far, np.nan, X), weight))
             clipped, has_solution = _with_clipped(near, full, each @ above, each @ below)
             taken = taken & has_solution
             found = _chosen(taken, clipped, full)
@@ -171,7 +171,7 @@ def _chosen(where: np.ndarray, one: ColumnMoments, other: ColumnMoments) -> Colu
     return ColumnMoments(*(np.where(where, getattr(one, n), getattr(other, n)) for n in _STATE))
 
 
-def _of_rows(X: np.ndarray, weight: np.ndarray | None) -> ColumnMoments:
+def of_rows(X: np.ndarray, weight: np.ndarray | None) -> ColumnMoments:
     """Return the moments of some rows. The mean is subtracted before numbers are squared."""
     there = ~np.isnan(X)
     weights = there.astype(np.float64) if weight is None else there * weight[:, None]
