@@ -11,7 +11,7 @@ import typer
 from trickless import save
 from trickless.cli.describe import described
 from trickless.cli.evaluate import scores_of
-from trickless.cli.learn import Request, learned
+from trickless.cli.learn import learned
 from trickless.cli.options import Data, Decimal, Delimiter, Json, Thousands
 from trickless.cli.output import check_out, is_stdout
 from trickless.cli.screen import result
@@ -117,7 +117,7 @@ def fit(
     weight = None if weight is None else table.column(weight)
     columns = _columns(table, target, weight, list(map(table.column, drop or [])))
     rows = KnownRows(table, columns, target, weight, validate or 0.0, seed)
-    model = learned(rows, Request(learner, neurons, n_neurons, task, seed))
+    model = learned(rows, learner, neurons, n_neurons, task, seed)
     counts = {"rows": rows.n_rows, "rows_without_target": rows.n_without_target}
     save(model, out)
     about: dict[str, Any] = {**described(model), "target": target, "model": str(out), **counts}

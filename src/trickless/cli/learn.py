@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,26 +39,18 @@ _MOST_LABELS, _FEW = 1000, 10
 _EXACT = 2**53
 
 
-class Request(NamedTuple):
-    """What to fit: options of ``trickless fit``."""
-
-    learner: str
-    neurons: str
-    n_neurons: int | None
-    task: str | None
-    seed: int
-
-
-def learned(rows: KnownRows, request: Request) -> Any:
-    """Return a learner that is fitted to the rows which are not held out.
+def learned(
+    rows: KnownRows, name: str, neurons: str, n_neurons: int | None, asked: str | None, seed: int
+) -> Any:
+    """Return a learner with this name, which is fitted to the rows that are not held out.
 
     The first pass counts the rows, finds the labels, and draws a sample. If it is the whole table,
     the learner is fitted to it. Otherwise Kitchen Sinks begins with the sample, and learns the
     other rows in a second pass; other learners learn from the sample alone.
     """
-    streams = request.learner == "kitchen-sinks"
+    streams = name == "kitchen-sinks"
     cells = FIRST_CELLS if streams else MEMORY_CELLS
-    sample = SampledRows(max(256, cells // (1 + len(rows.columns))), request.seed)
+    sample = SampledRows(max(256, cells // (1 + len(rows.columns))), seed)
     labels = _Labels(rows)
     with progress("Reading", rows.table.expected_rows()) as advance:
         for batch in rows.batches(advance=advance):
@@ -72,14 +64,19 @@ def learned(rows: KnownRows, request: Request) -> Any:
             f"{f'the weight {rows.weight!r} is 0 in all rows' if known else why}",
             "pass a table with rows to learn from",
         )
-    task, why = labels.task(request.task)
+    task, why = labels.task(asked)
     missing = f"; {rows.n_without_target:,} without a target" if rows.n_without_target else ""
     say(f"{rows.n_rows:,} rows{missing}. This is {task}: {why}.")
     classifies = task == "classification"
-    learner = _learner(request, classifies)
+    options: dict[str, Any] = {"random_state": seed}
+    if n_neurons is not None:
+        options["n_neurons"] = n_neurons
+    if name == "shrinking-gradient":
+        options["max_support"] = _MAX_SUPPORT
+    learner = LEARNERS[name][not classifies](neurons, **options)
     if rows.weight is not None and "sample_weight" not in inspect.signature(learner.fit).parameters:
         raise InvalidValueError(
-            f"--weight {rows.weight}: {request.learner} takes no weights",
+            f"--weight {rows.weight}: {name} takes no weights",
             "another --learner, or leave --weight out",
         )
     first = sample.taken()
@@ -94,22 +91,12 @@ def learned(rows: KnownRows, request: Request) -> Any:
         return learner
     if first.num_rows < sample.n_seen:
         say(
-            f"Warning: {request.learner} learns from a uniform sample of {first.num_rows:,} of "
+            f"Warning: {name} learns from a uniform sample of {first.num_rows:,} of "
             f"{sample.n_seen:,} rows, which fits in memory. Remedy: --learner kitchen-sinks learns "
             "from all rows."
         )
     learner.set_params(verbose=is_shown())
     return learner.fit(**_given(rows, first, classifies)).set_params(verbose=False)
-
-
-def _learner(request: Request, classifies: bool) -> Any:
-    """Return the learner that the options ask for, which is not fitted."""
-    options: dict[str, Any] = {"random_state": request.seed}
-    if request.n_neurons is not None:
-        options["n_neurons"] = request.n_neurons
-    if request.learner == "shrinking-gradient":
-        options["max_support"] = _MAX_SUPPORT
-    return LEARNERS[request.learner][not classifies](request.neurons, **options)
 
 
 def _given(rows: KnownRows, data: Any, classifies: bool) -> dict[str, Any]:
