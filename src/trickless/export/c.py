@@ -49,7 +49,7 @@ _HELPERS = {
     "  return isnan(a) ? missing : a >= 0 && a <= most && floor(a) == a ? a : others;\n}",
 }
 _CALLS = {"Max": "larger", "Min": "smaller", "Sign": "sign", "Sigmoid": "logistic"}
-_CALLS |= {"Mod": "modulo", "Codes": "code"}
+_CALLS |= {"Mod": "modulo", "Codes": "code", "IsNaN": "isnan"}
 #: The most bytes that a function keeps on its stack.
 _STACK = 2**16
 
@@ -159,26 +159,17 @@ class _C(Loops):
             text = f"whole({text})"
         return f"({_type(new)})({text})"
 
+    def function(self, op: str, dtype: np.dtype) -> str:
+        return f"{_MATH[op]}{'f' * (dtype == np.float32)}" if op in _MATH else _CALLS[op]
+
+    def rounded(self, text: str, op: str, dtype: np.dtype) -> str:
+        is_exact = dtype.kind in "fb" and (op in OPERATORS or dtype != np.float32)
+        return text if is_exact else f"({_type(dtype)}){text}"
+
     def apply(self, op: str, args: list[str], old: np.dtype, new: np.dtype) -> str:
-        if op == "Where":
-            return f"({args[0]} ? {args[1]} : {args[2]})"
-        if op in OPERATORS or op == "Equal":
-            sign = OPERATORS.get(op, "==")
-            if old.kind == "i" and old.itemsize == 8 and op in ("Add", "Sub", "Mul"):
-                args = [f"(uint64_t)({arg})" for arg in args]  # which may overflow
-            text = f"({args[0]} {sign} {args[1]})"
-            return text if new.kind in "fb" else f"({_type(new)}){text}"
-        if op == "Neg":
-            return f"(-{args[0]})"
-        if op == "Not":
-            return f"(!{args[0]})"
-        if op == "IsNaN":
-            return f"isnan({args[0]})"
-        if op in _MATH:
-            text = f"{_MATH[op]}{'f' if old == np.float32 else ''}({', '.join(args)})"
-        else:
-            text = f"{_CALLS[op]}({', '.join(args)})"
-        return text if new == np.float64 else f"({_type(new)}){text}"
+        if old == np.int64 and op in ("Add", "Sub", "Mul"):
+            args = [f"(uint64_t)({arg})" for arg in args]  # which may overflow
+        return super().apply(op, args, old, new)
 
 
 def _type(dtype: np.dtype) -> str:

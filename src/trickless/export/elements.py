@@ -6,7 +6,7 @@ Each one adds a node to the graph, or a few. Functions of constants alone are Nu
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from itertools import zip_longest
 from typing import Any
 
@@ -85,34 +85,22 @@ def astype(x: Tensor, dtype: Any, *, copy: Any = True, device: Any = None) -> Te
     return emit("Cast", [x], x.shape, dtype)
 
 
-def _filled(value: Any, shape: Any, dtype: Any) -> Tensor:
+def _filled(value: Any, shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Return a constant. Its rows, if there are any, count as one row, which broadcasts."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     return Tensor(shape, dtype or float64, value=np.full(shape, value, dtype or float64))
 
 
-def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    return _filled(0, shape, dtype)
-
-
-def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    return _filled(1, shape, dtype)
-
-
 def full(shape: Any, value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    return _filled(value, shape, dtype or np.asarray(value).dtype)
+    return _filled(value, shape, dtype=dtype or np.asarray(value).dtype)
 
 
 def full_like(x: Any, value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    return _filled(value, x.shape, dtype or x.dtype)
+    return _filled(value, x.shape, dtype=dtype or x.dtype)
 
 
-def zeros_like(x: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    return full_like(x, 0, dtype=dtype)
-
-
-def ones_like(x: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    return full_like(x, 1, dtype=dtype)
+zeros, ones = partial(_filled, 0), partial(_filled, 1)
+zeros_like, ones_like = partial(full_like, value=0), partial(full_like, value=1)
 
 
 def arange(*args: Any, dtype: Any = None, device: Any = None) -> Tensor:

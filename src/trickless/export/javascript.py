@@ -12,7 +12,7 @@ import numpy as np
 from trickless import __version__
 from trickless.errors import InvalidValueError
 from trickless.export.graph import Graph
-from trickless.export.loops import OPERATORS, Loops
+from trickless.export.loops import Loops
 from trickless.export.source import ABOUT, codes_of, column_names, js_value, n_columns, used
 from trickless.files.whole import as_path, written_whole
 
@@ -24,6 +24,7 @@ _MATH = {
     "Sign": "sign",
 }  # fmt: skip
 _CALLS = {"Round": "even", "Erf": "erf", "Sigmoid": "logistic", "Mod": "modulo", "Codes": "code"}
+_CALLS |= {"IsNaN": "Number.isNaN"}
 #: Functions that ``Math`` lacks.
 _HELPERS = {
     "whole": "const whole = (a) => (a >= -9e18 && a <= 9e18 ? Math.trunc(a) : 0);",
@@ -173,23 +174,15 @@ class _JavaScript(Loops):
         text = f"Number({text})" if _is_big(old) or old.kind == "b" else text
         return f"Math.fround({text})" if new == np.float32 and old != np.float32 else text
 
-    def apply(self, op: str, args: list[str], old: np.dtype, new: np.dtype) -> str:
-        if op == "Where":
-            return f"({args[0]} ? {args[1]} : {args[2]})"
-        if op in ("Neg", "Not"):
-            text = f"({'-' if op == 'Neg' else '!'}{args[0]})"
-        elif op in OPERATORS or op == "Equal":
-            text = f"({args[0]} {OPERATORS.get(op, '==')} {args[1]})"
-        elif op == "IsNaN":
-            text = f"Number.isNaN({args[0]})"
-        else:
-            name = f"Math.{_MATH[op]}" if op in _MATH else _CALLS[op]
-            text = f"{name}({', '.join(args)})"
-        if _is_big(new):
-            return f"BigInt.as{'Int' if new.kind == 'i' else 'Uint'}N(64, {text})"
-        if op == "Div" and new.kind in "iu":
+    def function(self, op: str, dtype: np.dtype) -> str:
+        return f"Math.{_MATH[op]}" if op in _MATH else _CALLS[op]
+
+    def rounded(self, text: str, op: str, dtype: np.dtype) -> str:
+        if _is_big(dtype):
+            return f"BigInt.as{'Int' if dtype.kind == 'i' else 'Uint'}N(64, {text})"
+        if op == "Div" and dtype.kind in "iu":
             return f"Math.trunc{text}"
-        return f"Math.fround({text})" if new == np.float32 else text
+        return f"Math.fround({text})" if dtype == np.float32 else text
 
 
 def _module(graph: Graph) -> str:

@@ -26,11 +26,12 @@ _VIEWS |= {"Identity"}
 OPERATORS = {
     "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Less": "<", "Greater": ">",
     "LessOrEqual": "<=", "GreaterOrEqual": ">=", "And": "&&", "Or": "||", "BitwiseXor": "^",
-    "BitShift": ">>",
+    "BitShift": ">>", "Equal": "==",
 }  # fmt: skip
+_SIGNS = {"Neg": "-", "Not": "!"}
 _ELEMENTS = {
     "Sqrt", "Exp", "Log", "Sin", "Cos", "Tanh", "Abs", "Neg", "Sign", "Floor", "Ceil", "Round",
-    "IsNaN", "Not", "Sigmoid", "Erf", "Cast", "Pow", "Mod", "Max", "Min", "Equal", "Where", "Codes",
+    "IsNaN", "Not", "Sigmoid", "Erf", "Cast", "Pow", "Mod", "Max", "Min", "Where", "Codes",
     *OPERATORS,
 }  # fmt: skip
 
@@ -136,8 +137,24 @@ class Loops(ABC):
         """Return a conversion."""
 
     @abstractmethod
+    def function(self, op: str, dtype: np.dtype) -> str:
+        """Return the name of the function of an operation on numbers of a type."""
+
+    @abstractmethod
+    def rounded(self, text: str, op: str, dtype: np.dtype) -> str:
+        """Return the result of an operation in a type."""
+
     def apply(self, op: str, args: list[str], old: np.dtype, new: np.dtype) -> str:
         """Return an operation on numbers of type ``old``, whose result has type ``new``."""
+        if op == "Where":
+            return f"({args[0]} ? {args[1]} : {args[2]})"
+        if op in OPERATORS:
+            text = f"({args[0]} {OPERATORS[op]} {args[1]})"
+        elif op in _SIGNS:
+            text = f"({_SIGNS[op]}{args[0]})"
+        else:
+            text = f"{self.function(op, old)}({', '.join(args)})"
+        return self.rounded(text, op, new)
 
     # What to store, and what to compute where it is read.
 
@@ -159,7 +176,7 @@ class Loops(ABC):
             for i, name in enumerate(node.inputs[:1] if op == "Expand" else node.inputs):
                 if op == "MatMul":
                     n = int(size * old[0].shape[-1])
-                elif op.startswith(("Reduce", "Arg")) or op in ("TopK", "CumSum", "Concat"):
+                elif op.startswith("Reduce") or op in ("TopK", "CumSum", "Concat"):
                     n = old[i].size
                 reads[name] += n
 
@@ -269,7 +286,6 @@ class Loops(ABC):
                 self._store(output, at, self._computed(node, at))
         else:
             name = "reduced" if node.op.startswith("Reduce") else node.op.lower()
-            name = "best" if node.op.startswith("Arg") else name
             getattr(self, f"_{name}")(node, output, value, self.values[node.inputs[0]])
         self._check(output)
 
@@ -319,24 +335,6 @@ class Loops(ABC):
                 result = self.apply("Div", [total, n], value.dtype, value.dtype)
             place = text_of(flat(outer, kept))
             self.line(f"{self.place(output)}[{place}] = {result};")
-
-    def _best(self, node: Node, output: str, value: Value, old: Value) -> None:
-        axis, best, where = node.attributes["axis"], self.fresh("s"), self.fresh("k")
-        kept = tuple(1 if i == axis else n for i, n in enumerate(old.shape))
-        is_max = node.op == "ArgMax"
-        with self._over(kept) as outer:
-            first = self.literal(-np.inf if is_max else np.inf, np.dtype(float))
-            self.line(self.scalar(np.dtype(float), best, first))
-            self.line(self.scalar(value.dtype, where, "0"))
-            with self._over((int(old.shape[axis]),)) as (j,):
-                element, one = (
-                    self.read(node.inputs[0], [*outer[:axis], j, *outer[axis + 1 :]]),
-                    "e",
-                )
-                self.line(self.scalar(old.dtype, one, element))
-                better = f"{one} {'>' if is_max else '<='} {best}"
-                self.line(f"if ({better}) {{ {best} = {one}; {where} = {text_of(j)}; }}")
-            self.line(f"{self.place(output)}[{text_of(flat(outer, kept))}] = {where};")
 
     def _topk(self, node: Node, output: str, value: Value, old: Value) -> None:
         """Sort by Shell's method, equal numbers by their places."""

@@ -67,13 +67,15 @@ def all(x: Tensor, /, *, axis: Any = None, keepdims: Any = False) -> Tensor:
 @of_tensors
 def argmax(x: Tensor, /, *, axis: int) -> Tensor:
     (axis,) = _axes(x, axis)
-    shape = [n for i, n in enumerate(x.shape) if i != axis]
-    return emit("ArgMax", [x], shape, int32, axis=axis)
+    places = np.arange(x.shape[axis], dtype=int32).reshape(-1, *[1] * (x.ndim - axis - 1))
+    is_most = x == max(x, axis=axis, keepdims=True)
+    return min(where(is_most, places, places[-1]), axis=axis)
 
 
 def argmin_last(x: Tensor) -> Tensor:
     """Return where the smallest numbers along the last axis are, the last ones of equal numbers."""
-    return emit("ArgMin", [x], x.shape[:-1], int32, axis=x.ndim - 1)
+    places = np.arange(x.shape[-1], dtype=int32)
+    return max(where(x == min(x, axis=-1, keepdims=True), places, places[0]), axis=-1)
 
 
 @of_tensors

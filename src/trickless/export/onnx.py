@@ -221,10 +221,6 @@ class Operators:
             inputs.append(self.constant(np.array(target, dtype=np.int64)))
         elif op == "BitShift":
             about = {"direction": "RIGHT"}
-        elif op in ("ArgMax", "ArgMin"):
-            about |= {"select_last_index": 1} if op == "ArgMin" else {}
-            self.cast(self.add(op, inputs, "", keepdims=0, **about), value.dtype, output)
-            return
         elif op == "TopK":
             inputs.append(self.constant(np.array([value.shape[about["axis"]]], dtype=np.int64)))
             outputs = [output, self._fresh("p", len(self.operators))]
