@@ -45,19 +45,20 @@ CLASSIFIERS = [learner for learner in EVERY if not is_regressor(learner)]
 every_learner = pytest.mark.parametrize("learner", EVERY, ids=name_of)
 
 
-def every_step_of(families, without=()):
-    """Learners and families, where each family meets both ways of learning."""
+def every_step_of(families, *ways, without=()):
+    """Learners and families, where each family meets both ways of learning, or the named one."""
     return pytest.mark.parametrize(
         ("learner", "family"),
         [
             pytest.param(learner, family, id=f"{name_of(learner)}-{family}")
-            for learner, family in steps_of(families)
+            for learner, family in steps_of(families, *ways)
             if not name_of(learner).startswith(without)
         ],
     )
 
 
 every_step = every_step_of(FAMILIES)
+every_family = every_step_of(FAMILIES, "KitchenSinks")
 every_sparse_step = every_step_of(SPARSE)
 every_step_of_sums = every_step_of(FAMILIES, without=("Doubly", "Shrinking"))
 
@@ -117,7 +118,7 @@ def assert_close(got, expected, tolerance):
     np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
-@every_step
+@every_family
 def test_threads_row_blocks_and_byte_budgets_change_nothing(
     learner, family, small_blocks, monkeypatch
 ):
@@ -159,7 +160,7 @@ def elsewhere(tmp_path_factory):
         return dict(models)
 
 
-@every_step
+@every_family
 def test_another_process_gives_the_same_model(learner, family, elsewhere):
     X, y = problem(learner)
     X = suited(family, X)
@@ -218,7 +219,7 @@ def test_rows_fade_alike_in_batches_of_any_size_and_can_be_forgotten(learner, fa
     assert_close(answers(model, X), before, 1e-6)
 
 
-@every_step
+@every_family
 def test_single_and_double_precision_agree(learner, family):
     X, y = problem(learner)
     X = suited(family, X)
