@@ -63,8 +63,14 @@ def test_extreme_quantiles_of_few_rows_are_short_and_intervals_from_them_are_not
     assert inside > 0.98 - 4 * (0.98 * 0.02 * (1 / 200 + 1 / 4000)) ** 0.5
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@each_learner
+@pytest.mark.parametrize(
+    ("learner", "noise"),
+    [
+        *((learner, "unequal") for learner in LEARNERS.values()),
+        (BLOCKS, "heavy"),
+        (TREES, "skewed"),
+    ],
+)
 def test_a_share_q_of_new_rows_is_below(learner, noise):
     """Within four standard errors of both samples, of the rows to learn from and the new rows.
 
@@ -79,7 +85,7 @@ def test_a_share_q_of_new_rows_is_below(learner, noise):
 
 
 @each_learner
-@pytest.mark.parametrize(("scale", "shift"), [(1e-12, 0.0), (1e6, 0.0), (1.0, 1000.0)])
+@pytest.mark.parametrize(("scale", "shift"), [(1e-12, 0.0), (1.0, 1000.0)])
 def test_the_units_of_the_targets_change_nothing_else(learner, scale, shift):
     X, y = rows(250)
     one, other = clone(learner), clone(learner)

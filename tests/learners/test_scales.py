@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from cases import CLASSIFIERS, KERNEL_LEARNERS, LEARNERS, REGRESSORS, inputs, name_of, problem
+from cases import CLASSIFIERS, KERNEL_LEARNERS, REGRESSORS, inputs, name_of, problem
 from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
@@ -52,8 +52,11 @@ def begun(learner, exponent=0, **options):
     return model
 
 
-@pytest.mark.parametrize(("dtype", "outputs"), [("float32", 2), ("float64", 1)])
-@pytest.mark.parametrize("learner", LEARNERS_OF_NUMBERS, ids=name_of)
+@pytest.mark.parametrize(
+    ("learner", "dtype", "outputs"),
+    [(learner, "float32", 2) for learner in LEARNERS_OF_NUMBERS]
+    + [(learner, "float64", 1) for learner in REGRESSORS],
+)
 def test_targets_of_any_size_are_learned_alike_or_refused(learner, dtype, outputs):
     X, y = problem(learner)
     y = y if outputs == 1 else np.column_stack([y, np.cos(X[:, 0])])
@@ -168,13 +171,15 @@ def test_scores_of_targets_out_of_range_are_refused():
 SMALL = {"KitchenSinks": 12, "DoublyStochastic": 96, "ShrinkingGradient": 40}
 ENDS = 5e-324, 1e-310, 1e160, 1.7e308, np.float32(1e-45), np.float16(0.5), np.int64(2**62)
 INTEGERS = 2**62, 2**63, 10**30, 10**400, 10**5000, 1e30, 2.0, np.uint64(2**63 + 5), np.int8(100)
+#: One of each way to learn, with the parameters of regressors or of classifiers.
+WITH_PARAMETERS = CLASSIFIERS[0], *REGRESSORS[1:], KERNEL_LEARNERS[2]
 #: Parameters whose large values mean work without end.
 ENDLESS = "n_neurons", "n_samples", "max_iter", "cache_bytes"
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:.*Remedy")
-@pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=name_of)
+@pytest.mark.parametrize("learner", WITH_PARAMETERS, ids=name_of)
 def test_numbers_at_the_ends_of_their_range_are_taken_or_refused(learner):
     X, y = (part[:24] for part in problem(learner))
     for name, rule in learner._rules.items():

@@ -182,8 +182,7 @@ def test_features_that_say_nothing_keep_a_finite_length_scale():
     np.testing.assert_allclose(model.neurons_.feature_weights_, 0.5)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("sparse", "dtype"), [(False, "float32"), (True, "float64")])
 def test_constants_do_not_matter_whatever_rounding_leaves_of_them(sparse, dtype):
     X, y = few_that_matter()
     X = np.column_stack([X, np.full(len(X), 3.0), np.full(len(X), 0.1)])

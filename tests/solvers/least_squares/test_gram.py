@@ -26,14 +26,13 @@ def products(Z, Y, least_ridge=np.inf, n_jobs=None):
     return gram, cross, rounded
 
 
-@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     "shape", [(1, 1), (700, 3), (9000, 30), (514, 256), (512, 257), (1100, 700), (520, 2100)]
 )
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 3e-7), ("float64", 1e-12)])
-def test_tiles_add_up_to_the_gram_matrix(shape, weighted, dtype, tolerance):
+def test_tiles_add_up_to_the_gram_matrix(shape, dtype, tolerance):
     Z, Y = rows(*shape, dtype), rows(shape[0], 3, "float64", seed=1)
-    Y[:, -1] = np.arange(1, 1 + shape[0]) % 3 if weighted else 1
+    Y[:, -1] = np.arange(1, 1 + shape[0]) % 3  # weights
     gram, cross, rounded = products(Z, Y)
     exact = Z.astype("float64") * Y[:, -1:]
     np.testing.assert_allclose(gram, exact.T @ exact, atol=tolerance * shape[0])
@@ -126,8 +125,8 @@ def activations(family, X, k=200):
 
 
 KINDS = ["normal", "sorted", "few", "half zero", "rare"]
-#: A kind of rows for each family, so that each kind meets several families.
-OF_FAMILIES = [(name, KINDS[i % 5]) for i, name in enumerate(FAMILIES)]
+#: A kind of rows for every other family, since those next to each other are much alike.
+OF_FAMILIES = [(name, KINDS[i % 5]) for i, name in enumerate(list(FAMILIES)[::2])]
 
 
 @pytest.mark.parametrize(("name", "kind"), OF_FAMILIES)
