@@ -28,7 +28,7 @@ def emit(op: str, args: list[Tensor], shape: Any, dtype: Any, **attributes: Any)
     """Add a node of one output to the graph of its arguments."""
     graph = next(arg.graph for arg in args if arg.graph is not None)
     made = Tensor(shape, dtype, graph)
-    (made.name,) = graph.add(op, [arg.name_in(graph) for arg in args], [made.about], **attributes)
+    made.name = graph.add(op, [arg.name_in(graph) for arg in args], made.about, **attributes)
     return made
 
 

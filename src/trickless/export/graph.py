@@ -1,9 +1,11 @@
 """The graph of a model: inputs, constants, operations and outputs, all with names.
 
 A graph is the only description of a model's arithmetic. ONNX, C and JavaScript are printed from it.
-It uses operations of ONNX, with axes and ends as attributes, and two more:
+It uses operations of ONNX, with axes and ends as attributes, and three more:
 
 - ``Codes`` makes the code of a category: ``codes`` of strings, ``missing`` and ``others``.
+- ``ArgSort`` finds the places of numbers along an axis, in the order of the numbers. Equal ones
+  keep their order.
 - ``Expand`` repeats its first argument for as many rows as its second has.
 """
 
@@ -41,11 +43,11 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """An operation that makes tensors from others, all given by name."""
+    """An operation that makes a tensor from others, all given by name."""
 
     op: str
     inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
+    output: str
     attributes: dict[str, Any]
 
 
@@ -94,7 +96,7 @@ class Graph:
     outputs: dict[str, str] = field(default_factory=dict)
     labels: np.ndarray | None = None
     limits: dict[str, Limit] = field(default_factory=dict)
-    _known: dict[Any, tuple[str, ...]] = field(default_factory=dict)
+    _known: dict[Any, str] = field(default_factory=dict)
 
     def limit(self, tensor: str, largest: float, gaps: bool) -> None:
         """Demand that numbers of a tensor are no larger, and not missing unless there are gaps."""
@@ -117,23 +119,18 @@ class Graph:
             content = tuple(value.ravel().tolist())
         key = "constant", value.dtype.str, value.shape, content
         if key not in self._known:
-            self._known[key] = (self.fresh("c"),)
-            self.constants[self._known[key][0]] = value
-            self.values[self._known[key][0]] = Value(value.shape, value.dtype)
-        return self._known[key][0]
+            self._known[key] = name = self.fresh("c")
+            self.constants[name] = value
+            self.values[name] = Value(value.shape, value.dtype)
+        return self._known[key]
 
-    def add(
-        self, op: str, inputs: list[str], outputs: list[Value], **attributes: Any
-    ) -> tuple[str, ...]:
-        """Add a node, and return the names of its outputs."""
-        key = op, tuple(inputs), tuple(outputs), repr(sorted(attributes.items()))
+    def add(self, op: str, inputs: list[str], output: Value, **attributes: Any) -> str:
+        """Add a node, and return the name of its output."""
+        key = op, tuple(inputs), output, repr(sorted(attributes.items()))
         if key not in self._known:
-            names = []
-            for value in outputs:
-                names.append(self.fresh("t"))
-                self.values[names[-1]] = value
-            self._known[key] = tuple(names)
-            self.nodes.append(Node(op, tuple(inputs), tuple(names), attributes))
+            self._known[key] = name = self.fresh("t")
+            self.values[name] = output
+            self.nodes.append(Node(op, tuple(inputs), name, attributes))
         return self._known[key]
 
     def fresh(self, prefix: str) -> str:
@@ -147,7 +144,7 @@ class Graph:
         """Return the nodes that an answer needs, in the order of their computation."""
         wanted, found = {self.outputs[output]}, []
         for node in reversed(self.nodes):
-            if wanted.intersection(node.outputs):
+            if node.output in wanted:
                 wanted.update(node.inputs[:1] if node.op == "Expand" else node.inputs)
                 found.append(node)
         return found[::-1]

@@ -108,7 +108,7 @@ class Loops(ABC):
         self._depth = 1
         self._n = 0
         nodes, self.tensor = graph.needed(answer), graph.outputs[answer]
-        self._makers = {name: node for node in nodes for name in node.outputs}
+        self._makers = {node.output: node for node in nodes}
         self._plan(nodes)
         for name in graph.inputs:
             self._check(name)
@@ -163,11 +163,11 @@ class Loops(ABC):
         reads = Counter({self.tensor: self.values[self.tensor].size})
         forced = set(self.graph.limits)
         for node in reversed(nodes):
-            (output, *_), op = node.outputs, node.op
+            output, op = node.output, node.op
             size, old = self.values[output].size, [self.values[name] for name in node.inputs]
             is_light = (op in _ELEMENTS and reads[output] <= size) or op in _VIEWS
             if not is_light or output in forced:
-                self.buffers |= {name: self.values[name] for name in node.outputs}
+                self.buffers[output] = self.values[output]
             n = size if output in self.buffers else reads[output]
             if op == "Reshape":
                 shapes = self.values[output].shape, old[0].shape
@@ -176,8 +176,10 @@ class Loops(ABC):
             for i, name in enumerate(node.inputs[:1] if op == "Expand" else node.inputs):
                 if op == "MatMul":
                     n = int(size * old[0].shape[-1])
-                elif op.startswith("Reduce") or op in ("TopK", "CumSum", "Concat"):
+                elif op.startswith("Reduce") or op in ("CumSum", "Concat"):
                     n = old[i].size
+                elif op == "ArgSort":
+                    n = 2 * old[i].size  # or more
                 reads[name] += n
 
     def read(self, name: str, at: list[Index]) -> str:
@@ -205,7 +207,7 @@ class Loops(ABC):
 
     def _computed(self, node: Node, at: list[Index]) -> str:
         """Return an element of what is not stored."""
-        value, (name, *_) = self.values[node.outputs[0]], node.inputs
+        value, (name, *_) = self.values[node.output], node.inputs
         old, about = self.values[name], node.attributes
         if node.op in _ELEMENTS:
             args = [
@@ -277,7 +279,7 @@ class Loops(ABC):
 
     def _make(self, node: Node) -> None:
         """Add the loops of a tensor that is stored."""
-        output = node.outputs[0]
+        output = node.output
         if output not in self.buffers:
             return
         value = self.values[output]
@@ -336,40 +338,40 @@ class Loops(ABC):
             place = text_of(flat(outer, kept))
             self.line(f"{self.place(output)}[{place}] = {result};")
 
-    def _topk(self, node: Node, output: str, value: Value, old: Value) -> None:
-        """Sort by Shell's method, equal numbers by their places."""
-        axis, places = node.attributes["axis"], node.outputs[1]
+    def _argsort(self, node: Node, output: str, value: Value, old: Value) -> None:
+        """Sort places by Shell's method, those of equal numbers in their order."""
+        axis, places, integer = node.attributes["axis"], self.place(output), np.dtype(np.int32)
         n, stride = int(old.shape[axis]), prod(map(int, old.shape[axis + 1 :]))
         with self._over(old.shape) as at:
-            self._store(output, at, self.read(node.inputs[0], at))
-            self._store(places, at, text_of(at[axis]))
-        integer = np.dtype(np.int32)
-        v, p = self.place(output), self.place(places)
+            self._store(output, at, text_of(at[axis]))
         with self._over(tuple(1 if i == axis else m for i, m in enumerate(old.shape))) as at:
             first = flat([{} if i == axis else part for i, part in enumerate(at)], old.shape)
 
-            def there(k: str) -> str:
-                return text_of(plus(first, times(index(k), stride)))
+            def place(k: str) -> str:
+                return f"{places}[{text_of(plus(first, times(index(k), stride)))}]"
 
-            self.line(f"for ({self.scalar(integer, 'g', str(n // 2))} g > 0; g >>= 1) {{")
-            self.line(f"  for ({self.scalar(integer, 'a', 'g')} a < {n}; a++) {{")
-            for declared in (
-                self.scalar(value.dtype, "v", f"{v}[{there('a')}]"),
-                self.scalar(integer, "p", f"{p}[{there('a')}]"),
-                self.scalar(integer, "b", "a"),
+            def number(name: str, p: str) -> str:
+                there = [*at[:axis], index(p), *at[axis + 1 :]]
+                return self.scalar(old.dtype, name, self.read(node.inputs[0], there))
+
+            for line in (
+                f"for ({self.scalar(integer, 'g', str(n // 2))} g > 0; g >>= 1) {{",
+                f"  for ({self.scalar(integer, 'a', 'g')} a < {n}; a++) {{",
+                f"    {self.scalar(integer, 'p', place('a'))}",
+                f"    {number('v', 'p')}",
+                f"    {self.scalar(integer, 'b', 'a')}",
+                "    while (b >= g) {",
+                f"      {self.scalar(integer, 'q', place('(b - g)'))}",
+                f"      {number('u', 'q')}",
+                "      if (u < v || (u == v && q < p)) break;",
+                f"      {place('b')} = q;",
+                "      b -= g;",
+                "    }",
+                f"    {place('b')} = p;",
+                "  }",
+                "}",
             ):
-                self.line(f"    {declared}")
-            before = f"{v}[{there('(b - g)')}]"
-            later = f"{p}[{there('(b - g)')}] > p"
-            self.line(f"    while (b >= g && ({before} > v || ({before} == v && {later}))) {{")
-            for array in (v, p):
-                self.line(f"      {array}[{there('b')}] = {array}[{there('(b - g)')}];")
-            self.line("      b -= g;")
-            self.line("    }")
-            self.line(f"    {v}[{there('b')}] = v;")
-            self.line(f"    {p}[{there('b')}] = p;")
-            self.line("  }")
-            self.line("}")
+                self.line(line)
 
     def _cumsum(self, node: Node, output: str, value: Value, old: Value) -> None:
         axis, total = node.attributes["axis"], self.fresh("s")

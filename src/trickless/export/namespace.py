@@ -14,7 +14,7 @@ import numpy as np
 
 from trickless.export.elements import *
 from trickless.export.elements import _numpy
-from trickless.export.graph import RowCount, Value
+from trickless.export.graph import RowCount
 from trickless.export.tensors import Tensor, UnwritableError
 
 __array_namespace_info__ = _numpy.__array_namespace_info__
@@ -80,16 +80,7 @@ def argmin_last(x: Tensor) -> Tensor:
 
 @of_tensors
 def sort(x: Tensor, /, *, axis: int = -1) -> Tensor:
-    return sorted_with_places(x, axis)[0]
-
-
-def sorted_with_places(x: Tensor, axis: int = -1) -> tuple[Tensor, Tensor]:
-    """Return values in increasing order, and where they were."""
-    (axis,) = _axes(x, axis)
-    assert x.graph is not None
-    both = Value(x.shape, x.dtype), Value(x.shape, int32)
-    values, places = x.graph.add("TopK", [x.name], list(both), axis=axis)
-    return Tensor(*both[0], x.graph, values), Tensor(*both[1], x.graph, places)
+    return take_along_axis(x, argsort(x, axis=axis), axis=axis)
 
 
 @of_tensors
@@ -101,7 +92,8 @@ def cumulative_sum(x: Tensor, /, *, axis: int) -> Tensor:
 @of_tensors
 def argsort(x: Any, /, *, axis: int = -1, descending: Any = False, **_: Any) -> Tensor:
     """Return the order of values; ``stable`` and ``kind`` say no more, as equal values stay."""
-    return sorted_with_places(-x if descending else x, axis)[1]
+    (axis,), x = _axes(x, axis), -x if descending else x
+    return emit("ArgSort", [x], x.shape, int32, axis=axis)
 
 
 def partition(x: Tensor, kth: Any, *, axis: int = -1) -> Tensor:

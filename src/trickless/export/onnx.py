@@ -203,7 +203,7 @@ class Operators:
 
     def _write(self, node: Node) -> None:
         """Add the operators of a node. Axes and ends are constants of ONNX."""
-        op, about, (output, *_) = node.op, dict(node.attributes), node.outputs
+        op, about, output = node.op, dict(node.attributes), node.output
         inputs, value = list(map(self.of, node.inputs)), self.graph.values[output]
         if op in _WRITTEN:
             _WRITTEN[op](self, inputs, output, value, **about)
@@ -221,14 +221,6 @@ class Operators:
             inputs.append(self.constant(np.array(target, dtype=np.int64)))
         elif op == "BitShift":
             about = {"direction": "RIGHT"}
-        elif op == "TopK":
-            inputs.append(self.constant(np.array([value.shape[about["axis"]]], dtype=np.int64)))
-            outputs = [output, self._fresh("p", len(self.operators))]
-            self.operators.append(
-                Operator(op, inputs, outputs, "", about | {"largest": 0, "sorted": 1})
-            )
-            self.cast(outputs[1], np.int32, node.outputs[1])
-            return
         self.add(op, inputs, output, **about)
 
 
@@ -244,6 +236,13 @@ def _expand(to: Operators, inputs: list[str], output: str, value: Value) -> None
     shape = np.array([0 if isinstance(n, RowCount) else n for n in value.shape], dtype=np.int64)
     there = [to.constant(shape == 0), to.add("Shape", inputs[1:]), to.constant(shape)]
     to.add("Expand", [inputs[0], to.add("Where", there)], output)
+
+
+def _argsort(to: Operators, inputs: list[str], output: str, value: Value, axis: int) -> None:
+    inputs = [*inputs, to.constant(np.array([value.shape[axis]], dtype=np.int64))]
+    to.add("TopK", inputs, "", axis=axis, largest=0)
+    to.operators[-1].outputs.append(places := to._fresh("p", len(to.operators)))
+    to.cast(places, value.dtype, output)
 
 
 def _codes(
@@ -262,7 +261,7 @@ def _codes(
 
 #: What writes operations whose operators differ.
 _WRITTEN: dict[str, Any] = {
-    "Cast": _cast, "Erf": _single_erf, "Expand": _expand, "Codes": _codes,
+    "Cast": _cast, "Erf": _single_erf, "Expand": _expand, "Codes": _codes, "ArgSort": _argsort,
 }  # fmt: skip
 
 
