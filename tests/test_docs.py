@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import render
 import trickless
@@ -19,9 +18,9 @@ CODE = re.compile(r"`([^`]+)`")
 PAGES += sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("**/*.md"))
 
 
-@pytest.mark.parametrize("page", render.PAGES)
-def test_tables_are_those_of_the_stored_results(page):
-    assert (ROOT / page).read_text() == render.rendered(page)
+def test_tables_are_those_of_the_stored_results():
+    for page in render.PAGES:
+        assert (ROOT / page).read_text() == render.rendered(page), page
 
 
 def test_the_example_of_the_readme_prints_what_it_says(capsys):
@@ -85,18 +84,21 @@ METHODS = dict.fromkeys(  # each once, though classes inherit them
 )
 
 
-@pytest.mark.parametrize("thing", [*THINGS, *METHODS], ids=lambda thing: thing.__qualname__)
-def test_documented_defaults_are_those_of_the_signature(thing):
-    doc = (inspect.getdoc(thing) or "").replace("\\\n", "")
-    for name, parameter in inspect.signature(thing).parameters.items():
-        if parameter.default is parameter.empty:
-            continue
-        (said,) = re.findall(rf"^{name} : (.*)$", doc, flags=re.M)
-        if parameter.default is None and "default=" not in said:
-            assert said.endswith(", optional")
-        else:
-            default = eval(said.partition("default=")[2], {"np": np}, vars(trickless.neurons))
-            assert repr(default) == repr(parameter.default)
+def test_documented_defaults_are_those_of_the_signature():
+    for thing in (*THINGS, *METHODS):
+        doc = (inspect.getdoc(thing) or "").replace("\\\n", "")
+        for name, parameter in inspect.signature(thing).parameters.items():
+            if parameter.default is parameter.empty:
+                continue
+            where = f"{thing.__qualname__}: {name}"
+            told = re.findall(rf"^{name} : (.*)$", doc, flags=re.M)
+            assert len(told) == 1, where
+            if parameter.default is None and "default=" not in told[0]:
+                assert told[0].endswith(", optional"), where
+            else:
+                default = told[0].partition("default=")[2]
+                default = eval(default, {"np": np}, vars(trickless.neurons))
+                assert repr(default) == repr(parameter.default), where
 
 
 def stripped(code):
@@ -122,12 +124,13 @@ def test_the_tutorial_runs_and_shows_the_source(capsys):
     assert min(scores) > 0.65
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page):
-    for target, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)", (ROOT / page).read_text()):
-        file = (ROOT / page).parent / target if target else ROOT / page
-        assert file.exists(), target
-        assert not anchor or anchor in anchors(file), f"{target}#{anchor}"
+def test_links_lead_somewhere():
+    link = re.compile(r"\]\((?!http)([^)#]*)#?([^)]*)")
+    for page in PAGES:
+        for target, anchor in link.findall((ROOT / page).read_text()):
+            file = (ROOT / page).parent / target if target else ROOT / page
+            assert file.exists(), f"{page}: {target}"
+            assert not anchor or anchor in anchors(file), f"{page}: {target}#{anchor}"
 
 
 def anchors(page):
