@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
@@ -101,14 +100,6 @@ def test_kernels_are_names_of_scikit_learn(kernel):
     assert model.score(X, y) > 0.5
     largest = np.diag(model.kernel_(X, X)).max()
     assert model.kernel_bound_ == pytest.approx(largest)
-
-
-def test_sparse_rows_give_the_model_of_dense_rows():
-    X = inputs(100, 5) * (inputs(100, 5, seed=1) > 0)
-    y = np.sin(X[:, 0])
-    dense = gaussian(random_state=0).fit(X, y)
-    sparse = gaussian(random_state=0).fit(scipy.sparse.csr_matrix(X), y)
-    np.testing.assert_allclose(sparse.predict(X), dense.predict(X), atol=1e-10)
 
 
 def test_a_classifier_learns_one_class_against_the_rest():

@@ -114,10 +114,10 @@ def test_online_learners_are_calibrated_on_the_last_rows(model, name):
 
 @pytest.mark.parametrize("loss", ["squared_error", "squared_hinge", "hinge"])
 def test_learners_that_do_not_calibrate_have_probabilities_of_the_log_loss_only(loss):
-    learner = DoublyStochasticClassifier
+    learner = DoublyStochasticClassifier(n_neurons=200, loss=loss)
     X, y = SETS["wine"]
-    assert hasattr(learner(loss="log_loss").fit(scale(X), y), "predict_proba")
-    for model in (learner(loss=loss), learner(loss=loss).fit(scale(X), y)):
+    assert hasattr(clone(learner).set_params(loss="log_loss").fit(scale(X), y), "predict_proba")
+    for model in (learner, clone(learner).fit(scale(X), y)):
         with pytest.raises(AttributeError, match="predict_proba") as caught:
             model.predict_proba(X)
         assert "Remedy: use loss='log_loss'" in str(caught.value)

@@ -50,8 +50,7 @@ def standard_errors(model, X, y, X_test, y_test, weight=None):
     return (p.mean(axis=0) - share) / error
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("rate", [0.01, 0.05])
+@pytest.mark.parametrize(("rate", "seed"), [(0.01, 0), (0.05, 1)])
 def test_steps_of_blocks_have_the_rate_of_a_rare_class(rate, seed):
     X, y, X_test, y_test = data = rare(rate, seed=seed)
     model = DoublyStochasticClassifier(n_neurons=2000, random_state=0).fit(X, y)

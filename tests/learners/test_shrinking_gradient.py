@@ -1,6 +1,5 @@
 """Shrinking Gradient against literal transcriptions of Algorithms 1 and 2, on the same draws."""
 
-import pickle
 from copy import copy
 
 import numpy as np
@@ -342,17 +341,6 @@ def test_batches_may_be_dense_or_sparse():
         mixed = ShrinkingGradientRegressor(Gaussian(1.0), **options)
         mixed.partial_fit(first[:40], y[:40]).partial_fit(second[40:], y[40:])
         np.testing.assert_allclose(mixed.predict(X), dense.predict(X), atol=1e-9)
-
-
-def test_a_stream_continues_after_a_pickle():
-    X = inputs(300, 2)
-    y = np.sin(X[:, 0])
-    options = {"y_range": (-1, 1), "batch_size": 1, "random_state": 0, "n_samples": 30}
-    whole = ShrinkingGradientRegressor(Gaussian(1.0), **options).partial_fit(X, y)
-    half = ShrinkingGradientRegressor(Gaussian(1.0), **options).partial_fit(X[:150], y[:150])
-    half.predict(X)
-    again = pickle.loads(pickle.dumps(half)).partial_fit(X[150:], y[150:])
-    np.testing.assert_allclose(again.predict(X), whole.predict(X), atol=1e-6)
 
 
 class Tripled(Gaussian):

