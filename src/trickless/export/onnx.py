@@ -123,6 +123,13 @@ def to_onnx(
     library("to_onnx", "onnx", "onnx")
     check_value("to_onnx", "dtype", dtype, either(DTYPE, NONE))
     graph = trace("to_onnx", model, outputs, confidence, dtype)
+    number = graph.outputs.get("label")
+    if number is not None and len(graph.values[number].shape) == 1:
+        values = as_written(graph.labels)
+        label = graph.values[number]._replace(dtype=values.dtype)
+        graph.outputs["label"] = graph.add(
+            "Gather", [graph.constant(values), number], label, axis=0
+        )
     if graph.n_bytes > _LARGEST:
         raise InvalidValueError(
             f"to_onnx: the graph has {graph.n_bytes / 2**30:.1f} GiB of numbers, but a file of "
@@ -155,12 +162,7 @@ class Operators:
         for name, tensor in graph.outputs.items():
             while name in graph.inputs:  # a column may have the name of an answer
                 name += "_"
-            is_label = tensor == graph.outputs.get("label") and len(graph.values[tensor].shape) == 1
-            if is_label and graph.labels is not None:
-                classes = self.constant(as_written(graph.labels))
-                self.add("Gather", [classes, self.of(tensor)], name, axis=0)
-            else:
-                self.add("Identity", [self.of(tensor)], name)
+            self.add("Identity", [self.of(tensor)], name)
 
     def of(self, tensor: str) -> str:
         """Return the name of a tensor, after a constant is stored at its first use."""
@@ -265,7 +267,7 @@ _WRITTEN: dict[str, Any] = {
 }  # fmt: skip
 
 
-def as_written(classes: np.ndarray) -> np.ndarray:
+def as_written(classes: Any) -> np.ndarray:
     """Return labels in a type that ONNX has."""
     kind, values = classes.dtype.kind, classes.tolist()
     if kind in "iu" and max(values, default=0) < 2**63:
@@ -304,14 +306,8 @@ def _proto(graph: Graph) -> Any:
             "rename it before you fit the model",
         )
     written = Operators(graph)
-    n = len(graph.outputs)
-    declared = []
-    for each, tensor in zip(written.operators[-n:], graph.outputs.values(), strict=True):
-        value = graph.values[tensor]
-        if each.op == "Gather":
-            assert graph.labels is not None
-            value = value._replace(dtype=as_written(graph.labels).dtype)
-        declared.append(_declared(each.outputs[0], value))
+    last = written.operators[-len(graph.outputs) :]
+    answers = zip(last, graph.outputs.values(), strict=True)
     versions = {"": OPSET, ML: ML_OPSET}
     domains = {operator.domain for operator in written.operators}
     made = helper.make_graph(
@@ -322,7 +318,7 @@ def _proto(graph: Graph) -> Any:
         ],
         "trickless",
         [_declared(name, graph.values[name]) for name in graph.inputs],
-        declared,
+        [_declared(each.outputs[0], graph.values[tensor]) for each, tensor in answers],
         [as_proto(value, name) for name, value in written.constants.items()],
         doc_string=graph.about,
     )  # fmt: skip
