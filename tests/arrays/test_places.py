@@ -19,6 +19,7 @@ from cases import (
     FAMILIES,
     KERNEL_LEARNERS,
     LEARNERS,
+    SOME,
     answers,
     inputs,
     name_of,
@@ -79,8 +80,13 @@ def test_a_device_gives_the_model_of_numpy(learner, where):
         assert score == pytest.approx(make(learner).fit(X, y).score(X, y), abs=1e-5)
 
 
-@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "dense-erf"])
-@pytest.mark.parametrize("learner", WORKING[:2], ids=name_of)
+@pytest.mark.parametrize(
+    ("learner", "family"),
+    [
+        *((WORKING[0], family) for family in FAMILIES if family != "dense-erf"),
+        *((WORKING[1], family) for family in SOME),
+    ],
+)
 def test_every_family_works_on_a_device(learner, family):
     X, y = problem(learner)
     X = suited(family, X)

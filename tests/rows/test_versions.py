@@ -31,13 +31,12 @@ if "na_value" in signature(pd.StringDtype).parameters:
     }
 
 
-@pytest.mark.parametrize("dtype", TEXT.values(), ids=list(TEXT))
+TABULAR = KitchenSinksRegressor("tabular", 60, random_state=0)
+TREES = DoublyStochasticRegressor("trees", n_neurons=20, random_state=0)
+
+
 @pytest.mark.parametrize(
-    "learner",
-    [
-        KitchenSinksRegressor("tabular", 60, random_state=0),
-        DoublyStochasticRegressor("trees", n_neurons=20, random_state=0),
-    ],
+    ("learner", "dtype"), [*((TABULAR, dtype) for dtype in TEXT.values()), (TREES, TEXT["Arrow"])]
 )
 def test_text_of_any_type_is_the_same(learner, dtype):
     plain = pd.DataFrame({"a": pd.Series(TEXTS, dtype=object), "b": ROWS})
