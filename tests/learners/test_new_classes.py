@@ -39,9 +39,10 @@ def answers(model):
     return np.column_stack([model.decision_function(X), model.predict_proba(X)])
 
 
-@pytest.mark.parametrize("half_life", [None, 100.0])
-@pytest.mark.parametrize("alpha", ["auto", 1e-3])
-@pytest.mark.parametrize("size", [20, 60, N])
+@pytest.mark.parametrize(
+    ("half_life", "alpha", "size"),
+    [(None, "auto", 20), (None, 1e-3, N), (100.0, "auto", N), (100.0, 1e-3, 60)],
+)
 def test_new_classes_are_as_if_declared_from_the_beginning(half_life, alpha, size):
     """Rows are kept at first, and multiplied later; alpha is chosen by rows that are left out."""
     how = {"half_life": half_life, "alpha": alpha, "size": size}
@@ -117,8 +118,7 @@ def test_models_with_different_classes_are_merged():
     fixed.merge(part(halves[1], "grow"))
 
 
-@pytest.mark.parametrize("n", [N, 6 * N])
-@pytest.mark.parametrize("half_life", [None, 1000])
+@pytest.mark.parametrize(("n", "half_life"), [(N, 1000), (6 * N, None)])
 def test_rows_of_before_a_new_class_can_be_forgotten(n, half_life):
     X = np.random.default_rng(0).normal(size=(n, 3))
     y = np.array(["b", "c", "a"])[
