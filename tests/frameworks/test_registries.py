@@ -47,8 +47,10 @@ def test_skops_keeps_families(family):
     np.testing.assert_array_equal(by_skops(model)[0].transform(X), model.transform(X))
 
 
-@pytest.mark.parametrize("serialization_format", ["cloudpickle", "skops"])
-@every_learner
+@pytest.mark.parametrize(
+    ("learner", "serialization_format"),
+    [(LEARNERS[0], "cloudpickle"), *((learner, "skops") for learner in LEARNERS)],
+)
 def test_mlflow_keeps_pipelines(learner, serialization_format, tmp_path):
     X, y = problem(learner)
     model = make_pipeline(StandardScaler(), clone(learner).set_params(random_state=0)).fit(X, y)

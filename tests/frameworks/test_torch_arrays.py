@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import aims
 import count
-from cases import FAMILIES, LEARNERS, answers, name_of, problem, suited
+from cases import FAMILIES, LEARNERS, SOME, answers, name_of, problem, suited
 from devices import DEVICES
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
 from trickless.neurons import FromTorch
@@ -61,8 +61,10 @@ def test_tensors_give_the_model_of_numpy(learner, device):
 
 
 @on_every_device
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("learner", WORKING[:2], ids=name_of)
+@pytest.mark.parametrize(
+    ("learner", "family"),
+    [(WORKING[0], family) for family in FAMILIES] + [(WORKING[1], family) for family in SOME],
+)
 def test_every_family_works_on_tensors(learner, family, device):
     X, y = problem(learner)
     X = suited(family, X)
