@@ -14,9 +14,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_valid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
+from cases import LEARNERS, OTHERS, name_of, problem
 from trickless import (
-    DoublyStochasticRegressor,
+    BoostedTreesRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     RandomFeatures,
@@ -24,7 +24,7 @@ from trickless import (
 from trickless.neurons import Gaussian
 
 METHODS = ("fit", "partial_fit", "predict", "predict_proba", "score", "transform")
-EVERY = [*LEARNERS, *KERNEL_LEARNERS, RandomFeatures(n_neurons=20)]
+EVERY = [*LEARNERS, *OTHERS, RandomFeatures(n_neurons=20)]
 WEIGHTED = [
     learner for learner in EVERY if "sample_weight" in inspect.signature(learner.fit).parameters
 ]
@@ -145,7 +145,7 @@ def test_groups_reach_trees_in_searches_and_pipelines():
     """GroupKFold takes them as well, so that no group is on both sides of either split."""
     X = np.random.default_rng(0).standard_normal((60, 3)).repeat(20, axis=0)
     y, groups = np.random.default_rng(1).standard_normal(60).repeat(20), np.arange(1200) // 20
-    trees = DoublyStochasticRegressor("trees", 30, n_iter_no_change=1, random_state=0)
+    trees = BoostedTreesRegressor(30, random_state=0)
     trees.set_fit_request(groups=True)
     pipeline = make_pipeline(StandardScaler(), trees)
     scaled = StandardScaler().fit_transform(X)
@@ -153,7 +153,9 @@ def test_groups_reach_trees_in_searches_and_pipelines():
     assert expected.validation_scores_ != clone(trees).fit(scaled, y).validation_scores_
     fitted = clone(pipeline).fit(X, y, groups=groups)
     assert fitted[-1].validation_scores_ == expected.validation_scores_
-    search = GridSearchCV(pipeline, {"doublystochasticregressor__tol": [1e-3]}, cv=GroupKFold(2))
+    search = GridSearchCV(
+        pipeline, {"boostedtreesregressor__max_depth": ["auto"]}, cv=GroupKFold(2)
+    )
     best = search.fit(X, y, groups=groups).best_estimator_[-1]
     assert best.validation_scores_ == expected.validation_scores_
     with pytest.raises(UnsetMetadataPassedError, match="groups"):

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from trickless import (
-    DoublyStochasticRegressor,
+    BoostedTreesRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
 )
@@ -23,7 +23,7 @@ from trickless.neurons import Gaussian
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "serve.py"))
 X = np.random.default_rng(0).standard_normal((100, 3)).round(3)
 MODEL = KitchenSinksRegressor(Gaussian(1.0), 20, n_jobs=1, random_state=0).fit(X, X[:, 0])
-TREES = DoublyStochasticRegressor("trees", 8, n_jobs=1, random_state=0).fit(X, X[:, 0])
+TREES = BoostedTreesRegressor(8, n_jobs=1, random_state=0).fit(X, X[:, 0])
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def test_classifiers_tables_and_models_without_intervals_are_served(serve):
     np.testing.assert_allclose(found["probabilities"], model.predict_proba(X[:2]), atol=1e-6)
     connection.close()
     frame = pd.DataFrame({"town": labels, "x": X[:, 0], "y": X[:, 1]})
-    model = DoublyStochasticRegressor("trees", 4, random_state=0)
+    model = BoostedTreesRegressor(4, random_state=0)
     model.fit(frame[["town", "x"]], frame["y"])
     connection = http.client.HTTPConnection("127.0.0.1", serve(model), timeout=30)
     status, found = ask(connection, '{"rows": [{"town": "a", "x": 1.5}, {"town": null, "x": 0}]}')
@@ -157,7 +157,7 @@ def test_classifiers_tables_and_models_without_intervals_are_served(serve):
     assert (status, found) == (400, {"error": "KeyError: 'x'"})
     assert ask(connection, '{"rows": [[0, 1.5]]}')[0] == 400  # no names
     connection.close()
-    model = DoublyStochasticRegressor("trees", 4, early_stopping=False, random_state=0)
+    model = BoostedTreesRegressor(4, early_stopping=False, random_state=0)
     connection = http.client.HTTPConnection("127.0.0.1", serve(model.fit(X, X[:, 0])), timeout=30)
     status, found = ask(connection, '{"rows": [[1, null, 3]]}')
     assert (status, list(found)) == (200, ["predictions"])

@@ -5,8 +5,9 @@ network of infinitely many neurons is a kernel machine, which the learners of th
 with the neurons that they draw, without a kernel matrix.
 
 - ``KitchenSinksRegressor``, ``KitchenSinksClassifier``: draw once and solve. Start here.
+- ``BoostedTreesRegressor``, ``BoostedTreesClassifier``: boost trees, which read data frames.
 - ``DoublyStochasticRegressor``, ``DoublyStochasticClassifier``: proceed in steps, with fresh
-  neurons in each. With ``"trees"`` they read data frames.
+  neurons in each.
 - ``ShrinkingGradientRegressor``, ``ShrinkingGradientClassifier``: learn row by row.
 - ``RandomFeatures``: a transformer for pipelines.
 

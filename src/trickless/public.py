@@ -10,6 +10,7 @@ from trickless.inference.dependence import KernelTestResult
 from trickless.inference.drift import DriftDetector
 from trickless.inference.hypotheses import hsic_test, mmd_test
 from trickless.inference.scan import Drift
+from trickless.learners.boosted_trees import BoostedTreesClassifier, BoostedTreesRegressor
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -26,6 +27,8 @@ from trickless.learners.shrinking_gradient import (
 from trickless.learners.streaming_scaler import StreamingScaler
 
 __all__ = [
+    "BoostedTreesClassifier",
+    "BoostedTreesRegressor",
     "DoublyStochasticClassifier",
     "DoublyStochasticRegressor",
     "Drift",

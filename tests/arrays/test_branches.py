@@ -58,106 +58,14 @@ def test_sums_over_few_rows_have_the_bits_of_those_over_many():
             np.testing.assert_array_equal(few, many[some])
 
 
-def nodes_problem(seed, few=False):
-    """Rows in some nodes, with numbers and categories, gaps, and bins that not all nodes have."""
-    rng = np.random.default_rng(seed)
-    n, n_features = 300, 4
-    bins = rng.integers(0, 12, (n_features, n), dtype=np.uint8)
-    bins[1] = rng.integers(0, 2, n) * 3
-    bins[2] = 5
-    bins[3] = rng.integers(1, 256, n)
-    rows = rng.permutation(n)[:250].astype(np.intp)
-    g, h = (rng.integers(-90, 90, 250) * 1.0, rng.integers(0, 60, 250) * 1.0)
-    cuts = np.sort(rng.choice(np.arange(1, 250), 4 if few else 30, replace=False))
-    ends = np.stack([np.r_[0, cuts], np.r_[cuts, 250]], axis=1).astype(np.intp)
-    ends = np.delete(ends, 1, axis=0)  # some rows are in no node
-    drawn = rng.integers(0, n_features, (len(ends), 3))
-    by_slope = np.array([True, False, False, True])
-    return bins, rows, g, h, ends, drawn, rng.random((*drawn.shape, 2)), by_slope, 2.5
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_best_cut_of_a_node_is_that_of_plain_loops(seed):
-    bins, rows, g, h, ends, drawn, spots, by_slope, ridge = nodes_problem(seed, few=seed % 2)
-    best, sums, tables = compiled.best_cuts(*nodes_problem(seed, few=seed % 2))
-    n_cut = 0
-    for i, (first, stop) in enumerate(ends):
-        some = slice(first, stop)
-        expected = -np.inf
-        for j, at in zip(drawn[i], spots[i], strict=True):
-            b = bins[j, rows[some]]
-            present = [v for v in range(1, 256) if (b == v).any()]
-            if by_slope[j]:
-                slope = {
-                    v: g[some][b == v].sum() / (h[some][b == v].sum() + ridge) for v in present
-                }
-                present.sort(key=lambda v, slope=slope: slope[v])
-            for spot in at:
-                value = b[int(spot * len(b))]
-                if value == 0:
-                    sets = [present] if present else []
-                elif len(present) > 1:
-                    k = min(present.index(value), len(present) - 2) + 1
-                    sets = [[*present[:k], 0], *([present[:k]] if (b == 0).any() else [])]
-                else:
-                    sets = []
-                for left in sets:
-                    is_left = np.isin(b, left)
-                    gain = sum(
-                        g[some][s].sum() ** 2 / (h[some][s].sum() + ridge)
-                        for s in (is_left, ~is_left)
-                    )
-                    expected = max(expected, gain)
-        if expected == -np.inf:
-            assert best[i] == -1
-            continue
-        n_cut += 1
-        b = bins[drawn[i, best[i]], rows[some]]
-        right = tables[i, b].astype(bool)
-        assert 0 < right.sum() < len(right)
-        found = [part[some][s].sum() for s in (~right, right) for part in (g, h)]
-        np.testing.assert_array_equal(sums[i], found)
-        gain = found[0] ** 2 / (found[1] + ridge) + found[2] ** 2 / (found[3] + ridge)
-        assert gain == pytest.approx(expected, rel=1e-12)
-        heavier = found[3] > found[1]
-        if not (b == 0).any():
-            assert tables[i, 0] == heavier
-        absent = np.setdiff1d(np.arange(1, 256), b)
-        if by_slope[drawn[i, best[i]]]:
-            assert (tables[i, absent] == heavier).all()
-        else:
-            assert (np.diff(tables[i, 1:].astype(int)) >= 0).all()
-    assert n_cut > 2
-
-
-def test_rows_of_nodes_are_parted_in_order():
-    bins, rows, g, h, ends, *_ = nodes_problem(0)
-    rng = np.random.default_rng(0)
-    columns = rng.integers(0, len(bins), len(ends))
-    tables = rng.integers(0, 2, (len(ends), 256), dtype=np.uint8)
-    of = np.stack([rows, g, h])
-    expected, middles = of.copy(), []
-    for (first, stop), j, table in zip(ends, columns, tables, strict=True):
-        right = table[bins[j, rows[first:stop]]].astype(bool)
-        some = of[:, first:stop]
-        expected[:, first:stop] = np.concatenate([some[:, ~right], some[:, right]], axis=1)
-        middles.append(stop - right.sum())
-    found = compiled.parted(bins, rows, g, h, ends, columns, tables)
-    np.testing.assert_array_equal(found, middles)
-    np.testing.assert_array_equal(np.stack([rows, g, h]), expected)
-
-
 def arguments(name):
     """Right arguments of one of the loops."""
     rng = np.random.default_rng(0)
-    bins, rows, g, h, ends, drawn, spots, by_slope, ridge = nodes_problem(0)
+    bins = rng.integers(0, 256, (4, 300), dtype=np.uint8)
     trees = [np.stack(some) for some in zip(*(tree(rng, 7, 4) for _ in range(2)), strict=True)]
-    tables = rng.integers(0, 2, (len(ends), 256), dtype=np.uint8)
     return {
         "leaves": [bins, *trees],
         "combine": [bins, *trees, rng.standard_normal((2, 8, 2))],
-        "best_cuts": [bins, rows, g, h, ends, drawn, spots, by_slope, ridge],
-        "parted": [bins, rows, g, h, ends, drawn[:, 0].copy(), tables],
     }[name]
 
 
@@ -174,7 +82,7 @@ def spoiled(argument):
     yield np.concatenate([argument, argument])
 
 
-@pytest.mark.parametrize("name", ["leaves", "combine", "best_cuts", "parted"])
+@pytest.mark.parametrize("name", ["leaves", "combine"])
 def test_arguments_of_another_type_or_shape_raise_an_error(name):
     call = getattr(branch_loops, name)
     _ = list(call(*arguments(name)))
@@ -202,15 +110,6 @@ WRONG_VALUES = [
     ("leaves", 2, -8, "children of nodes: -8 is below -7"),
     ("leaves", 2, 1, "a node is not before its children"),
     ("combine", 2, 6, "a node is not before its children"),
-    ("best_cuts", 1, 300, "rows of nodes"),
-    ("best_cuts", 1, -1, "rows of nodes"),
-    ("best_cuts", 4, 251, "ends of nodes"),
-    ("best_cuts", 4, 0, "a node has no rows"),
-    ("best_cuts", 5, 4, "columns of cuts"),
-    ("best_cuts", 6, 1.0, "spots of cuts"),
-    ("best_cuts", 6, np.nan, "spots of cuts"),
-    ("parted", 5, 4, "columns of cuts"),
-    ("parted", 6, 2, "tables of cuts"),
 ]
 
 

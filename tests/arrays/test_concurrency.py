@@ -13,7 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 import trickless.arrays.threads
-from cases import KERNEL_LEARNERS, LEARNERS, answers, inputs, name_of, problem
+from cases import LEARNERS, OTHERS, answers, inputs, name_of, problem
 from trickless import KitchenSinksRegressor
 from trickless.functions.network import Network
 from trickless.functions.stream import StoredNeurons
@@ -50,7 +50,7 @@ def at_once(function, n_threads=16):
     return results
 
 
-@pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=name_of)
+@pytest.mark.parametrize("learner", LEARNERS + OTHERS, ids=name_of)
 def test_sixteen_threads_predict_with_one_model(learner, eager):
     X, y = problem(learner)
     model = clone(learner).set_params(random_state=0, n_jobs=2).fit(X, y)

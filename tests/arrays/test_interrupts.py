@@ -172,7 +172,7 @@ def test_an_interrupted_warm_start_and_stopping_early_leave_whole_steps():
     X, y = problem(DoublyStochasticRegressor(), 300)
     params = {"neurons_per_step": 6, "batch_size": 40, "warm_start": True, "early_stopping": True}
     begun = DoublyStochasticRegressor(
-        Interrupting(1.0), n_neurons=24, random_state=0, n_iter_no_change=50, **params
+        Interrupting(1.0), n_neurons=24, random_state=0, **params
     ).fit(X, y)
     expected = answers(begun, X)
     for n in range(1, 1000):

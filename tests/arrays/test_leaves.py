@@ -12,7 +12,6 @@ import pytest
 import trickless
 from trickless.arrays import leaves as compiled
 from trickless.arrays import loops
-from trickless.arrays.packed_sums import SUM_BITS, unpacked
 
 
 def threshold(at, missing_right):
@@ -62,47 +61,6 @@ def test_a_leaf_has_a_bit_for_each_cut_that_sends_the_row_to_the_right(seed):
     np.testing.assert_array_equal(compiled.leaves(part, columns, sets), found[10:200])
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_sums_by_leaf_and_values_of_leaves(seed):
-    rng = np.random.default_rng(seed)
-    n_rows, width, n_values = (0, 1, 500, 500)[seed], 8, 3
-    leaf = rng.integers(0, width, n_rows)
-    values = np.rint(rng.normal(scale=2.0**30, size=(n_values, n_rows)))
-    sums = [[0] * n_values for _ in range(width)]
-    for row in range(n_rows):
-        for k in range(n_values):
-            sums[leaf[row]][k] += int(values[k, row])
-    np.testing.assert_array_equal(compiled.leaf_sums(leaf, values, width), sums)
-    some = values[:, 3:]  # not contiguous
-    np.testing.assert_array_equal(
-        compiled.leaf_sums(leaf[3:], some, width),
-        [[some[k, leaf[3:] == v].sum() for k in range(n_values)] for v in range(width)],
-    )
-    for dtype in (np.float32, np.float64):
-        of_leaves = rng.standard_normal((width, n_values)).astype(dtype)
-        total = rng.standard_normal((n_rows, n_values))
-        expected = [
-            [float(total[row, k]) + float(of_leaves[leaf[row], k]) for k in range(n_values)]
-            for row in range(n_rows)
-        ]
-        compiled.add_leaf_values(total, leaf, of_leaves)
-        np.testing.assert_array_equal(total, np.reshape(expected, (n_rows, n_values)))
-        scales, parts = rng.standard_normal((2, n_rows)), rng.standard_normal((3, width, n_values))
-        parts = parts.astype(dtype)  # the last has no scale
-        for scale, part in zip(scales, parts, strict=False):
-            for row in range(n_rows):
-                for k in range(n_values):
-                    expected[row][k] += float(part[leaf[row], k]) * scale[row]
-        compiled.add_scaled_leaf_values(total, leaf, parts, scales)
-        np.testing.assert_array_equal(total, np.reshape(expected, (n_rows, n_values)))
-    scales = rng.uniform(-1, 1, (2, n_rows))
-    found = compiled.scaled_leaf_sums(leaf, values, scales, width)
-    for scale, sums in zip(scales, found, strict=True):
-        np.testing.assert_array_equal(
-            sums, compiled.leaf_sums(leaf, np.rint(values * scale), width)
-        )
-
-
 @pytest.mark.parametrize("depth", [0, 3, 9])
 def test_sums_over_few_rows_have_the_bits_of_those_over_many(depth):
     """Few rows take another way, which reads the bits of the sets one by one."""
@@ -133,59 +91,11 @@ def test_sums_over_few_rows_have_the_bits_of_those_over_many(depth):
     np.testing.assert_array_equal(none, np.zeros((2, n_outputs)))
 
 
-def cut_problem(seed):
-    """Rows, buckets and packed slopes and curvatures, as they are when a cut is chosen."""
-    rng = np.random.default_rng(seed)
-    n_features, n_rows = int(rng.integers(1, 7)), int(rng.choice([1, 7, 400]))
-    n_cuts, n_leaves = int(rng.integers(1, 9)), int(rng.integers(1, 20))
-    bins = rng.integers(seed % 3, 12, (n_features, n_rows), dtype=np.uint8)  # 1 or 2: none missing
-    buckets = rng.integers(0, n_cuts + 1, (n_features, 256), dtype=np.uint8)
-    buckets[:, 0] = n_cuts + 1
-    leaf = rng.integers(0, n_leaves, n_rows)
-    g = rng.integers(-(2**11), 2**11 + 1, n_rows).astype(float)
-    h = rng.integers(0, 2**11 + 1, n_rows).astype(float)
-    return bins, buckets, leaf, g, h, n_leaves, float(rng.choice([0.3, 5.0, 4000.0]))
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_gains_of_cuts_are_those_of_newton_steps_on_both_sides(seed):
-    bins, buckets, leaf, g, h, n_leaves, ridge = cut_problem(seed)
-    both_sums = h * 2.0**SUM_BITS + g
-    for packed, whole in zip(unpacked(both_sums), (g, h), strict=True):
-        np.testing.assert_array_equal(packed, whole)
-    gains = compiled.cut_gains(bins, buckets, leaf, both_sums, n_leaves, ridge)
-    n_cuts = int(buckets[0, 0]) - 1
-    assert gains.shape == (2, len(bins), n_cuts)
-    for side in (0, 1):
-        for j in range(len(bins)):
-            for cut in range(n_cuts):
-                sums = {}
-                for row in range(len(leaf)):
-                    bucket = buckets[j][bins[j][row]]
-                    right = side if bucket == n_cuts + 1 else int(bucket > cut)
-                    before = sums.get((leaf[row], right), (0.0, 0.0))
-                    sums[leaf[row], right] = before[0] + g[row], before[1] + h[row]
-                expected = sum(a**2 / (b + ridge) for a, b in sums.values())
-                np.testing.assert_allclose(gains[side, j, cut], expected, rtol=1e-12, atol=1e-12)
-
-
-def test_leaves_after_a_cut_are_numbered_in_order():
-    rng = np.random.default_rng(0)
-    for n_rows, n_leaves in ((0, 1), (1, 1), (50, 3), (50, 400)):
-        leaf = rng.integers(0, n_leaves, n_rows)
-        right = rng.integers(0, 2, n_rows, dtype=np.uint8)
-        half, n_occupied = compiled.halved(leaf, right, n_leaves)
-        pairs = list(zip(leaf.tolist(), right.tolist(), strict=True))
-        in_order = sorted(set(pairs))
-        assert n_occupied == len(in_order)
-        np.testing.assert_array_equal(half, [in_order.index(pair) for pair in pairs])
-
-
 def arguments():
     """Right arguments of each of the loops, by name."""
     rng = np.random.default_rng(0)
-    bins, buckets, leaf, g, h, n_leaves, ridge = cut_problem(0)
-    rows, width, columns = bins.shape[1], 8, rng.integers(0, len(bins), (2, 3))
+    bins, width, rows = rng.integers(0, 256, (4, 300), np.uint8), 8, 300
+    columns = rng.integers(0, len(bins), (2, 3))
     sets = rng.integers(0, 256, (2, 3, 32), dtype=np.uint8)
     coef, leaves = rng.standard_normal((2, width, 2)), rng.integers(0, width, rows)
     return {
@@ -198,12 +108,7 @@ def arguments():
             coef[:, None] * np.ones((2, 3, width, 2)),
             rng.random((2, 3, rows)),
         ],
-        "leaf_sums": [leaves, rng.standard_normal((2, rows)), width],
-        "add_leaf_values": [np.zeros((rows, 2)), leaves, coef[0]],
-        "scaled_leaf_sums": [leaves, rng.random((2, rows)), rng.random((3, rows)), width],
         "add_scaled_leaf_values": [np.zeros((rows, 2)), leaves, coef, rng.random((2, rows))],
-        "cut_gains": [bins, buckets, leaf, h * 2.0**SUM_BITS + g, n_leaves, ridge],
-        "halved": [leaf, rng.integers(0, 2, rows, dtype=np.uint8), n_leaves],
     }
 
 
@@ -232,12 +137,7 @@ BELOW = {
     "leaves": [None, "features", None],
     "combine": [None, "features", None, None],
     "combine_few_linear": [None, "features", None, None, None],
-    "leaf_sums": [8, None],
-    "add_leaf_values": [None, 8, None],
-    "scaled_leaf_sums": [8, None, None],
     "add_scaled_leaf_values": [None, 8, None, None],
-    "cut_gains": [None, "buckets", "leaves", None],
-    "halved": ["leaves", 2],
 }
 
 
@@ -249,9 +149,7 @@ def test_arguments_of_another_type_shape_or_range_raise_an_error(name):
     _ = list(call(*right)) if name == "leaves" else call(*right)
     n_tried = 0
     for i, below in enumerate(BELOW[name]):
-        names = {"features": len(right[0]), "leaves": right[-2 if name == "cut_gains" else -1]}
-        names["buckets"] = int(np.ravel(right[1])[0]) + 1  # the first is that of missing values
-        most = names.get(below, below)
+        most = len(right[0]) if below == "features" else below
         for wrong in spoiled(right[i], most):
             args = [*right[:i], wrong, *right[i + 1 :]]
             try:
@@ -267,52 +165,12 @@ def test_arguments_of_another_type_shape_or_range_raise_an_error(name):
 
 def test_numbers_of_leaves_and_levels_have_limits():
     args = arguments()
-    leaf, values, _ = args["leaf_sums"]
-    for width in (0, -1, 2**16 + 1, 2**40, 2.0):
-        with pytest.raises(ValueError, match="leaves of a tree"):
-            loops.leaf_sums(leaf, values, width)
     bins = args["leaves"][0]
     columns, sets = np.zeros((1, 17), int), np.zeros((1, 17, 32), np.uint8)
     with pytest.raises(ValueError, match="levels of a tree: 17 is not from 0 to 16"):
         list(loops.leaves(bins, columns, sets))
     with pytest.raises(ValueError, match="trees of depth 3 have coefficients for 7 leaves"):
         loops.combine(*args["combine"][:3], args["combine"][3][:, :7])
-    bins, buckets, *rest = args["cut_gains"]
-    with pytest.raises(ValueError, match="the bucket of missing values is not the last one"):
-        loops.cut_gains(bins, np.zeros_like(buckets), *rest)
-
-
-def grow_arguments():
-    """Right arguments of ``grow``: of arrays, and of what is handed over with them."""
-    rng = np.random.default_rng(0)
-    bins, rows = rng.integers(0, 12, (3, 50), dtype=np.uint8), rng.integers(0, 50, 20)
-    g, h = (rng.integers(1, 2**11, 20).astype(float) for _ in range(2))
-    columns = np.array([11, 11, 11]), np.arange(3.0) + 1, np.full(3, 0.5)
-    numbers, tree = (1.0, 1.0, 1.0, 1.0, 0.1, 0.1, 0.3), (4, 5, 2, 3)
-    return [bins, rows, g, h, numbers, columns, rng.random(4 * 15), np.zeros(11), tree]
-
-
-def test_arguments_of_another_type_shape_or_range_grow_no_tree():
-    grow, right = loops.grow, grow_arguments()
-    columns, tables, n_levels, used = grow(*right)
-    assert columns.max() < 3
-    assert tables.max() == 1
-    assert 1 <= n_levels <= 4
-    assert 0 < used <= 60
-    for i in (0, 1, 2, 3, 6, 7):
-        for wrong in spoiled(right[i], 50 if i == 1 else None):
-            with pytest.raises((ValueError, TypeError)):
-                grow(*[*right[:i], wrong, *right[i + 1 :]])
-    for k, limit in enumerate((256, None, None)):
-        for wrong in spoiled(right[5][k], limit):
-            some = (*right[5][:k], wrong, *right[5][k + 1 :])
-            with pytest.raises((ValueError, TypeError)):
-                grow(*right[:5], some, *right[6:])
-    for tree in ((17, 5, 2, 3), (0, 5, 2, 3), (4, 0, 2, 3), (4, 5, 254, 3), (4, 6, 2, 3)):
-        with pytest.raises(ValueError, match=r"levels|candidates|thresholds|random numbers"):
-            grow(*right[:8], tree)
-    with pytest.raises(ValueError, match="rows of a sample"):
-        grow(right[0], right[1] + 40, *right[2:])
 
 
 def test_only_checked_loops_reach_the_loops():

@@ -189,11 +189,10 @@ def test_weights_of_rows_on_a_device_give_the_model_of_numpy(learner):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"n_candidates": 1}, {"preconditioner": None}, {"preconditioner": "block"}],
+    [{"preconditioner": None}, {"preconditioner": "block"}],
     ids=str,
 )
 def test_trees_learn_on_a_device_what_they_learn_on_the_host(options):
-    """Newton steps take place on the host, with bins from the device; others where the rows are."""
     options = {"n_neurons": 15, "neurons": Trees(3), "batch_size": 70} | options
     X, y = problem(WORKING[1])
     for where, dtype, atol in ((FAR, "float64", 1e-9), (SINGLE, "float32", 1e-3)):

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import trickless
 from table_files import frame, write
-from trickless import DoublyStochasticRegressor, KitchenSinksClassifier, KitchenSinksRegressor
+from trickless import BoostedTreesRegressor, KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.cli import learn
 from trickless.cli.app import app
 from trickless.readers import table as tables
@@ -235,7 +235,7 @@ def test_scores_are_those_of_scikit_learn(table, tmp_path):
             precision_score(table["label"], predicted, **chosen)
         )
     options = {"loss": "quantile", "quantile": [0.1, 0.9], "random_state": 0}
-    model = DoublyStochasticRegressor("trees", 10, **options).fit(rows, table["price"])
+    model = BoostedTreesRegressor(10, **options).fit(rows, table["price"])
     found, predicted = scores(model, "price"), model.predict(rows)
     for j, each in enumerate(found["quantiles"]):
         of_all = {"sample_weight": weight, "alpha": each["quantile"]}

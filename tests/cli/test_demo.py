@@ -65,7 +65,7 @@ def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):
         "Kitchen Sinks, stumps",
         "Kitchen Sinks, Gaussian",
         "Kitchen Sinks, ferns",
-        "Doubly Stochastic, trees",
+        "Boosted trees",
         "Doubly Stochastic, stumps",
         "Shrinking Gradient, stumps",
         "LogisticRegression",

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import trickless
 from trickless import (
+    BoostedTreesClassifier,
+    BoostedTreesRegressor,
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
@@ -15,7 +18,7 @@ from trickless.conformal import SplitConformal
 from trickless.conformal.sets import scores_of_classes
 from trickless.neurons import Gaussian
 
-TREES = {"neurons": "trees", "n_neurons": 20}
+TREES = BoostedTreesRegressor(20)
 PLAIN = {"neurons": Gaussian(1.0), "n_neurons": 64, "early_stopping": True}
 
 
@@ -29,19 +32,19 @@ def classes(rng, n):
     return X, (X + rng.gumbel(size=(n, 2))).argmax(axis=1) + 2 * (X[:, 0] > 1)
 
 
-@pytest.mark.parametrize("options", [TREES, PLAIN], ids=["trees", "plain"])
+@pytest.mark.parametrize("learner", [TREES, DoublyStochasticRegressor(**PLAIN)])
 @pytest.mark.parametrize("n", [300, 1200])  # in folds, and a share
-def test_new_targets_are_inside_as_often_as_asked(options, n):
+def test_new_targets_are_inside_as_often_as_asked(learner, n):
     shares = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
         X, y = numbers(rng, n)
-        model = DoublyStochasticRegressor(**options, random_state=seed, n_jobs=1).fit(X, y)
+        model = clone(learner).set_params(random_state=seed, n_jobs=1).fit(X, y)
         X, y = numbers(rng, 500)
         low, high = model.predict_interval(X).T
         shares.append(((low <= y) & (y <= high)).mean())
-    n_held_out = len(model.descent_.unseen.targets)
-    assert n_held_out == (n if n == 300 and options is TREES else n // 10)
+    n_held_out = len(model._unseen().targets)
+    assert n_held_out == (n if n == 300 and learner is TREES else n // 10)
     error = np.std(shares) / len(shares) ** 0.5
     most = 0.9 + 1 / (n_held_out + 1)
     # With all rows, the model is a little better than it was at the held-out rows.
@@ -54,8 +57,8 @@ def test_held_out_rows_are_predicted_by_the_trial():
     rng = np.random.default_rng(0)
     X, y = numbers(rng, 400)
     X_val, y_val = numbers(rng, 3000)
-    model = DoublyStochasticRegressor(**TREES, random_state=0)
-    unseen = model.fit(X, y, X_val=X_val, y_val=y_val).descent_.unseen
+    model = BoostedTreesRegressor(20, random_state=0)
+    unseen = model.fit(X, y, X_val=X_val, y_val=y_val).forest_.unseen
     assert len(unseen.targets) == 2048
     some = [np.flatnonzero(y_val == target)[0] for target in unseen.targets[:, 0]]
     assert np.ptp(some) > 2900
@@ -68,8 +71,8 @@ def test_weights_and_outputs_are_those_of_the_rows(tmp_path):
     rng = np.random.default_rng(0)
     X, y = numbers(rng, 300)
     weight, Y = rng.integers(1, 4, 300), np.column_stack([y, 100 * X[:, 2] + 5 * y])
-    model = DoublyStochasticRegressor(**TREES, random_state=0).fit(X, Y, weight)
-    found, unseen = model.predict_interval(X, weighted=True), model.descent_.unseen
+    model = BoostedTreesRegressor(20, random_state=0).fit(X, Y, weight)
+    found, unseen = model.predict_interval(X, weighted=True), model.forest_.unseen
     assert found.shape == (300, 2, 2)
     which = [np.flatnonzero(Y[:, 0] == target)[0] for target in unseen.targets[:, 0]]
     counts, weight = unseen.counted.by_weight, weight[which]
@@ -86,7 +89,7 @@ def test_weights_and_outputs_are_those_of_the_rows(tmp_path):
 
 
 CLASSIFIERS = [
-    DoublyStochasticClassifier("trees", 30, random_state=0),
+    BoostedTreesClassifier(30, random_state=0),
     DoublyStochasticClassifier(**PLAIN, loss="hinge", random_state=0),
     KitchenSinksClassifier(Gaussian(1.0), 50, random_state=0),
     ShrinkingGradientClassifier(Gaussian(1.0), random_state=0),

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from trickless import (
+    BoostedTreesClassifier,
+    BoostedTreesRegressor,
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
@@ -15,7 +17,7 @@ from trickless.neurons import Gaussian
 SINKS = {"neurons": Gaussian(1.0), "n_neurons": 25}
 FEW = {"neurons": Gaussian(1.0), "n_neurons": 300}  # more columns than rows, which are kept
 HELD_OUT = {"neurons": Gaussian(1.0), "n_neurons": 64, "early_stopping": True}
-TREES = {"neurons": "trees", "n_neurons": 20}
+TREES = {"n_trees": 20}
 
 
 def numbers(rng, n):
@@ -45,7 +47,7 @@ def assert_near(shares, wanted=0.9, n_unseen=np.inf):
         (KitchenSinksRegressor, SINKS | {"solver": "iterative"}, "auto", 400),
         (KitchenSinksRegressor, FEW | {"half_life": 200}, "jackknife+", 200),
         (DoublyStochasticRegressor, HELD_OUT, "auto", 40),
-        (DoublyStochasticRegressor, TREES, "auto", 400),
+        (BoostedTreesRegressor, TREES, "auto", 400),
     ],
 )
 def test_intervals_hold_under_weights_that_are_inverse_to_the_noise(
@@ -91,7 +93,7 @@ def test_deviations_are_those_of_new_rows_whatever_the_weights(half_life):
         (KitchenSinksClassifier, SINKS | {"solver": "iterative"}),
         (KitchenSinksClassifier, FEW | {"half_life": 400}),
         (DoublyStochasticClassifier, HELD_OUT),
-        (DoublyStochasticClassifier, TREES),
+        (BoostedTreesClassifier, TREES),
     ],
 )
 def test_sets_hold_under_weights_of_classes(make, options):

@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 import trickless
 from trickless import (
-    DoublyStochasticRegressor,
+    BoostedTreesRegressor,
     KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
@@ -271,7 +271,7 @@ def test_options_that_clusters_do_not_support_are_refused():
         fit(sinks(half_life=50), cut(X), cut(y))
     with pytest.raises(ValueError, match="log_loss"):
         fit(sinks(KitchenSinksClassifier, loss="log_loss"), cut(X), cut(y > 0))
-    for learner in (KernelGradientRegressor(), DoublyStochasticRegressor("trees")):
+    for learner in (KernelGradientRegressor(), BoostedTreesRegressor()):
         with pytest.raises(TypeError, match=r"cannot be fitted to Dask.*Remedy: use a Kit"):
             fit(learner, cut(X), cut(y))
     with pytest.raises(ValueError, match="n_neurons=0"):

@@ -13,7 +13,7 @@ import pytest
 from cases import shots
 from export_cases import CASES, CONFIDENCE, ODD, as_columns, frame, made, tolerance
 from trickless import (
-    DoublyStochasticRegressor,
+    BoostedTreesRegressor,
     KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
@@ -169,7 +169,7 @@ def run_js(folder, code):
 @needs_node
 def test_what_python_takes_for_missing_is_missing_everywhere(tmp_path):
     table, y = frame()
-    model = DoublyStochasticRegressor("trees", 12, random_state=0).fit(table, y)
+    model = BoostedTreesRegressor(12, random_state=0).fit(table, y)
     row = table[:1].copy()
     row["constructor"] = None
     missing = model.predict(row)[0]
@@ -209,7 +209,7 @@ def refuses(model, row):
 def test_rows_that_python_refuses_are_refused(tmp_path):
     X = np.random.default_rng(0).standard_normal((50, 2))
     model = KitchenSinksRegressor(Gaussian(1.0), 10, random_state=0).fit(X, X[:, 0])
-    trees = DoublyStochasticRegressor("trees", 4, random_state=0).fit(X, X[:, 0])
+    trees = BoostedTreesRegressor(4, random_state=0).fit(X, X[:, 0])
     for name, each in (("model", model), ("trees", trees)):
         to_c(each, tmp_path / f"{name}.c")
         to_js(each, tmp_path / f"{name}.mjs")

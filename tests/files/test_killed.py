@@ -11,7 +11,7 @@ from sklearn.base import clone
 import trickless
 from cases import digest
 from trickless import (
-    DoublyStochasticClassifier,
+    BoostedTreesClassifier,
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     ShrinkingGradientRegressor,
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="kills processes")
 STREAMS = {
     "kitchen sinks": KitchenSinksClassifier(Gaussian(1.0), 40, random_state=0),
     "forgetting": KitchenSinksClassifier(n_neurons=40, half_life="auto", random_state=0),
-    "doubly stochastic": DoublyStochasticClassifier("trees", 40, random_state=0),
+    "boosted trees": BoostedTreesClassifier(40, random_state=0),
     "shrinking gradient": ShrinkingGradientRegressor(
         n_neurons=30, n_samples=20, max_support=60, random_state=0
     ),

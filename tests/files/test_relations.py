@@ -21,7 +21,7 @@ from cases import shots
 from saved_cases import cases
 from trickless.arrays.growing import Growing
 from trickless.functions.stream import StoredNeurons
-from trickless.neurons import Ferns, Gaussian, Landmarks, Mixture, On, Stumps, Trees
+from trickless.neurons import Ferns, Gaussian, Landmarks, On, Stumps, Trees
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 3))
@@ -31,9 +31,8 @@ HUGE = 2**40
 
 
 def boosted(**options):
-    options = {"n_neurons": 6, "random_state": 0} | options
-    family = Trees(depth=3, leaves="constant")
-    return trickless.DoublyStochasticRegressor(family, **options).fit(X, Y)
+    options = {"n_trees": 6, "max_depth": 3, "leaves": "constant", "random_state": 0} | options
+    return trickless.BoostedTreesRegressor(**options).fit(X, Y)
 
 
 def features(rows=X, **options):
@@ -60,8 +59,11 @@ def grown(rows):
 
 
 def with_weights(i, change):
+    """A change of the stored weights of a model of trees, or of a network."""
+
     def alter(model):
-        model.descent_.chosen = replace_weights(model.descent_.chosen, i, change)
+        owner, name = (model.forest_, "trees") if hasattr(model, "forest_") else (model, "source")
+        vars(owner)[name] = replace_weights(getattr(owner, name), i, change)
 
     return alter
 
@@ -136,21 +138,17 @@ OF_TREES = [
     ),
     (set_at("neurons_.bins_.thresholds", [np.arange(300.0)] * 3), "counts"),
     (set_at("neurons_.bins_.thresholds", [np.empty(0)]), "length of thresholds"),
-    (set_at("descent_.coef", lambda c: grown(c.rows[:, :1])), "coef: the shape"),
-    (set_at("descent_.coef", lambda c: grown(c.rows.astype(complex))), "coef: the type"),
+    (set_at("forest_.coef", lambda c: grown(c.rows[:, :1])), "coef: the shape"),
+    (set_at("forest_.coef", lambda c: grown(c.rows.astype(complex))), "coef: the type"),
     (
-        set_at("descent_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=0))),
-        r"in chosen: \d+ is not",
+        set_at("forest_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=0))),
+        r"in trees: \d+ is not",
     ),
-    (set_at("descent_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=2))), "coef: the shape"),
-    (set_at("descent_.intercept", np.zeros(2)), "spread|coef"),
-    (set_at("descent_.wins", np.zeros(1, dtype=int)), "wins: the shape"),
-    (set_at("descent_.wins", np.full(3, -1)), "wins: -1 is below 0"),
-    (set_at("descent_.wins", np.full(3, 2**63 - 1)), "wins: 9223372036854775807 is not below"),
-    (set_at("descent_.scored", [-5]), "scored"),
-    (set_at("descent_.history", [1, 2]), "history"),
+    (set_at("forest_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=2))), "the shape"),
+    (set_at("forest_.intercept", np.zeros(2)), "the shape"),
+    (set_at("forest_.scored", [-5]), "scored"),
     (set_at("n_features_in_", 4), "columns of had_gaps: 3 is not the 4"),
-    (set_at("descent_.stream.seed", -1), "seed: -1"),
+    (set_at("forest_.seed", -1), "seed: -1"),
     (set_at("targets_.n_outputs", 2), "first: the shape is"),
     (set_at("neurons_.bins_", None), "bins_: a NoneType"),
     (
@@ -165,11 +163,8 @@ def test_chosen_trees_with_another_shape_or_range_raise_an_error(alter, message,
     refused(tmp_path, boosted(), alter, message)
 
 
-def binary(**options):
-    family = Trees(shape="binary", max_leaves=6)
-    return trickless.DoublyStochasticRegressor(family, n_neurons=6, random_state=0, **options).fit(
-        X, Y
-    )
+def binary():
+    return boosted(shape="binary")
 
 
 #: The same for binary trees.
@@ -178,18 +173,18 @@ OF_BINARY_TREES = [
     (with_weights(0, put(0, 3)), "columns of cuts: 3 is not below 3"),
     (with_weights(0, lambda columns: columns[:, :2]), "children of nodes: the shape"),
     (with_weights(1, put(-1, 1)), "a node is not before its children"),
-    (with_weights(1, put(0, 5)), "children of nodes: 5 is not below 5"),
-    (with_weights(1, put(0, -6)), "children of nodes: -6 is below -5"),
+    (with_weights(1, put(0, 5)), "children of nodes: 5 is not below"),
+    (with_weights(1, put(0, -6)), "children of nodes: -6 is below"),
     (with_weights(1, lambda children: children[..., :1]), "children of nodes: the shape"),
     (with_weights(2, lambda sets: sets[..., :8]), "sets of cuts: the shape"),
     (set_at("neurons_.depth_", 30), "depth_: 30 is not from 1 to 20"),
-    (set_at("neurons_.depth_", 2), "width: 6 is not from 2 to 4"),
+    (set_at("neurons_.depth_", 1), "width: 4 is not from 2 to 2"),
     (set_at("neurons_.width", 1), "width: 1 is not from 2"),
     (set_at("neurons_.width", 5), "coef: the shape|nodes of stored trees"),
-    (set_at("neurons_.shape", "oblivious"), "depth_: 20 is not from 1 to 16"),
+    (set_at("neurons_.shape", "oblivious"), "depth_: 20 is not from 1 to 16|width: 4 is not"),
     (
-        both(set_at("neurons_.shape", "oblivious"), set_at("neurons_.depth_", 2)),
-        "width: 6 is not the 4",
+        both(set_at("neurons_.shape", "oblivious"), set_at("neurons_.depth_", 3)),
+        "width: 4 is not the 8",
     ),
 ]
 
@@ -206,7 +201,7 @@ def test_binary_trees_with_another_shape_or_range_raise_an_error(alter, message,
         with_weights(1, put(-1, 1)),
         with_weights(1, put(0, -7)),
         with_weights(2, lambda sets: sets[..., :1]),
-        set_at("descent_.coef", lambda c: grown(c.rows[:, :1])),
+        set_at("forest_.coef", lambda c: grown(c.rows[:, :1])),
     ],
 )
 def test_binary_trees_that_are_altered_in_memory_do_no_harm(alter):
@@ -216,16 +211,15 @@ def test_binary_trees_that_are_altered_in_memory_do_no_harm(alter):
         model.predict(X)
 
 
-def linear(neurons=None):
+def linear(leaves="linear"):
     """Trees with linear leaves, whose inputs are two of three columns; or with those to race."""
     rows = np.column_stack([X[:, :2], X[:, 2] > 0])
-    family = Trees(depth=3, leaves="linear") if neurons is None else neurons
-    learner = trickless.DoublyStochasticRegressor(family, n_neurons=6, random_state=0)
+    learner = trickless.BoostedTreesRegressor(6, max_depth=3, leaves=leaves, random_state=0)
     return learner.fit(rows, np.digitize(Y, [0.0]))
 
 
 def auto():
-    return linear(Trees(depth=3))
+    return linear("auto")
 
 
 #: The same for linear leaves: those of a model, and those that it might have had.
@@ -243,7 +237,7 @@ OF_LINEAR_LEAVES = [
     (linear, set_at("neurons_.width", 25), "inputs of leaves in width"),
     (linear, set_at("neurons_.width", 48), "width: 16 is not the 8"),
     (linear, set_at("neurons_.shape", "binary"), "linear_: only leaves of oblivious"),
-    (linear, set_at("descent_.coef", lambda c: grown(c.rows[:, :8])), "coef: the shape"),
+    (linear, set_at("forest_.coef", lambda c: grown(c.rows[:, :8])), "coef: the shape"),
     (auto, set_at("neurons_.spare_", "steps"), "spare_: a str cannot be there"),
     (auto, set_at("neurons_.spare_.steps", put(0, 1)), "steps: missing values have a value"),
     (auto, set_at("neurons_.shape_", "round"), "shape_: 'round' is not a shape"),
@@ -274,8 +268,8 @@ def test_linear_leaves_come_back_from_files(tmp_path):
     [
         with_weights(0, put(0, 3)),
         with_weights(1, lambda sets: sets[..., :1]),
-        set_at("descent_.coef", lambda c: grown(c.rows[:, :16])),
-        set_at("descent_.coef", lambda c: grown(c.rows[:, :23])),
+        set_at("forest_.coef", lambda c: grown(c.rows[:, :16])),
+        set_at("forest_.coef", lambda c: grown(c.rows[:, :23])),
     ],
 )
 def test_linear_leaves_that_are_altered_in_memory_do_no_harm(alter):
@@ -285,21 +279,22 @@ def test_linear_leaves_that_are_altered_in_memory_do_no_harm(alter):
         model.predict(X)
 
 
+def frozen(family):
+    """A network of neurons that are stored."""
+    family.fit(X, np.random.default_rng(0))
+    return trickless.Expansion(family, X, np.ones((80, 1))).freeze(64)
+
+
 def stumps():
-    return trickless.DoublyStochasticRegressor(
-        Stumps(), n_neurons=64, n_candidates=4, random_state=0
-    ).fit(X, Y)
+    return frozen(Stumps())
 
 
 def ferns():
-    return trickless.DoublyStochasticRegressor(
-        Ferns(), n_neurons=64, n_candidates=4, random_state=0
-    ).fit(X, Y)
+    return frozen(Ferns())
 
 
-def in_turn():
-    neurons = Mixture([Trees(depth=3), Gaussian()])
-    return trickless.DoublyStochasticRegressor(neurons, n_neurons=6, random_state=0).fit(X, Y)
+def steps():
+    return trickless.DoublyStochasticRegressor(n_neurons=64, random_state=0).fit(X, Y)
 
 
 def of_frame():
@@ -332,13 +327,6 @@ def sparse_landmarks():
     return trickless.RandomFeatures(Landmarks(), **options).fit(scipy.sparse.csr_matrix(X), Y)
 
 
-def kept_landmarks():
-    """The numbers of the rows that were chosen."""
-    options = {"n_neurons": 8, "n_candidates": 3, "scale": "unit", "random_state": 0}
-    model = trickless.RandomFeatures(Landmarks(), **options)
-    return model.fit(scipy.sparse.csr_matrix(X), Y)
-
-
 def of_towns():
     towns = [f"rare {i}" for i in range(10)] + ["A", "B"] * 35
     frame = pd.DataFrame({"a": X[:, 0], "town": towns})
@@ -366,13 +354,6 @@ OF_OTHERS = [
     (sparse_landmarks, set_at("neurons_.rows_.indices", put(0, 3)), "column of sparse rows"),
     (sparse_landmarks, set_at("neurons_.row_weights_", lambda w: w[:5]), "row_weights_: the shape"),
     (sparse_landmarks, set_at("neurons_.rows_", X[:0]), "number of rows_: 0"),
-    (
-        kept_landmarks,
-        set_at("source_", StoredNeurons((np.full(8, 80),))),
-        "stored landmarks: 80 is not below 80",
-    ),
-    (kept_landmarks, set_at("source_", StoredNeurons((np.full(8, -1),))), "landmarks: -1"),
-    (kept_landmarks, set_at("source_", StoredNeurons((np.zeros(8),))), "landmarks: the type"),
     (sums, set_at("neurons_.rows_", X[:0]), "number of rows_: 0"),
     (of_towns, set_at("rows_.columns.whole", [0.5, 0]), "whole: a float"),
     (of_towns, set_at("rows_.columns.whole", [0, 5]), "column of whole: categories"),
@@ -403,14 +384,13 @@ OF_OTHERS = [
     (of_towns, set_at("rows_.numeric", np.zeros(3)), "numeric: a ndarray"),
     (of_towns, without("rows_.labels_beside_rows"), "Rows: there is no labels_beside_rows"),
     (of_towns, set_at("neurons_.mixture_.parts_.0.variables_", np.zeros(0, int)), "number of var"),
-    (boosted, set_at("descent_.moved", np.zeros(2)), "moved: the shape"),
-    (boosted, set_at("descent_.level", np.inf), "level: a float"),
-    (boosted, set_at("descent_.typical", np.zeros(1, int)), "typical: the type"),
-    (boosted, set_at("descent_.levelled", -1.0), "levelled: -1.0"),
-    (boosted, set_at("descent_.idle", -1), "idle: -1"),
-    (boosted, in_fields("descent_.steps", first=(1.0, 2.0)), "length of first: 2"),
+    (steps, set_at("descent_.steps", None), "steps: a NoneType"),
+    (steps, set_at("descent_.stream.seed", -1), "seed: -1"),
+    (steps, without("descent_.history"), "Descent: there is no history"),
+    (boosted, set_at("forest_.spread", np.full(1, -1.0)), "spread: -1.0 is below 0"),
+    (boosted, set_at("forest_.taken", -1.0), "taken: -1.0"),
     (boosted, set_at("seed_", -1), "seed_: -1"),
-    (boosted, without("descent_.wins"), "Descent: there is no wins"),
+    (boosted, without("forest_.start"), "Forest: there is no start"),
     (boosted, without("neurons_"), "there is no neurons_"),
     (expansion, set_at("rounds_.seed", -1), "seed: -1"),
     (ferns, with_weights(2, lambda signs: signs[:, :1]), "signs of stored ferns: the shape"),
@@ -429,12 +409,6 @@ OF_OTHERS = [
     (features, set_at("source_", StoredNeurons((np.zeros((2, 3), int),))), "in source_: 2 is not"),
     (stumps, with_weights(0, put(5, HUGE)), "features of stored neurons: 1099511627776"),
     (ferns, with_weights(0, put(5, -7)), "features of stored neurons: -7"),
-    (in_turn, with_weights(0, put(0, 2)), "families of stored neurons: 2 is not below 2"),
-    (in_turn, with_weights(1, put(0, HUGE)), "columns of cuts: 1099511627776"),
-    (in_turn, set_at("neurons_.parts_.0.width", 4), "Trees: width: 4"),
-    (in_turn, set_at("neurons_.width", 4), "Turns: width: 4"),
-    (in_turn, set_at("neurons_._places", lambda p: p[::-1]), "_places"),
-    (in_turn, set_at("neurons_.parts_", lambda p: p[:1]), "length of _places"),
     (of_frame, set_at("rows_.columns", None), "categories of neurons_"),
     (of_frame, set_at("neurons_.mixture_.parts_.0.variables_", np.array([9])), "variables_: 9"),
     (of_frame, set_at("neurons_.cuts_", lambda c: c[:1]), "length of cuts_"),
@@ -463,7 +437,7 @@ OF_OTHERS = [
     (expansion, set_at("rounds_.support", lambda s: grown(s.rows[:5])), "support: the shape"),
     (expansion, set_at("rounds_.played", lambda p: grown(p.rows * HUGE)), "played"),
     (sparse_expansion, set_at("rounds_.support._n_columns", 2), "sparse rows"),
-    (in_turn, set_at("descent_.measure", None), "measure: a NoneType"),
+    (boosted, set_at("forest_.measure", None), "measure: a NoneType"),
     (expansion, set_at("rounds_.measure", 1), "measure: a int"),
 ]
 
@@ -489,7 +463,6 @@ def test_a_stream_of_a_file_draws_its_neurons_again(tmp_path):
     np.testing.assert_array_equal(model.predict(X), expected)
 
 
-@pytest.mark.filterwarnings("ignore:.*warm_start=True with early_stopping")
 @pytest.mark.parametrize(
     "alter",
     [
@@ -497,17 +470,17 @@ def test_a_stream_of_a_file_draws_its_neurons_again(tmp_path):
         with_weights(0, put(0, -1)),
         with_weights(0, lambda columns: np.repeat(columns, 10, axis=1)),
         with_weights(1, lambda sets: sets[..., :1]),
-        set_at("descent_.coef", lambda c: grown(c.rows[:, :1])),
+        set_at("forest_.coef", lambda c: grown(c.rows[:, :1])),
     ],
 )
 def test_trees_that_are_altered_in_memory_do_no_harm(alter):
     """Not even in loops that are compiled, which do not check numbers by themselves."""
-    model = boosted(warm_start=True)
+    model = boosted()
     alter(model)
     with pytest.raises(ValueError, match=r"cuts|coefficients for"):
         model.predict(X)
     with pytest.raises(ValueError, match=r"cuts|coefficients for|coef"):
-        model.set_params(n_neurons=9).fit(X, Y)
+        model.partial_fit(X, Y)
 
 
 def test_a_width_that_is_altered_in_memory_does_no_harm():
@@ -516,9 +489,9 @@ def test_a_width_that_is_altered_in_memory_does_no_harm():
     transformer.neurons_.width = 1
     with pytest.raises(ValueError, match="column of sparse rows is not in the range"):
         transformer.transform(X)
-    model = boosted(n_candidates=1)
+    model = boosted()
     model.neurons_.width = 1
-    model.descent_.coef = grown(model.descent_.coef.rows[:, :1])
+    model.forest_.coef = grown(model.forest_.coef.rows[:, :1])
     with pytest.raises(
         ValueError, match=r"leaves of rows|coefficients for 1 leaves|cannot reshape"
     ):
@@ -528,10 +501,9 @@ def test_a_width_that_is_altered_in_memory_does_no_harm():
 def test_no_prediction_holds_foreign_memory():
     """One tree of 2^15 leaves, and the coefficient of one leaf: the rest is not of the model."""
     rows = RNG.standard_normal((4000, 15))
-    model = trickless.DoublyStochasticRegressor(
-        Trees(depth=15), n_neurons=1, n_candidates=1, random_state=0
-    ).fit(rows, rows[:, 0])
-    model.descent_.coef = grown(model.descent_.coef.rows[:, :1])
+    options = {"max_depth": 15, "shape": "oblivious", "leaves": "constant", "random_state": 0}
+    model = trickless.BoostedTreesRegressor(1, **options).fit(rows, rows[:, 0])
+    model.forest_.coef = grown(model.forest_.coef.rows[:, :1])
     with pytest.raises(ValueError, match="trees of depth 15 have coefficients for 1 leaves"):
         model.predict(rows)
 
@@ -555,7 +527,7 @@ def test_a_file_of_huge_columns_ends_no_process(tmp_path):
 
 def test_whole_models_come_back_by_file_pickle_and_copy(tmp_path):
     """No check is stricter than what learners make."""
-    makers = boosted, features, stumps, in_turn, of_frame, sums, on_columns, sparse_expansion
+    makers = boosted, binary, linear, features, steps, of_frame, sums, on_columns, sparse_expansion
     for make in makers:
         model = make()
         rows = FRAME if make is of_frame else X

@@ -96,9 +96,10 @@ def test_a_step_with_weights_of_rows_does_not_wait_either():
     assert waits[0] == waits[1]
 
 
-def test_early_stopping_waits_once_at_each_look():
-    options = {"preconditioner": None, "batch_size": 256, "neurons_per_step": 8, "tol": 0.0}
-    options |= {"early_stopping": True, "n_iter_no_change": 1000}
+def test_early_stopping_waits_once_at_each_look(monkeypatch):
+    monkeypatch.setattr("trickless.solvers.early_stopping._PATIENCE", 1000)
+    options = {"preconditioner": None, "batch_size": 256, "neurons_per_step": 8}
+    options |= {"early_stopping": True}
     more = difference(STEPS["huber"], {"n_neurons": 80}, {"n_neurons": 240}, **options)
     assert more["waits"] == more["to_host"] == 20  # looks, of which one follows each step here
     assert more["to_device"] == 0

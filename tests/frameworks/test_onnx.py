@@ -25,6 +25,7 @@ from cases import (
     suited,
 )
 from trickless import (
+    BoostedTreesRegressor,
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
     KernelGradientRegressor,
@@ -190,7 +191,7 @@ def test_graphs_are_nearer_to_exact_sums_than_models_whose_coefficients_amplify_
 
 def test_given_trees_are_written():
     X, y = noisy(REGRESSORS[0])
-    trees = Given.of(DoublyStochasticRegressor("trees", 20, random_state=0).fit(X, y))
+    trees = Given.of(BoostedTreesRegressor(20, random_state=0).fit(X, y))
     model = KitchenSinksRegressor(trees, 20, random_state=0).fit(X, y)
     assert_close(run(to_onnx(model), X.astype(np.float32))["prediction"], model.predict(X), 1e-12)
 
@@ -198,7 +199,7 @@ def test_given_trees_are_written():
 def test_values_on_thresholds_fall_on_the_side_that_they_fall_on_in_the_model():
     """Single precision rounds thresholds and rows alike."""
     X = np.random.default_rng(0).integers(0, 40, (300, 2)) / 10
-    model = DoublyStochasticRegressor("trees", 50, random_state=0).fit(X, X[:, 0] * X[:, 1])
+    model = BoostedTreesRegressor(50, random_state=0).fit(X, X[:, 0] * X[:, 1])
     steps = model.neurons_.bins_.thresholds[0]
     rows = np.stack([steps, np.full(len(steps), 1.7)], axis=1)
     rows = np.concatenate([rows, np.nextafter(rows, 9), np.nextafter(rows, 0)]).astype(np.float32)
@@ -314,7 +315,7 @@ def test_standard_deviations_and_intervals(case, compact):
 )
 def test_intervals_from_rows_held_out(params):
     X, y = noisy(REGRESSORS[1], rows=200)
-    model = DoublyStochasticRegressor("trees", 40, early_stopping=True, random_state=0)
+    model = BoostedTreesRegressor(40, early_stopping=True, random_state=0)
     model.set_params(**params).fit(X, np.exp(y))
     found = run(to_onnx(model, outputs=["interval"], confidence=0.7), X.astype(np.float32))
     np.testing.assert_allclose(found["interval"], model.predict_interval(X, 0.7), 1e-12)
@@ -414,7 +415,7 @@ def columns(graph, frame):
     "learner",
     [
         KitchenSinksRegressor("tabular", n_neurons=60),
-        DoublyStochasticRegressor("trees", 60),
+        BoostedTreesRegressor(60),
         DoublyStochasticRegressor(Trees(shape="binary"), 60),
         KitchenSinksRegressor(On(["age", "prediction"], Tabular()) + On("town", Tabular()), 60),
     ],
@@ -449,7 +450,7 @@ def test_pipelines_by_skl2onnx(dtype):
     X, y = noisy(REGRESSORS[0])
     regressors = [
         KitchenSinksRegressor(n_neurons=40, random_state=0, dtype=dtype),
-        VotingRegressor([(f"{i}", DoublyStochasticRegressor("trees", 20)) for i in range(2)]),
+        VotingRegressor([(f"{i}", BoostedTreesRegressor(20)) for i in range(2)]),
     ]
     for learner in regressors:
         model = make_pipeline(StandardScaler(), learner).fit(X, y)
@@ -469,7 +470,7 @@ def test_pipelines_by_skl2onnx(dtype):
     rows = X.astype(np.float32)  # the operator of zipmap takes no others
     graph = skl2onnx.to_onnx(model, rows[:1])
     assert set(run(graph, rows)["output_probability"][0]) == {"a", "b", "c"}
-    model = DoublyStochasticRegressor("trees", 10).fit(*table())
+    model = BoostedTreesRegressor(10).fit(*table())
     with pytest.raises(ValueError, match="an input for each column"):
         skl2onnx.to_onnx(model, X[:1])
 
@@ -478,7 +479,7 @@ def test_files_are_whole_or_absent_and_not_larger_than_the_model(tmp_path):
     import onnx
 
     X, y = noisy(REGRESSORS[1], rows=400)
-    model = DoublyStochasticRegressor("trees", 60, random_state=0).fit(X, y)
+    model = BoostedTreesRegressor(60, random_state=0).fit(X, y)
     file, saved = tmp_path / "model.onnx", tmp_path / "model.trickless"
     to_onnx(model, file)
     graph = onnx.load(file)

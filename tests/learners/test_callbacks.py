@@ -7,11 +7,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from cases import KERNEL_LEARNERS, LEARNERS, answers, inputs, name_of, problem
-from trickless import DoublyStochasticClassifier, KitchenSinksRegressor, RandomFeatures
+from cases import LEARNERS, OTHERS, answers, inputs, name_of, problem
+from trickless import (
+    BoostedTreesClassifier,
+    DoublyStochasticClassifier,
+    KitchenSinksRegressor,
+    RandomFeatures,
+)
 
 callback = pytest.importorskip("sklearn.callback")
-EVERY = LEARNERS + KERNEL_LEARNERS
+EVERY = LEARNERS + OTHERS
 
 
 class Tasks:
@@ -70,15 +75,23 @@ def test_phases_have_their_names_and_at_most_a_hundred_steps():
     assert 1 <= begun.count("row") <= 100
 
 
-def test_scores_of_early_stopping_are_those_of_rows_held_out():
+DRAWN = DoublyStochasticClassifier(n_neurons=2000, preconditioner=None, early_stopping=True)
+
+
+@pytest.mark.parametrize(
+    ("learner", "unit"),
+    [(DRAWN, "neuron"), (BoostedTreesClassifier(), "tree")],
+    ids=["drawn", "trees"],
+)
+def test_scores_of_early_stopping_are_those_of_rows_held_out(learner, unit):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1200, 3))
     y = rng.integers(2, size=1200)  # noise, so rows that were learned have other scores
     monitor = callback.ScoringMonitor(scoring="accuracy")
-    model = DoublyStochasticClassifier("trees", 200, random_state=0).set_callbacks(monitor)
+    model = clone(learner).set_params(random_state=0).set_callbacks(monitor)
     model.fit(X, y)
     log = monitor.get_logs().data
-    steps = [each["accuracy"] for each in log if each["task_name"] == "neuron"]
+    steps = [each["accuracy"] for each in log if each["task_name"] == unit]
     assert max(steps) < 0.7
     assert next(each["accuracy"] for each in log if each["task_name"] == "fit") > 0.5
     assert len(set(steps)) > 1

@@ -11,12 +11,12 @@ from sklearn.base import clone
 import trickless
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.neurons import Gaussian, Trees
+from trickless.solvers.ages import NeuronAges
 from trickless.solvers.clock import SPAN
-from trickless.solvers.descent.ages import NeuronAges
 from trickless.solvers.progress import STRETCHES
 
 HALF_LIFE = 1000
-NEURONS = {"gaussian": Gaussian(1.0), "trees": "trees"}
+NEURONS = {"gaussian": Gaussian(1.0), "trees": Trees(3)}
 
 
 def rows(n, seed=0, sign=1):
@@ -61,7 +61,7 @@ def test_the_memory_of_an_endless_stream_is_bounded(neurons):
         sizes.append(n_bytes(model))
     # Steps on 100 rows, since no batch is longer than an eighth of a half-life.
     assert counts == [model.neurons_per_step_ * int(SPAN * 800 / 100 + 1)] * 5
-    assert len(model.descent_.chosen) == counts[0]
+    assert len(model.descent_.left) == counts[0]
     assert model.n_iter_ == 500
     assert not model.stream_._cache
     # What grows is the history, by 100 records for each part, until it is full.
@@ -114,7 +114,7 @@ def test_the_level_of_the_targets_does_not_fade(neurons):
     """Targets rise by 100. The intercept takes that over, and the error is as it was."""
     model = learned(regressor(neurons), 5000)
     before = error(model)
-    X, y = rows(10_000, seed=1)
+    X, y = rows(20_000, seed=1)
     for start in range(0, len(X), 100):
         model.partial_fit(X[start : start + 100], 100 + y[start : start + 100])
     X, y = rows(2000, seed=99)
@@ -133,7 +133,7 @@ def test_coefficients_fade_by_the_half_life_and_go_with_their_neurons():
     learned(model, 7100, 50, seed=2)
     assert model.descent_.ages.n_dropped > n
     weights = model.stream_.between(model.descent_.ages.n_dropped, model.descent_.n_drawn)
-    for kept, drawn in zip(model.descent_.chosen.weights, weights, strict=True):
+    for kept, drawn in zip(model.descent_.left.weights, weights, strict=True):
         np.testing.assert_array_equal(kept, drawn)
 
 
@@ -157,13 +157,6 @@ def test_no_more_neurons_than_n_neurons(neurons):
             learned(model, 100, 50, seed=part)
             assert len(model.descent_.coef) <= 40
     assert model.n_iter_ == 50
-
-
-def test_no_more_trees_than_n_neurons_in_batches_of_many_trees():
-    model = regressor("trees", half_life=10**5, n_neurons=3)
-    with pytest.warns(UserWarning, match="neurons are dropped"):
-        learned(model, 20_000, 10_000)
-    assert len(model.descent_.coef) == 3
 
 
 @pytest.mark.parametrize("neurons", NEURONS)
@@ -253,12 +246,6 @@ def test_no_time_and_nearly_none_may_pass(neurons):
     assert np.isfinite(answers(long)).all()
 
 
-def test_cuts_of_dropped_trees_do_not_count():
-    model = learned(regressor("trees", half_life=100), 2000)
-    kept = model.neurons_.cuts_by_feature(model.descent_.chosen.weights)
-    np.testing.assert_array_equal(model.descent_.wins, kept)
-
-
 def test_probabilities_follow_the_shares_of_the_classes():
     """The labels do not depend on the rows; their share goes from .8 to .2."""
     rng = np.random.default_rng(0)
@@ -307,9 +294,9 @@ def test_several_half_lives_are_only_for_kitchen_sinks(learner, half_life):
         learner.partial_fit(*rows(20))
 
 
-def test_trees_without_candidates():
+def test_drawn_trees_forget():
     trees = Trees(depth=3)
-    model = DoublyStochasticRegressor(trees, half_life=100, n_candidates=1, random_state=0)
+    model = DoublyStochasticRegressor(trees, half_life=100, random_state=0)
     learned(model, 2000)
     assert model.descent_.ages.n_dropped > 0
     assert error(model) < rows(2000)[1].var()

@@ -7,12 +7,13 @@ from sklearn.feature_selection import RFE, SelectFromModel
 
 from cases import inputs
 from trickless import (
+    BoostedTreesRegressor,
     DoublyStochasticRegressor,
     FeatureImportancesDisplay,
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
-from trickless.neurons import Ferns, Gaussian, Laplace1, Mixture, Stumps, Trees
+from trickless.neurons import Ferns, Gaussian, Laplace1, Mixture, Stumps
 
 X = pd.DataFrame(inputs(300, 6), columns=list("abcdef"))
 y = np.sin(2 * X["b"]) + X["e"] + 0.1 * inputs(300, 1, 1)[:, 0]
@@ -25,10 +26,7 @@ MODELS = {
     "mixture": KitchenSinksRegressor(
         Mixture([Stumps(), Gaussian("relevance")]), 200, random_state=0
     ),
-    "trees": DoublyStochasticRegressor("trees", 100, random_state=0),
-    "in turn": DoublyStochasticRegressor(
-        Mixture([Gaussian("relevance"), Trees()]), 100, random_state=0
-    ),
+    "trees": BoostedTreesRegressor(100, random_state=0),
     "online": ShrinkingGradientRegressor(Gaussian("relevance"), random_state=0),
 }
 

@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import d2_tweedie_score
 
 import trickless
-from trickless import DoublyStochasticRegressor
+from trickless import BoostedTreesRegressor, DoublyStochasticRegressor
 from trickless.errors import InvalidValueError
 from trickless.neurons import Gaussian
 
 POWERS = {"poisson": 1.0, "tweedie": 1.5, "gamma": 2.0}
 STEPS = {
-    "trees": {"neurons": "trees", "n_neurons": 200},
-    "blocks": {"neurons": "gaussian", "n_neurons": 4000},
-    "plain": {"neurons": "gaussian", "preconditioner": None, "n_neurons": 10_000},
+    "trees": BoostedTreesRegressor(200, random_state=0),
+    "blocks": DoublyStochasticRegressor(n_neurons=4000, random_state=0),
+    "plain": DoublyStochasticRegressor(preconditioner=None, n_neurons=10_000, random_state=0),
 }
 #: The least share of what could be explained, after so few steps.
 LEAST = {"trees": 0.85, "blocks": 0.8, "plain": 0.5}
@@ -40,8 +41,7 @@ def positive(loss, rng, f):
 def test_most_of_what_can_be_explained_is_explained(loss, how):
     rng, X, f = waves(4000)
     y = positive(loss, rng, f)
-    model = DoublyStochasticRegressor(loss=loss, random_state=0, **STEPS[how])
-    model.fit(X[:2000], y[:2000])
+    model = clone(STEPS[how]).set_params(loss=loss).fit(X[:2000], y[:2000])
     best = d2_tweedie_score(y[2000:], np.exp(f[2000:]), power=POWERS[loss])
     found = model.score(X[2000:], y[2000:])
     mean = model.predict(X[2000:])
@@ -66,8 +66,8 @@ def test_trees_on_rates_are_trees_on_counts():
     rng = np.random.default_rng(0)
     X, exposure = np.repeat([[0.0], [1.0]], 300, axis=0), rng.uniform(0.2, 4, size=600)
     count = rng.poisson(exposure * np.where(X[:, 0] > 0, 3.0, 0.5))
-    model = DoublyStochasticRegressor(
-        "trees", 300, loss="poisson", damping=1e-9, early_stopping=False, random_state=0
+    model = BoostedTreesRegressor(
+        300, loss="poisson", l2_regularization=1e-9, early_stopping=False, random_state=0
     )
     model.fit(X, count / exposure, sample_weight=exposure)
     for group in (0, 1):
@@ -80,7 +80,7 @@ def test_gamma_follows_the_unit_of_y():
     rng, X, f = waves(600)
     y = positive("gamma", rng, f)
     models = [
-        DoublyStochasticRegressor("trees", 50, loss="gamma", random_state=0, n_candidates=1)
+        BoostedTreesRegressor(50, loss="gamma", random_state=0, n_candidates=1)
         .set_params(early_stopping=False)
         .fit(X, scale * y)
         for scale in (1, 1024.0)
@@ -139,7 +139,7 @@ def test_steps_do_not_run_away_from_heavy_tails(how, spread):
     rng, X, f = waves(1500)
     y = rng.poisson(np.exp(spread * f)).astype(float)
     y[::300] += 20 * y.max()
-    model = DoublyStochasticRegressor(loss="poisson", random_state=0, **STEPS[how]).fit(X, y)
+    model = clone(STEPS[how]).set_params(loss="poisson").fit(X, y)
     assert model.score(X, y) > -0.1
     assert np.isfinite(model.predict(4 * X)).all()
 

@@ -7,12 +7,13 @@ from sklearn.base import clone
 import trickless
 from cases import shots
 from trickless import (
+    BoostedTreesClassifier,
     DoublyStochasticClassifier,
     KernelGradientClassifier,
     KitchenSinksClassifier,
     ShrinkingGradientClassifier,
 )
-from trickless.neurons import Gaussian, Trees
+from trickless.neurons import Gaussian
 
 N = 600
 
@@ -304,7 +305,7 @@ ONLINE = {
 }
 COUPLED = {
     "steps": DoublyStochasticClassifier(Gaussian(1.0), random_state=0),
-    "trees": DoublyStochasticClassifier(Trees(depth=3), batch_size=60, random_state=0),
+    "trees": BoostedTreesClassifier(max_depth=3, random_state=0),
     "theorem": DoublyStochasticClassifier(
         Gaussian(1.0), schedule="theorem", alpha=0.1, random_state=0
     ),

@@ -7,6 +7,7 @@ from sklearn.metrics import d2_absolute_error_score, d2_pinball_score, mean_pinb
 
 import trickless
 from trickless import (
+    BoostedTreesRegressor,
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
@@ -14,9 +15,7 @@ from trickless import (
 from trickless.arrays.weighted import quantile
 
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
-TREES = DoublyStochasticRegressor(
-    "trees", n_neurons=100, loss="quantile", quantile=LEVELS, random_state=0
-)
+TREES = BoostedTreesRegressor(n_trees=100, loss="quantile", quantile=LEVELS, random_state=0)
 BLOCKS = DoublyStochasticRegressor(
     n_neurons=300, preconditioner="block", loss="quantile", quantile=LEVELS, random_state=0
 )
@@ -89,7 +88,6 @@ def test_a_share_q_of_new_rows_is_below(learner, noise):
 def test_the_units_of_the_targets_change_nothing_else(learner, scale, shift):
     X, y = rows(250)
     one, other = clone(learner), clone(learner)
-    one, other = (m.set_params(dtype="float64") for m in (one, other))
     one, other = one.fit(X, y).predict(X), other.fit(X, scale * y + shift).predict(X)
     loss = [
         np.mean([mean_pinball_loss(y, p, alpha=q) for p, q in zip(f.T, LEVELS, strict=True)])
@@ -105,7 +103,7 @@ def test_trees_end_at_the_quantiles_of_their_leaves():
     kind = rng.integers(4, size=1200)
     y = kind + (1 + kind) * rng.exponential(size=1200)
     X = np.eye(4)[kind]
-    model = clone(TREES).set_params(early_stopping=False, n_neurons=400, step_size=0.2)
+    model = clone(TREES).set_params(early_stopping=False, n_trees=400, learning_rate=0.2)
     found = model.fit(X, y).predict(np.eye(4))
     for i in range(4):
         own = y[kind == i]
@@ -156,7 +154,7 @@ def test_wrong_uses_are_refused():
 
 def test_a_model_keeps_the_quantiles_that_it_was_begun_with():
     X, y = rows(100)
-    model = clone(TREES).fit(X, y).set_params(warm_start=True, n_neurons=200, quantile=0.1)
+    model = clone(BLOCKS).fit(X, y).set_params(warm_start=True, n_neurons=600, quantile=0.1)
     with pytest.raises(
         ValueError, match=r"quantile=0\.1, but the model was begun with quantile=\["
     ):

@@ -172,6 +172,8 @@ def test_trees_are_the_best_of_several_candidates(kind):
     assert chosen[0].feature_importances_[:3].sum() > 0.7
     with pytest.raises(ValueError, match=r"n_candidates=8 chooses neurons by y.*Remedy"):
         clone(chosen[0]).fit(rows)
+    with pytest.raises(ValueError, match=r"n_candidates=8 chooses the cuts of trees.*Remedy"):
+        clone(chosen[0]).set_params(neurons="gaussian").fit(rows, y)
 
 
 def test_a_stream_keeps_the_neurons_of_its_first_batch():

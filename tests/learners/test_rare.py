@@ -2,21 +2,30 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
 
 from trickless import (
+    BoostedTreesClassifier,
     DoublyStochasticClassifier,
     KernelGradientClassifier,
     KitchenSinksClassifier,
     ShrinkingGradientClassifier,
 )
 from trickless.arrays.weighted import effective_rows
-from trickless.learners.descent_sizes import options_of
-from trickless.solvers.descent.held_out import split
-from trickless.solvers.descent.slopes import constant_of
+from trickless.solvers.constants import constant_of
+from trickless.solvers.held_out import Holding
 from trickless.solvers.named_losses import make_loss
+
+both_kinds = pytest.mark.parametrize(
+    "learner",
+    [
+        DoublyStochasticClassifier(n_neurons=1000, random_state=0),
+        BoostedTreesClassifier(1000, random_state=0),
+    ],
+)
 
 
 def rbf(X, Y, rng):
@@ -63,20 +72,20 @@ def test_steps_of_blocks_have_the_rate_of_a_rare_class(rate, seed):
 
 def test_trees_have_the_rate_of_a_rare_class_on_new_rows():
     X, y, X_test, y_test = data = rare(0.02)
-    model = DoublyStochasticClassifier("trees", random_state=0).fit(X, y)
+    model = BoostedTreesClassifier(random_state=0).fit(X, y)
     assert np.abs(standard_errors(model, *data)).max() < 3
-    unmoved = model.decision_function(X_test) - model.intercept_ + model.descent_.constant
+    unmoved = model.decision_function(X_test) - model.intercept_ + model.forest_.start
     assert log_loss(y_test, model.predict_proba(X_test)) < log_loss(
         y_test, make_loss("log_loss").probability(unmoved[:, None])
     )
 
 
-@pytest.mark.parametrize("neurons", ["gaussian", "trees"])
-def test_rates_of_rare_classes_hold_with_weights_and_several_classes(neurons):
+@both_kinds
+def test_rates_of_rare_classes_hold_with_weights_and_several_classes(learner):
     X, y, X_test, y_test = rare(0.03)
     y, y_test = (np.where(c, 2, x[:, 0] > 0) for c, x in ((y, X), (y_test, X_test)))
     weight = np.where(y == 2, 0.5, 1.0)
-    model = DoublyStochasticClassifier(neurons, n_neurons=1000, random_state=0).fit(X, y, weight)
+    model = clone(learner).fit(X, y, weight)
     again = y_test != 2
     again |= np.random.default_rng(0).random(len(y_test)) < 0.5  # the rare class counts half
     assert np.abs(standard_errors(model, X, y, X_test[again], y_test[again], weight)).max() < 3.5
@@ -91,12 +100,11 @@ def test_a_stream_has_the_rate_of_a_rare_class():
     assert np.abs(standard_errors(model, X, y, X_test, y_test)).max() < 3.5
 
 
-@pytest.mark.parametrize("neurons", ["gaussian", "trees"])
-def test_rows_of_weight_zero_are_absent(neurons):
+@both_kinds
+def test_rows_of_weight_zero_are_absent(learner):
     X, y, X_test, _ = rare(0.1, n_train=1500, n_test=100)
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
-    model = DoublyStochasticClassifier(neurons, n_neurons=300, random_state=0)
-    kept = weight > 0
+    model, kept = clone(learner), weight > 0
     p = model.fit(X, y, weight).predict_proba(X_test)
     np.testing.assert_array_equal(
         model.fit(X[kept], y[kept], weight[kept]).predict_proba(X_test), p
@@ -106,18 +114,19 @@ def test_rows_of_weight_zero_are_absent(neurons):
 def test_early_stopping_counts_effective_rows():
     X, y, *_ = rare(0.3, n_train=400, n_test=10)
     weight = np.full(400, 1e-6)
-    weight[:20] = 1.0
-    model = DoublyStochasticClassifier("trees", n_neurons=20, random_state=0)
-    assert model.fit(X, y).early_stopping_
-    assert not model.fit(X, y, weight).early_stopping_
-    assert model.fit(X, y, np.full(400, 1e-6)).early_stopping_
+    weight[:6] = 1.0
+    model = BoostedTreesClassifier(n_trees=20, random_state=0)
+    assert model.fit(X, y).validation_scores_
+    assert not model.fit(X, y, weight).validation_scores_
+    assert model.fit(X, y, np.full(400, 1e-6)).validation_scores_
 
 
 def test_the_rows_held_out_have_the_same_share_of_each_class():
     X, y, *_ = rare(0.02, n_train=1000, n_test=10)
-    model = DoublyStochasticClassifier("trees", n_neurons=10, random_state=0).fit(X, y)
-    targets = model.targets_.matrix(y)
-    held_out, training = split(model.descent_, targets, options_of(model))
+    model = BoostedTreesClassifier(n_trees=10, random_state=0).fit(X, y)
+    forest, loss = model.forest_, make_loss("log_loss")
+    holding = Holding.of("test", model.seed_, 0.1, loss, forest.start)
+    held_out, training = holding.split(model.targets_.matrix(y))
     assert sorted([*held_out, *training]) == list(range(1000))
     assert len(held_out) == 100
     assert abs(y[held_out].sum() - 0.1 * y.sum()) <= 1
@@ -149,6 +158,7 @@ def test_the_constant_makes_probabilities_average_to_the_rate():
     "model",
     [
         DoublyStochasticClassifier(n_neurons=1000),
+        BoostedTreesClassifier(300),
         KitchenSinksClassifier(n_neurons=200),
         KitchenSinksClassifier(n_neurons=200, solver="iterative"),
         KitchenSinksClassifier(n_neurons=200, loss="log_loss", alpha=1e-4),

@@ -4,6 +4,7 @@ import pytest
 
 from make_combinations import PAGE, page
 from trickless import (
+    BoostedTreesRegressor,
     DoublyStochasticRegressor,
     KernelGradientRegressor,
     KitchenSinksClassifier,
@@ -17,7 +18,9 @@ TOGETHER = [
     KitchenSinksRegressor(error_bars=True, weight_bound=1.0),
     KitchenSinksRegressor(solver="iterative", alpha=0),
     KitchenSinksClassifier(solver="iterative", loss="hinge"),
-    DoublyStochasticRegressor(preconditioner="newton", schedule="theorem"),
+    BoostedTreesRegressor(leaves="linear", shape="binary"),
+    BoostedTreesRegressor(leaves="linear", monotonic_cst=[1]),
+    BoostedTreesRegressor(quantile=0.9),
     DoublyStochasticRegressor(schedule="theorem", alpha=0.0),
     DoublyStochasticRegressor(schedule="theorem", loss="gamma"),
     DoublyStochasticRegressor(quantile=[0.1, 0.9]),
@@ -46,6 +49,7 @@ def test_parameters_that_do_not_go_together_are_named_before_learning(model):
         (KitchenSinksRegressor(solver="iterative"), "merge", "predict_interval"),
         (KitchenSinksRegressor(half_life="auto"), "sample_y", "predict_then_learn"),
         (DoublyStochasticRegressor(early_stopping=False), "predict_interval", "fit"),
+        (BoostedTreesRegressor(early_stopping=False), "predict_interval", "fit"),
         (KitchenSinksRegressor(weight_bound=1.0), "predict_interval", "partial_fit"),
         (KitchenSinksClassifier(weight_bound=1.0), "predict_set", "merge"),
         (DoublyStochasticRegressor(schedule="theorem", half_life=9), "partial_fit", "fit"),

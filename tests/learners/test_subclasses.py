@@ -7,11 +7,11 @@ import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import cross_val_score
 
-from cases import KERNEL_LEARNERS, LEARNERS, answers, name_of, problem, shots
+from cases import LEARNERS, OTHERS, answers, name_of, problem, shots
 from trickless import RandomFeatures, load, save
 from trickless.neurons import Coordinates, Gaussian, Mixture
 
-ALL = [*LEARNERS, *KERNEL_LEARNERS, RandomFeatures(n_neurons=20)]
+ALL = [*LEARNERS, *OTHERS, RandomFeatures(n_neurons=20)]
 
 
 KITCHEN_SINKS = [learner for learner in LEARNERS if name_of(learner).startswith("Kitchen")]

@@ -7,6 +7,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from cases import inputs
 from trickless import (
+    BoostedTreesRegressor,
     DoublyStochasticRegressor,
     KernelGradientRegressor,
     KitchenSinksRegressor,
@@ -26,8 +27,8 @@ MODELS = [
     KitchenSinksRegressor(Matern(0.5), 60, alpha="auto"),
     KitchenSinksRegressor(Matern(0.5), 60, alpha=1e-4, solver="iterative"),
     *(
-        DoublyStochasticRegressor(family, 30 if family == "trees" else 80, loss=loss)
-        for family in (Gaussian(), Matern(0.1), "trees")
+        DoublyStochasticRegressor(family, 80, loss=loss)
+        for family in (Gaussian(), Matern(0.1))
         for loss in LOSSES
     ),
     *(
@@ -35,6 +36,8 @@ MODELS = [
         for loss in LOSSES
     ),
     *(DoublyStochasticRegressor(Gaussian(), 80, loss=loss, schedule="constant") for loss in LOSSES),
+    BoostedTreesRegressor(30),
+    BoostedTreesRegressor(30, loss="huber"),
     ShrinkingGradientRegressor(Matern(0.1), 300),
     KernelGradientRegressor(random_state=0),
 ]

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from cases import inputs
-from trickless import DoublyStochasticRegressor
+from trickless import BoostedTreesRegressor
 from trickless.functions.network import Network
 from trickless.functions.stream import StoredNeurons
 from trickless.neurons import Inputs, Trees
@@ -148,8 +148,7 @@ def test_rows_far_away_count_as_the_outermost_bins():
     """A prediction is therefore no further than those at the ends of the training rows."""
     X = inputs(600, 2)
     y = 5 * X[:, 0] + X[:, 1]
-    neurons = Trees(leaves="linear")
-    model = DoublyStochasticRegressor(neurons, 200, random_state=0).fit(X, y)
+    model = BoostedTreesRegressor(200, leaves="linear", random_state=0).fit(X, y)
     ends = np.array([[X[:, 0].min(), 0.0], [X[:, 0].max(), 0.0]])
     for far in (1e3, 1e30):
         rows = np.array([[-far, 0.0], [far, 0.0]])
@@ -165,7 +164,7 @@ def test_a_gap_that_training_rows_lack_counts_as_the_median():
     X = inputs(601, 3)
     X[::3, 2] = np.nan
     y = 3 * X[:, 0] + X[:, 1] + np.where(np.isnan(X[:, 2]), 4.0, 0.0)
-    model = DoublyStochasticRegressor(Trees(leaves="linear"), 200, random_state=0).fit(X, y)
+    model = BoostedTreesRegressor(200, leaves="linear", random_state=0).fit(X, y)
     rows, filled = X[:50].copy(), X[:50].copy()
     rows[::2, 0], filled[::2, 0] = np.nan, np.median(X[:, 0])
     np.testing.assert_array_equal(model.predict(rows), model.predict(filled))
@@ -182,7 +181,7 @@ def test_linear_leaves_learn_what_is_linear_from_fewer_trees():
         noise = 0.3 * np.random.default_rng(seed).standard_normal(1500)
         y = 2 * X[:, 0] + X[:, 1] * (X[:, 2] > 0) + noise
         scores = [
-            DoublyStochasticRegressor(Trees(leaves=leaves), 100, random_state=seed)
+            BoostedTreesRegressor(100, leaves=leaves, random_state=seed)
             .fit(frame[:1000], y[:1000])
             .score(frame[1000:], y[1000:])
             for leaves in ("linear", "constant")

@@ -7,8 +7,13 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.base import clone
 
-from cases import inputs
-from trickless import DoublyStochasticRegressor, NeuronStream, estimate_kernel
+from cases import inputs, name_of
+from trickless import (
+    KitchenSinksRegressor,
+    NeuronStream,
+    ShrinkingGradientRegressor,
+    estimate_kernel,
+)
 from trickless.functions.network import Network
 from trickless.functions.stream import StoredNeurons
 from trickless.neurons import Inputs, Trees
@@ -112,7 +117,7 @@ def test_the_kernel_of_a_data_frame_is_that_of_what_its_learner_fitted():
         {"a": rng.standard_normal(200), "b": rng.choice(["x", "y", "z"], 200), "c": rng.random(200)}
     )
     frame.loc[::5, "b"], frame.loc[::7, "a"] = None, np.nan
-    learner = DoublyStochasticRegressor(Trees(2), 20, random_state=0).fit(frame, np.arange(200.0))
+    learner = KitchenSinksRegressor(Trees(2), 20, random_state=0).fit(frame, np.arange(200.0))
     X = learner.rows_.columns.read("test", frame)  # with the codes that the family gets
     neurons = learner.neurons_
     estimate, error = estimate_kernel(neurons, X[:12], n_neurons=5000, random_state=1)
@@ -216,7 +221,6 @@ def test_binary_trees_that_are_drawn_have_full_levels(max_leaves):
     bins, leaf = neurons.bins_(X), neurons.leaf_numbers(X, weights)
     assert neurons.width == max_leaves
     assert set(np.unique(leaf)) == set(range(2**depth))
-    assert (neurons.geometry.n_leaves(weights) == 2**depth).all()
     for row, tree in ((5, 0), (100, 7), (299, 199)):
         node = 0
         for _ in range(depth):
@@ -332,3 +336,25 @@ def test_gaps_alone_can_be_cut():
     # Each of two cuts parts them with probability 1/2, and so does the kernel say.
     rows = np.array([[np.nan], [3.0]])
     assert alone.kernel(rows)[0, 1] == 0.25
+
+
+def test_learners_that_evaluate_all_leaves_get_shallow_trees():
+    X = inputs(3000, 3)
+    y = np.sin(X[:, 0])
+    sinks = KitchenSinksRegressor("trees", 50, random_state=0).fit(X, y)
+    assert sinks.neurons_.depth_ == 4
+    assert KitchenSinksRegressor(Trees(depth=5), 5).fit(X, y).neurons_.depth_ == 5
+
+
+@pytest.mark.parametrize(
+    "model",
+    [KitchenSinksRegressor(n_neurons=60), ShrinkingGradientRegressor(n_neurons=200, n_samples=20)],
+    ids=name_of,
+)
+def test_learners_of_trees_learn_tables(model):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(18, 80, 400), "town": rng.choice(list("abcd"), 400)})
+    f = np.where(frame.town.isin(["a", "b"]), frame.age / 10, 9 - frame.age / 20)
+    frame.loc[rng.random(400) < 0.15, "town"] = None
+    model = clone(model).set_params(neurons=Trees(3), random_state=0).fit(frame[:300], f[:300])
+    assert model.score(frame[300:], f[300:]) > 0.35

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone, is_classifier
 
-from cases import CLASSIFIERS, KERNEL_LEARNERS, inputs, name_of
+from cases import CLASSIFIERS, OTHERS, inputs, name_of
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import Gaussian
 from trickless.targets.labels import positions, together
@@ -34,7 +34,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 @every_kind
 @pytest.mark.parametrize(
     "learner",
-    [m for m in (*CLASSIFIERS, *KERNEL_LEARNERS) if is_classifier(m)],
+    [m for m in (*CLASSIFIERS, *OTHERS) if is_classifier(m)],
     ids=name_of,
 )
 def test_labels_of_all_types_of_integers_are_told_apart(learner, kind):

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 import trickless
 from trickless import (
+    BoostedTreesRegressor,
     DoublyStochasticRegressor,
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
@@ -20,7 +21,7 @@ from trickless.rows.categories import SLOTS, Categories
 #: Learners to which later categories are one.
 LEARNERS = {
     "trees": KitchenSinksRegressor("trees", 100, random_state=0),
-    "steps": DoublyStochasticRegressor("trees", 40, batch_size=200, random_state=0),
+    "steps": BoostedTreesRegressor(40, random_state=0),
     "rounds": ShrinkingGradientRegressor(
         "trees", 100, n_samples=64, y_range=(-3, 3), random_state=0
     ),

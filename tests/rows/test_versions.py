@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
+from trickless import BoostedTreesRegressor, DoublyStochasticRegressor, KitchenSinksRegressor
 from trickless.neurons import Gaussian
 
 ROWS = np.arange(120)
@@ -32,7 +32,7 @@ if "na_value" in signature(pd.StringDtype).parameters:
 
 
 TABULAR = KitchenSinksRegressor("tabular", 60, random_state=0)
-TREES = DoublyStochasticRegressor("trees", n_neurons=20, random_state=0)
+TREES = BoostedTreesRegressor(n_trees=20, random_state=0)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from sklearn.base import is_regressor
 from sklearn.metrics.pairwise import rbf_kernel
 
 from trickless import (
+    BoostedTreesClassifier,
+    BoostedTreesRegressor,
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
     KernelGradientClassifier,
@@ -131,6 +133,11 @@ KERNEL_LEARNERS = (
     KernelGradientClassifier(),
     KernelGradientClassifier(shots),
 )
+
+#: Learners of trees that they choose.
+TREE_LEARNERS = (BoostedTreesRegressor(n_trees=20), BoostedTreesClassifier(n_trees=20))
+#: Learners without a parameter for the family.
+OTHERS = KERNEL_LEARNERS + TREE_LEARNERS
 
 
 def name_of(learner):

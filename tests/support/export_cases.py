@@ -8,16 +8,24 @@ from sklearn.base import clone, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cases import CLASSIFIERS, FAMILIES, KERNEL_LEARNERS, REGRESSORS, name_of, problem, suited
+from cases import (
+    CLASSIFIERS,
+    FAMILIES,
+    KERNEL_LEARNERS,
+    REGRESSORS,
+    TREE_LEARNERS,
+    name_of,
+    problem,
+    suited,
+)
 from trickless import (
+    BoostedTreesRegressor,
     DoublyStochasticClassifier,
-    DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     RandomFeatures,
 )
 from trickless.conformal import SplitConformal
-from trickless.neurons import Trees
 
 #: Labels that must be escaped: quotes, trigraphs, tags, comments, digits after codes.
 ODD = np.array(['a"\\b', "??/x", "é7\n", "</script>", "*/ 名"])
@@ -92,8 +100,7 @@ def with_gaps(X):
 def trees(**options):
     X, y = problem(REGRESSORS[0], 120)
     y = y + (X[:, 0] * X[:, 3] > 0)
-    neurons = Trees(**options)
-    model = DoublyStochasticRegressor(neurons, 12, random_state=0, early_stopping=True)
+    model = BoostedTreesRegressor(12, random_state=0, early_stopping=True, **options)
     return case(model, with_gaps(X), y, "prediction", "interval")
 
 
@@ -168,14 +175,14 @@ CASES = {
 }
 CASES |= {
     name_of(learner): (of_learner, learner)
-    for learner in (*REGRESSORS, *CLASSIFIERS, *KERNEL_LEARNERS)
+    for learner in (*REGRESSORS, *CLASSIFIERS, *KERNEL_LEARNERS, *TREE_LEARNERS)
     if not name_of(learner).startswith("Noisy")
 }
 CASES |= {
     "oblivious": (trees,),
     "linear": lambda: trees(leaves="linear"),
-    "binary": lambda: trees(shape="binary", max_leaves=8),
-    "frame_trees": lambda: of_frame(DoublyStochasticRegressor("trees", 12, random_state=0)),
+    "binary": lambda: trees(shape="binary"),
+    "frame_trees": lambda: of_frame(BoostedTreesRegressor(12, random_state=0)),
     "frame_tabular": lambda: of_frame(KitchenSinksRegressor("tabular", 20, **_EXACT)),
     "intervals_of_others": lambda: split(KitchenSinksRegressor(n_neurons=20, **_EXACT), False),
     "sets_of_others": lambda: split(KitchenSinksClassifier(n_neurons=20, **_EXACT), True),
@@ -190,15 +197,13 @@ CASES |= {
     ),
     "label_sets": label_sets,
     "counts": lambda: targets(
-        DoublyStochasticRegressor("trees", 12, loss="poisson", **_HELD_OUT),
+        BoostedTreesRegressor(12, loss="poisson", **_HELD_OUT),
         lambda y: np.exp(y).round(),
         "prediction",
         "interval",
     ),
     "quantiles": lambda: targets(
-        DoublyStochasticRegressor(
-            "trees", 12, loss="quantile", quantile=[0.3, 0.5, 0.7], **_HELD_OUT
-        ),
+        BoostedTreesRegressor(12, loss="quantile", quantile=[0.3, 0.5, 0.7], **_HELD_OUT),
         lambda y: y,
         "prediction",
         "interval",

@@ -6,6 +6,8 @@ Run as ``python tests/support/make_combinations.py``.
 from pathlib import Path
 
 from trickless import (
+    BoostedTreesClassifier,
+    BoostedTreesRegressor,
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
     KernelGradientClassifier,
@@ -18,6 +20,7 @@ from trickless.learners.refusals import CONDITIONS
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "combinations.md"
 LEARNERS = {
     "Kitchen Sinks": (KitchenSinksRegressor, KitchenSinksClassifier),
+    "Boosted trees": (BoostedTreesRegressor, BoostedTreesClassifier),
     "Doubly Stochastic": (DoublyStochasticRegressor, DoublyStochasticClassifier),
     "Shrinking Gradient": (ShrinkingGradientClassifier,),
     "Kernel Gradient": (KernelGradientClassifier,),

@@ -69,21 +69,6 @@ def newton_on_trees(leaves, Y, newton, weight, start, gamma, damping, width):
     return np.array(coef)
 
 
-def newton_on_linear_leaf(z, g, h, ridge, mu):
-    """The constant and the slopes that a leaf adds: a ridge regression on centred inputs.
-
-    ``z`` has the inputs of its rows, (n_rows, n_inputs), and g and h are slopes and curvatures.
-    """
-    constant = g.sum() / (h.sum() + ridge)
-    if not h.sum():
-        return np.append(constant, np.zeros(z.shape[1]))
-    centre = (h[:, None] * z).sum(axis=0) / h.sum()
-    d = z - centre
-    matrix = sum(h_i * np.outer(d_i, d_i) for h_i, d_i in zip(h, d, strict=True))
-    slopes = np.linalg.solve(matrix + mu * np.eye(len(centre)), d.T @ g)
-    return np.append(constant - slopes @ centre, slopes)
-
-
 def index_estimate(x, support, alpha, draws, psi):
     """Algorithm 2 of Livni et al. 2017, with its draws (u uniform for the index, w) given."""
     norm = sum(abs(a) for a in alpha)

@@ -70,6 +70,7 @@ def learners():
     mixed = n.Mixture([n.Gaussian(), trees])
     steps = {"batch_size": 20, "random_state": 0}
     few = {"n_neurons": 8, "random_state": 0}
+    boosted = {"max_depth": 3, "early_stopping": False, "random_state": 0}
     yield "sinks", t.KitchenSinksRegressor(n.Gaussian(), 8, random_state=1), "dense", "number"
     yield "sinks rows", t.KitchenSinksRegressor(n.Gaussian(), 60), "dense", "numbers"
     generator = np.random.RandomState(np.random.PCG64(0))
@@ -111,22 +112,25 @@ def learners():
     learner = t.DoublyStochasticRegressor("tabular", 8, random_state=np.random.default_rng(1))
     yield "steps tabular", learner, "table", "number"
     yield "steps trees", t.DoublyStochasticRegressor(trees, 6, **steps), "table", "number"
-    yield "steps trees numbers", t.DoublyStochasticRegressor(trees, 4, **steps), "dense", "numbers"
-    learner = t.DoublyStochasticClassifier("trees", 9, early_stopping=True, **steps)
-    yield "steps trees three", learner, "table", "three"
-    learner = t.DoublyStochasticRegressor(trees, 6, n_candidates=1, **steps)
-    yield "steps trees drawn", learner, "table", "number"
     binary = n.Trees(shape="binary", max_leaves=6)
     yield "steps binary", t.DoublyStochasticRegressor(binary, 6, **steps), "table", "number"
     linear = n.Trees(depth=3, leaves="linear")
     yield "steps linear", t.DoublyStochasticRegressor(linear, 6, **steps), "table", "number"
     learner = t.DoublyStochasticClassifier(shallow, 6, warm_start=True, **steps)
-    yield "steps trees warm", learner, "table", "label"
+    yield "steps warm", learner, "table", "label"
     yield "steps mixture", t.DoublyStochasticRegressor(mixed, 6, **steps), "dense", "number"
     learner = t.DoublyStochasticClassifier(mixed, 520, batch_size=40, random_state=0)
     yield "steps blocks", learner, "dense", "label"
-    learner = t.DoublyStochasticRegressor(n.Ferns(), 16, n_candidates=3, **steps)
-    yield "steps best", learner, "dense", "number"
+    yield "boosted", t.BoostedTreesRegressor(6, **boosted), "table", "number"
+    yield "boosted numbers", t.BoostedTreesRegressor(4, **boosted), "dense", "numbers"
+    yield "boosted three", t.BoostedTreesClassifier(9, random_state=0), "table", "three"
+    learner = t.BoostedTreesRegressor(6, n_candidates=1, **boosted)
+    yield "boosted drawn", learner, "table", "number"
+    learner = t.BoostedTreesRegressor(6, shape="binary", **boosted)
+    yield "boosted binary", learner, "table", "number"
+    learner = t.BoostedTreesClassifier(6, leaves="linear", **boosted)
+    yield "boosted linear", learner, "table", "label"
+    yield "boosted spelled", t.BoostedTreesRegressor(6, **boosted), "spelled", "number"
 
     yield (
         "rounds stumps",

@@ -11,8 +11,6 @@ import numpy as np
 from trickless.arrays.loops import FEW_ROWS, check_coefficients, combined
 from trickless.arrays.stated import check_array
 
-_INTP = np.dtype(np.intp).str[1:]
-
 
 @cache
 def _compiled() -> ModuleType:
@@ -58,41 +56,6 @@ def combine(
     return combined(of_trees, bins.shape[1], coef, shape, kind)
 
 
-def best_cuts(
-    bins: np.ndarray,
-    rows: np.ndarray,
-    g: np.ndarray,
-    h: np.ndarray,
-    ends: np.ndarray,
-    drawn: np.ndarray,
-    spots: np.ndarray,
-    by_slope: np.ndarray,
-    ridge: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Call ``branches.best_cuts``, which explains the arguments."""
-    _check_rows_of_nodes(bins, rows, g, h, ends)
-    check_array("columns of cuts", drawn, "i8", (len(ends), None), 0, len(bins))
-    check_array("spots of cuts", spots, "f8", (*drawn.shape, None), 0, 1)
-    check_array("kinds of columns", by_slope, "b1", (len(bins),))
-    return _compiled().best_cuts(bins, rows, g, h, ends, drawn, spots, by_slope, float(ridge))
-
-
-def parted(
-    bins: np.ndarray,
-    rows: np.ndarray,
-    g: np.ndarray,
-    h: np.ndarray,
-    ends: np.ndarray,
-    columns: np.ndarray,
-    tables: np.ndarray,
-) -> np.ndarray:
-    """Call ``branches.parted``, which explains the arguments."""
-    _check_rows_of_nodes(bins, rows, g, h, ends)
-    check_array("columns of cuts", columns, "i8", (len(ends),), 0, len(bins))
-    check_array("tables of cuts", tables, "u1", (len(ends), 256), below=2)
-    return _compiled().parted(bins, rows, g, h, ends, columns, tables)
-
-
 def check_branches(
     columns: np.ndarray, children: np.ndarray, sets: np.ndarray, n_features: int
 ) -> None:
@@ -108,15 +71,3 @@ def check_branches(
         raise ValueError("binary trees have no nodes")
     if ((children > 0) & (children <= np.arange(n_nodes)[:, None])).any():
         raise ValueError("children of nodes: a node is not before its children")
-
-
-def _check_rows_of_nodes(
-    bins: np.ndarray, rows: np.ndarray, g: np.ndarray, h: np.ndarray, ends: np.ndarray
-) -> None:
-    check_array("bins of rows", bins, "u1", (None, None))
-    check_array("rows of nodes", rows, _INTP, (None,), 0, bins.shape[1])
-    check_array("slopes", g, "f8", rows.shape)
-    check_array("curvatures", h, "f8", rows.shape)
-    check_array("ends of nodes", ends, _INTP, (None, 2), 0, len(rows) + 1)
-    if (ends[:, 0] >= ends[:, 1]).any():
-        raise ValueError("ends of nodes: a node has no rows")

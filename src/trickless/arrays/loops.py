@@ -104,31 +104,6 @@ def combine_few_linear(
     return _compiled().combine_few(bins, columns, sets, coef, inputs)
 
 
-def leaf_sums(leaf: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
-    """Call ``leaves.leaf_sums``, which explains the arguments."""
-    check_leaves(leaf, width)
-    check_array("values of rows", values, "f8", (None, len(leaf)))
-    return _compiled().leaf_sums(leaf, values, width)
-
-
-def add_leaf_values(total: np.ndarray, leaf: np.ndarray, values: np.ndarray) -> None:
-    """Call ``leaves.add_leaf_values``, which explains the arguments."""
-    check_array("values of leaves", values, "f4 f8", (None, None))
-    check_leaves(leaf, len(values))
-    check_array("sums of rows", total, "f8", (len(leaf), values.shape[1]))
-    _compiled().add_leaf_values(total, leaf, values)
-
-
-def scaled_leaf_sums(
-    leaf: np.ndarray, values: np.ndarray, scales: np.ndarray, width: int
-) -> np.ndarray:
-    """Call ``leaves.scaled_leaf_sums``, which explains the arguments."""
-    check_leaves(leaf, width)
-    check_array("values of rows", values, "f8", (None, len(leaf)))
-    check_array("scales of rows", scales, "f8", (None, len(leaf)))
-    return _compiled().scaled_leaf_sums(leaf, values, scales, width)
-
-
 def add_scaled_leaf_values(
     total: np.ndarray, leaf: np.ndarray, values: np.ndarray, scales: np.ndarray
 ) -> None:
@@ -140,95 +115,6 @@ def add_scaled_leaf_values(
     if len(scales) > len(values):
         raise ValueError(f"there are {len(scales)} scales, but {len(values)} values of leaves")
     _compiled().add_scaled_leaf_values(total, leaf, values, scales)
-
-
-def cut_gains(
-    bins: np.ndarray,
-    buckets: np.ndarray,
-    leaf: np.ndarray,
-    both: np.ndarray,
-    n_leaves: int,
-    ridge: float,
-) -> np.ndarray:
-    """Call ``leaves.cut_gains``, which explains the arguments."""
-    check_leaves(leaf, n_leaves)
-    check_array("bins of rows", bins, "u1", (None, len(leaf)))
-    check_array("buckets of bins", buckets, "u1", (len(bins), 256))
-    check_array("slopes and curvatures", both, "f8", (len(leaf),))
-    if not len(bins) or buckets[0, 0] < max(2, buckets.max()):
-        raise ValueError("the bucket of missing values is not the last one")
-    return _compiled().cut_gains(bins, buckets, leaf, both, n_leaves, float(ridge))
-
-
-def grow(
-    bins: np.ndarray,
-    rows: np.ndarray,
-    g: np.ndarray,
-    h: np.ndarray,
-    numbers: tuple[float, float, float, float, float, float, float],
-    columns: tuple[np.ndarray, np.ndarray, np.ndarray],
-    random: np.ndarray,
-    noise: np.ndarray,
-    tree: tuple[int, int, int, int],
-) -> tuple[np.ndarray, np.ndarray, int, int]:
-    """Choose the cuts of a tree whose columns are numbers, as ``choose_cuts`` does.
-
-    Parameters
-    ----------
-    bins : uint8 array of shape (n_features, n_rows)
-    rows : intp array
-        Numbers of the rows to use. None of them means all.
-    g, h : float64 arrays
-        Slopes and curvatures of the rows in use, integers.
-    numbers : tuple of float
-        The ridge, the unit of a gain, and how many rows a row stands for. The share of a chosen
-        cut's noise that counts, what a degree of freedom gains from noise on these rows and on
-        all of them, and its penalty.
-    columns : tuple of arrays of shape (n_features,)
-        How many bins each column has (int64), sums of the prior up to each column, and the
-        quantile that missing values follow if no row has any (float64).
-    random : float64 array
-        Numbers in [0, 1), enough for all levels.
-    noise : float64 array
-        The expected largest of n normal numbers, at n.
-    tree : tuple of int
-        The depth, how many columns are drawn for a cut, the most thresholds of each, and how
-        many levels may gain nothing.
-
-    Returns
-    -------
-    tuple
-        Columns, tables and number of levels of ``Chosen``, and how many random numbers were
-        used.
-    """
-    depth, n_candidates, most_cuts, patience = tree
-    counts, chance, quantiles = columns
-    check_count("levels of a tree", depth, 1, MOST_LEVELS)
-    check_count("candidates of a cut", n_candidates, 1)
-    check_count("thresholds of a column", most_cuts, 1, 253)
-    check_array("bins of rows", bins, "u1", (None, None))
-    check_array("rows of a sample", rows, _INTP, (None,), 0, bins.shape[1])
-    n_features, n_rows = len(bins), len(rows) or bins.shape[1]
-    check_array("slopes", g, "f8", (n_rows,))
-    check_array("curvatures", h, "f8", (n_rows,))
-    check_count("columns", n_features, 1)
-    check_array("numbers of bins", counts, "i8", (n_features,), 1, 256)
-    check_array("prior of columns", chance, "f8", (n_features,))
-    check_array("quantiles of columns", quantiles, "f8", (n_features,))
-    n_cuts = n_candidates * min(n_candidates, most_cuts)
-    check_array("random numbers", random, "f8", (depth * (n_candidates + n_cuts),), 0, 1)
-    check_array("noise", noise, "f8", (n_cuts + 1,))
-    ints = depth, n_candidates, most_cuts, int(patience)
-    return _compiled().grow(
-        bins, rows, g, h, tuple(map(float, numbers)), columns, random, noise, ints
-    )
-
-
-def halved(leaf: np.ndarray, right: np.ndarray, n_leaves: int) -> tuple[np.ndarray, int]:
-    """Call ``leaves.halved``, which explains the arguments."""
-    check_leaves(leaf, n_leaves)
-    check_array("sides of rows", right, "u1", (len(leaf),), below=2)
-    return _compiled().halved(leaf, right, n_leaves)
 
 
 def check_coefficients(coef: np.ndarray, shape: tuple[int, int], kind: str) -> None:

@@ -22,7 +22,7 @@ from trickless.readers.messages import say
 from trickless.readers.table import CSV, TYPES, Table
 
 Task = Literal["classification", "regression"]
-Learner = Literal["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]
+Learner = Literal["boosted-trees", "kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]
 #: The largest --n-neurons. Memory is the limit long before.
 MOST_NEURONS = 10**9
 #: The beginning of the name of an index that pandas stores among the columns.
@@ -32,8 +32,13 @@ _INDEX = "__index_level_"
 def chosen(learner: Learner | None, neurons: str | None) -> tuple[Learner, str]:
     """Return the learner and the neurons, each chosen here if it is None."""
     if learner is None:
-        learner = "doubly-stochastic" if neurons in (None, "trees") else "kitchen-sinks"
-    return learner, neurons or ("trees" if learner == "doubly-stochastic" else "tabular")
+        learner = "boosted-trees" if neurons in (None, "trees") else "kitchen-sinks"
+    if learner == "boosted-trees" and neurons not in (None, "trees"):
+        raise InvalidValueError(
+            f"--neurons {neurons}: the neurons of boosted-trees are trees",
+            "another --learner, or leave --neurons out",
+        )
+    return learner, neurons or ("trees" if learner == "boosted-trees" else "tabular")
 
 
 def fit(
@@ -43,16 +48,15 @@ def fit(
     learner: Annotated[
         Learner | None,
         typer.Option(
-            help="Learner. Default: doubly-stochastic with trees. With other --neurons: "
-            "kitchen-sinks."
+            help="Learner. Default: boosted-trees. With other --neurons than trees: kitchen-sinks."
         ),
     ] = None,
     neurons: Annotated[
         str | None,
         typer.Option(
-            help="Family of neurons: trees, tabular, gaussian, stumps, ... Default: trees. With "
-            "--learner kitchen-sinks or shrinking-gradient: tabular. Others than these two need "
-            "columns of numbers without gaps, on one scale."
+            help="Family of neurons: trees, tabular, gaussian, stumps, ... Default: trees for "
+            "boosted-trees, and tabular for other learners. Others than these two need columns of "
+            "numbers without gaps, on one scale."
         ),
     ] = None,
     n_neurons: Annotated[
@@ -60,7 +64,7 @@ def fit(
         typer.Option(
             min=1,
             max=MOST_NEURONS,
-            help="Number of neurons. Default: up to 2,000 trees or 32,768 other neurons for "
+            help="Number of neurons. Default: up to 2,000 for boosted-trees, up to 32,768 for "
             "doubly-stochastic, 1,000 for kitchen-sinks, 10,000 for shrinking-gradient.",
         ),
     ] = None,

@@ -9,6 +9,7 @@ import numpy as np
 
 from trickless.cli.screen import is_shown, progress
 from trickless.errors import InvalidValueError
+from trickless.learners.boosted_trees import BoostedTreesClassifier, BoostedTreesRegressor
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -23,6 +24,7 @@ from trickless.readers.known_rows import KnownRows, SampledRows, numbers_of, tab
 from trickless.readers.messages import say
 
 LEARNERS: dict[str, tuple[type, type]] = {
+    "boosted-trees": (BoostedTreesClassifier, BoostedTreesRegressor),
     "kitchen-sinks": (KitchenSinksClassifier, KitchenSinksRegressor),
     "doubly-stochastic": (DoublyStochasticClassifier, DoublyStochasticRegressor),
     "shrinking-gradient": (ShrinkingGradientClassifier, ShrinkingGradientRegressor),
@@ -69,11 +71,13 @@ def learned(
     say(f"{rows.n_rows:,} rows{missing}. This is {task}: {why}.")
     classifies = task == "classification"
     options: dict[str, Any] = {"random_state": seed}
+    if name != "boosted-trees":
+        options["neurons"] = neurons
     if n_neurons is not None:
-        options["n_neurons"] = n_neurons
+        options["n_trees" if name == "boosted-trees" else "n_neurons"] = n_neurons
     if name == "shrinking-gradient":
         options["max_support"] = _MAX_SUPPORT
-    learner = LEARNERS[name][not classifies](neurons, **options)
+    learner = LEARNERS[name][not classifies](**options)
     if rows.weight is not None and "sample_weight" not in inspect.signature(learner.fit).parameters:
         raise InvalidValueError(
             f"--weight {rows.weight}: {name} takes no weights",

@@ -17,6 +17,7 @@ from trickless.export.families import distances, squared_distances, writable
 from trickless.export.inputs import owner_of
 from trickless.export.tensors import Tensor, UnwritableError
 from trickless.functions.network import Network
+from trickless.learners.boosted_trees import BoostedTrees
 from trickless.learners.doubly_stochastic import DoublyStochastic
 from trickless.learners.kernel_gradient import KernelGradient
 from trickless.learners.kitchen_sinks import KitchenSinks
@@ -37,12 +38,14 @@ def decisions(model: Any, X: Tensor) -> Tensor:
     name = type(model).__name__
     raise InvalidValueError(
         f"{owner_of(X)}: a {name} has no function that a graph could compute",
-        "KitchenSinks, DoublyStochastic or ShrinkingGradient models; or trickless.save, for Python",
+        "BoostedTrees, KitchenSinks, DoublyStochastic or ShrinkingGradient models; or "
+        "trickless.save, for Python",
     )
 
 
 @decisions.register(KitchenSinks)
 @decisions.register(DoublyStochastic)
+@decisions.register(BoostedTrees)
 def _of_network(model: Any, X: Tensor) -> Tensor:
     try:
         network = model.network_

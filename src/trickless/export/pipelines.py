@@ -38,6 +38,8 @@ from trickless.learners.classifier import Classifier
 
 #: The classes whose converters are registered.
 CLASSES: tuple[type, ...] = (
+    trickless.BoostedTreesClassifier,
+    trickless.BoostedTreesRegressor,
     trickless.DoublyStochasticClassifier,
     trickless.DoublyStochasticRegressor,
     trickless.KitchenSinksClassifier,

@@ -144,7 +144,7 @@ class Network(Stated):
     @property
     def _n_columns(self) -> int:
         """Number of columns that are computed for a row."""
-        return self.n_neurons * (1 if self.neurons.has_trees else self.neurons.width)
+        return self.n_neurons * (1 if self.neurons.one_hot else self.neurons.width)
 
     def copied(self) -> Network:
         """Return a network with coefficients and intercepts of its own, to be changed in place."""

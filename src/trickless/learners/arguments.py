@@ -25,6 +25,23 @@ Returns
 self
 """
 
+#: Of fits that held-out rows stop early.
+HELD_OUT = """
+Parameters
+----------
+X_val : array, CSR matrix or data frame of shape (n_val, n_features), optional
+    Rows for early stopping, which are not learned from. Without them, ``early_stopping`` holds out
+    some of the rows of X.
+y_val : array of shape (n_val,), or (n_val, n_outputs) for a regressor, optional
+    Targets of these rows.
+sample_weight_val : array of shape (n_val,), optional
+    Weights of these rows.
+groups : array of shape (n_rows,), optional
+    The group of each row, if rows of one group are alike, such as those of one patient. Whole
+    groups are then held out for early stopping. Otherwise rows of one group would be on both
+    sides, and the scores of the held-out rows would be too good.
+"""
+
 #: Of methods of regressors.
 NUMBERS = """
 Parameters

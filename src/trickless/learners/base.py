@@ -220,7 +220,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     def _follow(self, before: Targets) -> None:
         """Give the function the outputs of new targets, if they differ from earlier ones."""
         if (new := self.targets_.since(before)) is not None:
-            for name in ("sums_", "descent_", "rounds_", "early_"):
+            for name in ("sums_", "descent_", "forest_", "rounds_", "early_"):
                 if (part := getattr(self, name, None)) is not None:
                     setattr(self, name, part.with_outputs(new, self.targets_))
 

@@ -35,7 +35,7 @@ class Classifier(ClassifierMixin, Learner):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply ``sample_weight``. In a dictionary
         {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
-        same total weight.
+        same total weight. It needs all rows, so it works with ``fit`` only.
 
     Attributes
     ----------

@@ -26,20 +26,17 @@ class DescentAttributes(NeuronLearner):
         Mean loss of the rows of each step before the step.
     validation_scores_ : list of float
         Scores of the held-out rows, with ``early_stopping``: the share of their loss that is
-        explained, as the mean over outputs. Each row counts once if there are folds.
+        explained, as the mean over outputs.
     n_iter_ : int
         Number of steps taken.
     preconditioner_ : str or None
         The preconditioner of the last ``fit`` or ``partial_fit``, also if the parameter is "auto".
-    batch_size_, neurons_per_step_, n_neurons_, n_candidates_ : int
+    batch_size_, neurons_per_step_, n_neurons_ : int
         The values in use of parameters that may be "auto".
-    alpha_, damping_ : float
-        The same.
-    early_stopping_ : bool
+    alpha_ : float
         The same.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters. If the cuts of trees were chosen, this is the feature's share
-        of the cuts. Otherwise it is the share of the relevance that the family learned. See
+        How much each feature matters: its share of the relevance that the family learned. See
         ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     network_ : Network
         The network that predicts.
@@ -79,10 +76,6 @@ class DescentAttributes(NeuronLearner):
     def intercept_(self) -> np.ndarray:
         """The constant of the network, shape (n_outputs,)."""
         return self.descent_.intercept.copy()
-
-    def _importances(self) -> np.ndarray | None:
-        wins = self.descent_.wins
-        return self.neurons_.importances(wins) if wins.any() else super()._importances()
 
     @property
     def n_iter_(self) -> int:

@@ -16,30 +16,26 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.weighted import effective_rows
 from trickless.errors import InvalidValueError
 from trickless.learners.neuron_learner import begin_stream
 from trickless.neurons.checks import check_independent
 from trickless.rules import warn
+from trickless.solvers.ages import Memory
 from trickless.solvers.clock import BATCH, SPAN
-from trickless.solvers.descent.ages import Memory
+from trickless.solvers.constants import starting
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.options import (
     PLAIN_NEURONS,
-    Candidates,
     DescentOptions,
-    EarlyStopping,
     Plan,
     plan,
 )
 from trickless.solvers.descent.step_sizes import SizeParameters
 
-#: Rows below which each row is held out in one of a few folds, their number, and the most rows
-#: that count as so few by their weights.
-_FEW_ROWS, _FOLDS, _MOST_ROWS = 1000, 4, 10_000
-
 #: Rows from which steps are on blocks, and the least and the most columns of a block.
 _BLOCK_ROWS, _LEAST_COLUMNS, _MOST_COLUMNS = 8, 8, 2048
+#: Bytes of drawn weights to keep. The rest is drawn again when needed.
+_CACHE_BYTES = 2**28
 #: Half-lives of neurons below which there is a warning that too few neurons are kept.
 _FEW = 1.0
 
@@ -48,23 +44,12 @@ def begin_descent(learner: Any, targets: np.ndarray, weight: np.ndarray | None) 
     """Return the solver of a learner with neurons, which starts from an intercept or from 0."""
     if learner.schedule == "theorem":  # neurons of one block may be drawn in different steps
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
-    loss = learner._loss(learner.targets_.n_outputs)
     intercept = np.zeros(targets.shape[1])
-    if learner.fit_intercept and loss.for_numbers and learner._numeric:
-        intercept = loss.constant(targets, weight)
-    elif learner.fit_intercept and loss.has_link:
-        intercept = loss.start(shares_of(targets, weight, loss.coupled))
-    begin_stream(learner, learner.cache_bytes)
+    if learner.fit_intercept:
+        loss = learner._loss(learner.targets_.n_outputs)
+        intercept = starting(loss, targets, weight, learner._numeric)
+    begin_stream(learner, _CACHE_BYTES)
     return Descent(learner.stream_, intercept, learner.targets_)
-
-
-def shares_of(targets: np.ndarray, weight: np.ndarray | None, coupled: bool) -> np.ndarray:
-    """Return the shares of rows with the target +1, (n_outputs,).
-
-    A class without rows has its share of one row of no known class, and no class has all rows.
-    """
-    least = (1 / targets.shape[1] if coupled else 0.5) / (effective_rows(len(targets), weight) + 1)
-    return np.clip(np.average(targets > 0, axis=0, weights=weight), least, 1 - least)
 
 
 def continued(learner: Any) -> Descent:
@@ -80,67 +65,37 @@ def continued(learner: Any) -> Descent:
     return learner.descent_.copy()
 
 
-def size_up(
-    learner: Any,
-    targets: np.ndarray,
-    weight: np.ndarray | None,
-    validated: bool = False,
-    **wanted: Any,
-) -> DescentOptions:
+def size_up(learner: Any, n_rows: int, **wanted: Any) -> DescentOptions:
     """Fix the parameters that are "auto" for rows that come together, and return all options.
 
-    ``validated`` says that there are rows of the user's for early stopping. Values that are
-    ``wanted`` replace parameters of the learner.
+    Values that are ``wanted`` replace parameters of the learner.
     """
-    n_rows, n_effective = len(targets), effective_rows(len(targets), weight)
     plain = learner.schedule == "theorem" or not isinstance(learner.step_size, str)
-    given = {name: getattr(learner, name) for name in (*Plan._fields, "schedule")} | wanted
-    planned = plan(given, plain, n_rows, n_effective, learner.neurons_)
-    if planned.preconditioner == "newton" and isinstance(learner.damping, str):
-        loss = learner._loss(learner.targets_.n_outputs)
-        planned = planned._replace(damping=planned.damping * learner.descent_.rarity(loss))
-    for name, value in planned._asdict().items():
+    given = {name: getattr(learner, name) for name in Plan._fields} | wanted
+    for name, value in plan(given, plain, n_rows, learner.neurons_)._asdict().items():
         setattr(learner, f"{name}_", value)
-    if validated:
-        learner.early_stopping_ = True
-    options, n_outputs = options_of(learner), learner.targets_.n_outputs
-    few = n_effective < _FEW_ROWS and n_rows <= _MOST_ROWS
-    if options.stopping is not None and few:
-        options = options._replace(stopping=options.stopping._replace(n_folds=_FOLDS))
-    options.step.check(learner.neurons_, n_outputs, learner.rows_.dtype.itemsize)
-    return options
+    return options_of(learner)
 
 
 def options_of(learner: Any) -> DescentOptions:
     """Return the parameters that the solver needs, with the values in use for those "auto"."""
     plan = Plan(*(getattr(learner, f"{name}_") for name in Plan._fields))
-    sizes = SizeParameters(
-        plan.alpha,
-        isinstance(learner.alpha, str),
-        learner.step_size,
-        learner.schedule,
-        learner.decay,
-    )
+    alpha_is_auto = isinstance(learner.alpha, str)
+    sizes = SizeParameters(plan.alpha, alpha_is_auto, learner.step_size, learner.schedule)
     loss = learner._loss(learner.targets_.n_outputs)
-    stopping = learner.validation_fraction, learner.n_iter_no_change, learner.tol
-    return DescentOptions(
-        plan.step(type(learner).__name__, loss, learner.n_jobs, sizes, learner.fit_intercept),
-        sizes,
-        Candidates(plan.n_candidates, learner.learned_prior, plan.damping),
-        EarlyStopping(*stopping) if plan.early_stopping else None,
-    )
+    common = type(learner).__name__, loss, learner.n_jobs, sizes, learner.fit_intercept
+    return DescentOptions(plan.step(*common), sizes)
 
 
 def size_up_stream(
-    learner: Any, targets: np.ndarray, weight: np.ndarray | None, passed: np.ndarray | None
+    learner: Any, n_rows: int, passed: np.ndarray | None
 ) -> tuple[DescentOptions, Memory | None]:
     """Return options for a batch of a stream, before which some half-lives have ``passed``.
 
     Return also how earlier neurons fade, if they do.
     """
-    n_rows = len(targets)
     if passed is None:
-        return size_up(learner, targets, weight), None
+        return size_up(learner, n_rows), None
     if len(passed) > n_rows:  # rows without weight have been left out
         passed = np.full(n_rows, passed.sum() / n_rows)
     span = float(passed.sum())
@@ -148,19 +103,18 @@ def size_up_stream(
     rows = -(-n_rows // min(n_rows, max(1, int(np.ceil(span / BATCH)))))
     if not isinstance(learner.batch_size, str):
         rows = min(rows, learner.batch_size)
-    planned = size_up(learner, targets, weight, **_wanted(learner, rows, per_row)).step
+    planned = size_up(learner, n_rows, **_wanted(learner, rows, per_row)).step
     most, k = planned.n_neurons, planned.neurons_per_step
     rows = min(rows, planned.batch_size)
-    per_step = rows / max(1, rows // planned.usual_rows)  # rows
-    lasts = most / k * per_step * per_row
+    lasts = most / k * rows * per_row
     if lasts < _FEW and len(learner.descent_.coef) + k > most:
         warn(
             f"{type(learner).__name__}: half_life={learner.half_life!r} with n_neurons={most} and "
-            f"{k} new neurons for every {per_step:.0f} rows: neurons are dropped after {lasts:.2g} "
+            f"{k} new neurons for every {rows} rows: neurons are dropped after {lasts:.2g} "
             "half-lives, so the model forgets faster. Remedy: batches of more rows, or a larger "
             "n_neurons."
         )
-    kept = 2.0 ** -(per_step * per_row)
+    kept = 2.0 ** -(rows * per_row)
     n_steps = min(1 / max(1 - kept**2, 1e-300), max(1.0, most / k))
     learner.batch_size_ = rows
     options = options_of(learner)
@@ -177,12 +131,11 @@ def _wanted(learner: Any, rows: int, per_row: float) -> dict[str, Any]:
     four rows. Fewer columns, down to an eighth of that, keep a long half-life within ``n_neurons``.
     """
     wanted: dict[str, Any] = {"batch_size": rows}
-    width, has_trees = learner.neurons_.width, learner.neurons_.has_trees
-    blocks = learner.preconditioner == "block"
-    if learner.preconditioner == "auto" and not has_trees:
+    width, blocks = learner.neurons_.width, learner.preconditioner == "block"
+    if learner.preconditioner == "auto":
         blocks = rows >= _BLOCK_ROWS and isinstance(learner.step_size, str)
         wanted["preconditioner"] = "block" if blocks else None
-    if isinstance(learner.neurons_per_step, str) and not (has_trees and learner._may_be_newton):
+    if isinstance(learner.neurons_per_step, str):
         least, most = 1, PLAIN_NEURONS * width
         if blocks:
             least, most = (max(_LEAST_COLUMNS, rows // each) for each in (32, 4))

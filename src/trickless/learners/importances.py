@@ -35,9 +35,9 @@ class FeatureImportancesDisplay:
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from trickless import DoublyStochasticRegressor, FeatureImportancesDisplay
+    >>> from trickless import BoostedTreesRegressor, FeatureImportancesDisplay
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = DoublyStochasticRegressor("trees", 50, random_state=0).fit(X, y)
+    >>> model = BoostedTreesRegressor(50, random_state=0).fit(X, y)
     >>> display = FeatureImportancesDisplay.from_estimator(model, n_features=5)
     >>> len(display.bars_)
     5

@@ -24,7 +24,6 @@ from trickless.neurons.checks import (
     check_same_draws,
     warn_of_rounding,
 )
-from trickless.neurons.turns import Turns, takes_turns
 from trickless.rows.kinds import Kind
 from trickless.rows.rows import Batch
 from trickless.rules import count, is_count, warn
@@ -75,7 +74,6 @@ class NeuronLearner(Learner):
     }
 
     neurons: Neurons | str
-    n_neurons: int
     neurons_: Neurons
     first_batch_: FirstBatch | None = None
 
@@ -95,16 +93,16 @@ class NeuronLearner(Learner):
     @property
     def _planned_neurons(self) -> int:
         """The number of neurons at the end of the fit."""
-        return self.n_neurons
+        return int(vars(self)["n_neurons"])
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """How much each feature matters, shape (n_features,); the shares sum to 1.
 
-        If the cuts of trees were chosen from the data, they are the shares of the features in the
-        cuts. Otherwise they come from a family that learned the relevance of features. It fits a
-        function for that. The shares are the mean squares of its derivatives, times the variances
-        of the features (:func:`~trickless.selection.relevance.sensitivities`).
+        For boosted trees, they are the shares of the features in the cuts. Otherwise they come
+        from a family that learned the relevance of features. It fits a function for that. The
+        shares are the mean squares of its derivatives, times the variances of the features
+        (:func:`~trickless.selection.relevance.sensitivities`).
         """
         check_is_fitted(self)
         found = self._importances()
@@ -113,8 +111,7 @@ class NeuronLearner(Learner):
                 f"{type(self).__name__}: the neurons were drawn without learning which features "
                 "matter, so there are no feature_importances_",
                 "length_scale='relevance' or "
-                "feature_weights='relevance' of the neurons; DoublyStochastic with "
-                "neurons='trees' and n_candidates above 1; for series, "
+                "feature_weights='relevance' of the neurons; BoostedTrees; for series, "
                 "trickless.occlusion_importance; or sklearn.inspection.permutation_importance",
             )
         return found
@@ -172,31 +169,23 @@ def choose_neurons(
     targets: np.ndarray,
     weight: np.ndarray | None,
     families: list[Neurons] | None = None,
-    in_turn: bool = False,
 ) -> None:
     """Fit families to the first batch, and choose one from the data.
 
     Sets ``neurons_``, and ``search_scores_`` if several families were compared. By default there is
-    only the learner's family. ``in_turn`` says that the learner uses the families of a mixture with
-    trees in turn. Then a choice is made from the data for each of them alone.
+    only the learner's family.
     """
     families = [clone(make_neurons(learner.neurons))] if families is None else families
     for family in families:
         _fit_family(learner, family, X, weight)
-        in_turn = in_turn and takes_turns(family)
-        if not (learner._by_leaves and (family.one_hot or in_turn)):
+        if not learner._by_leaves:
             family.set_depth(X.shape[0], _MOST_CUTS)
     alpha = learner._alpha_of_choice(X.shape[0])
     sample = X, targets, weight, learner._products, learner.seed_, learner.n_jobs, alpha
-    mixture: Any = families[0]
     with learner._progress(1, "choice", "choosing neurons") as bar:
-        if in_turn:
-            parts = [choose([part], *sample)[0] for part in mixture.parts_]
-            learner.neurons_ = Turns.of(mixture, parts, X.shape[0])
-        else:
-            learner.neurons_, scores = choose(families, *sample)
-            if scores is not None:
-                learner.search_scores_ = scores
+        learner.neurons_, scores = choose(families, *sample)
+        if scores is not None:
+            learner.search_scores_ = scores
         bar.update()
     _take_neurons(learner, X)
     _warn_of_linear(learner, X, targets, weight)

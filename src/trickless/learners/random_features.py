@@ -26,10 +26,7 @@ from trickless.functions.sparse_activations import sparse_activations
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
 from trickless.learners.arguments import LEARNING
 from trickless.learners.base import store
-from trickless.learners.doubly_stochastic import (
-    DoublyStochasticClassifier,
-    DoublyStochasticRegressor,
-)
+from trickless.learners.boosted_trees import BoostedTreesClassifier, BoostedTreesRegressor
 from trickless.learners.fixed_parameters import check_fixed
 from trickless.learners.neuron_learner import (
     NeuronLearner,
@@ -38,7 +35,7 @@ from trickless.learners.neuron_learner import (
     see_later_rows,
 )
 from trickless.learners.training_copy import training_copy
-from trickless.neurons import Neurons, make_neurons
+from trickless.neurons import Neurons, Trees, make_neurons
 from trickless.neurons.auto import Auto
 from trickless.neurons.checks import check_finite_activations
 from trickless.rows.given import as_targets
@@ -88,9 +85,9 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         has width 2, a cosine and a sine. Of a list, such as fixed ``Landmarks``, each neuron is
         taken once, so that K is at most its length.
     n_candidates : int, default=1
-        The number of neurons to draw for each neuron that is used. With more than 1, the best of
-        them is chosen for what earlier neurons do not explain of y, as in gradient boosting. See
-        :class:`~trickless.DoublyStochasticRegressor`.
+        For trees: how many columns are drawn for each cut. With more than 1, the cut is the best
+        for what earlier trees do not explain of y, as in :class:`~trickless.BoostedTreesRegressor`.
+        1 draws neurons at random.
     sparse_output : bool, default=True
         Whether columns of indicators are a CSR matrix, as for "trees". Other families have dense
         columns.
@@ -265,25 +262,34 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
             )
 
     def _learn_neurons(self, X: Any, y: Any, sample_weight: Any, numeric: bool) -> None:
-        """Take the neurons that Doubly Stochastic Gradients chose among candidates."""
-        learner = DoublyStochasticRegressor if numeric else DoublyStochasticClassifier
-        model = learner(
-            self.neurons,
+        """Take the trees of a model of boosted trees."""
+        family = make_neurons(self.neurons)
+        if not (isinstance(family, Trees) and family.max_leaves == "auto"):
+            raise InvalidValueError(
+                f"RandomFeatures: n_candidates={self.n_candidates!r} chooses the cuts of trees "
+                f"with max_leaves='auto', and neurons={self.neurons!r} is another family",
+                "neurons='trees', or n_candidates=1",
+            )
+        model = (BoostedTreesRegressor if numeric else BoostedTreesClassifier)(
             self.n_neurons,
+            max_depth=family.depth,
             n_candidates=self.n_candidates,
+            leaves=family.leaves,
+            shape=family.shape,
             early_stopping=False,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-            dtype=precision_of(X) if self.dtype is None else self.dtype,
-        ).fit(X, y, sample_weight)
-        # The neurons come from the model, and so does what it knows of the rows.
+        )
+        model.dtype = precision_of(X) if self.dtype is None else self.dtype
+        model.fit(X, y, sample_weight)
+        # The trees come from the model, and so does what it knows of the rows.
         for name in ("rows_", "seed_", "neurons_", "first_batch_", "n_features_in_"):
             setattr(self, name, getattr(model, name))
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
         self.rows_.owner = type(self).__name__
-        self.source_, self.importances_ = model.descent_.source, model._importances()
+        self.source_, self.importances_ = model.forest_.trees, model._importances()
 
     def _importances(self) -> np.ndarray | None:
         chosen: np.ndarray | None = getattr(self, "importances_", None)

@@ -168,9 +168,6 @@ DESCENT = (
     Refusal("steps that fall as 1/i stop to follow a stream that changes",
         "schedule='inverse', whose steps are constant with a half-life",
         "partial_fit", half_life="given", schedule="theorem"),
-    Refusal("the theorem is about the plain steps of the paper, and steps of 1 / alpha would be "
-        "many times a Newton step", "preconditioner='auto', or another schedule",
-        preconditioner="newton", schedule="theorem"),
     Refusal("its steps θ/i need θ alpha to be in (1, 2) or a positive integer",
         "an alpha above 0, or another schedule", schedule="theorem", alpha=0),
     Refusal("its first steps of 1 / alpha overflow where a slope grows as an exponential, as for "
@@ -187,6 +184,20 @@ DESCENT = (
         "predict_interval predict_set", early_stopping=False),
     Refusal("this loss does not determine probabilities", _LINK,
         "predict_proba", loss=("hinge", "squared_hinge", "squared_error")),
+)
+
+BOOSTING = (
+    Refusal("this loss does not predict quantiles", "loss='quantile', or leave quantile out",
+        quantile="other than 0.5", loss="other than 'quantile'"),
+    Refusal("slopes of leaves may point the wrong way", "leaves='constant', or 'auto'",
+        leaves="linear", monotonic_cst="given"),
+    Refusal("only leaves of oblivious trees can be linear", "leaves='constant', or 'auto'",
+        leaves="linear", shape="binary"),
+    Refusal("these rows are for early stopping",
+        "early_stopping=True, or leave X_val and y_val out", "X_val", early_stopping=False),
+    Refusal("no rows are held out, by which they are made",
+        f"fit with early_stopping=True, which holds rows out; or {SPLIT}",
+        "predict_interval predict_set", early_stopping=False),
 )
 
 _THEOREM = "theorem", "theorem-fixed"

@@ -16,9 +16,11 @@ from trickless.docstrings import completed_by
 from trickless.learners.arguments import LEARNING, NUMBERS, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
 from trickless.learners.intervals import WEIGHTED, intervals_by_errors
-from trickless.learners.quantiles import explained
+from trickless.learners.quantiles import explained, quantiles_of
 from trickless.rules import Rule, check_value, choice, with_remedies
-from trickless.targets.targets import Numbers, check_scale
+from trickless.solvers.named_losses import LINK_LOSSES
+from trickless.targets.means import Means
+from trickless.targets.targets import Numbers, Quantiles, check_scale
 
 
 class Regressor(RegressorMixin, Learner):
@@ -29,6 +31,10 @@ class Regressor(RegressorMixin, Learner):
     epsilon : float, default=0.1
         The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
         The default suits targets with a standard deviation of about 1.
+    quantile : float or sequence of float, default=0.5
+        For ``loss="quantile"``: the share of the targets below the prediction. With an increasing
+        sequence, all quantiles are learned in one fit, and ``predict`` returns a column for each.
+        They never cross, because the values of a row are sorted. y must be one column then.
     """
 
     _numeric = True
@@ -37,7 +43,13 @@ class Regressor(RegressorMixin, Learner):
     )
 
     def _new_targets(self, y: np.ndarray, classes: Any) -> Numbers:
-        return Numbers(type(self).__name__, y, self.dtype)
+        owner, loss, levels = type(self).__name__, self._of_loss("loss", ""), quantiles_of(self)
+        if levels is not None:
+            return Quantiles(owner, y, self.dtype, len(levels))
+        if loss in LINK_LOSSES:
+            power = {"poisson": 1, "gamma": 2}.get(loss, self._of_loss("tweedie_power", 1.5))
+            return Means(owner, y, self.dtype, loss, power)
+        return Numbers(owner, y, self.dtype)
 
     @in_one_state
     @completed_by(PREDICTING)

@@ -117,7 +117,7 @@ _HINTS = {
     "forest": "'trees'",
     "random_forest": "'trees'",
     "extra_trees": "'trees'",
-    "boosting": "'trees', with a DoublyStochastic learner",
+    "boosting": "'trees', or a BoostedTrees learner",
     "expsinesquared": "Periodic(period=12.0), with the period of your data",
     "seasonal": "Periodic(period=12.0), with the period of your data",
     "ard": "Gaussian('relevance')",

@@ -148,16 +148,6 @@ class Neurons(Stated, BaseEstimator, ABC):
         """What two families have in common if their last layers see the same: the same object."""
         return None
 
-    @property
-    def n_variables(self) -> int:
-        """Number of columns that the cuts of trees choose from."""
-        return self.n_features_in_
-
-    @property
-    def has_trees(self) -> bool:
-        """Whether some of the neurons are trees, for which learners take Newton steps."""
-        return self.one_hot
-
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Neurons:
         """Set what depends on the data, such as the number of features or a length scale.
 
@@ -198,10 +188,6 @@ class Neurons(Stated, BaseEstimator, ABC):
         deepest : int, optional
             The largest depth that "auto" may choose. Default: that of the shape.
         """
-
-    def importances(self, wins: np.ndarray) -> np.ndarray:
-        """Return the share of each feature in the cuts of trees, which ``n_variables`` made."""
-        return wins / wins.sum()
 
     def candidates(self) -> list[Neurons]:
         """List the fitted families among which the learner chooses: by default, only this one."""

@@ -47,9 +47,6 @@ class Binary(Geometry):
     def check_size(self) -> None:
         check_count("width", self.width, 2, min(2**MOST_LEVELS, 2**self.depth))
 
-    def n_leaves(self, weights: Weights) -> np.ndarray:
-        return 1 - weights[1].min(axis=(1, 2))  # from leaf 0 to the last one
-
     def draw(self, rng: np.random.Generator, n: int, variables: np.ndarray, bins: Bins) -> Weights:
         n_used = 2**self.n_levels - 1
         columns = np.zeros((n, self.width - 1), dtype=np.int32)
@@ -60,6 +57,11 @@ class Binary(Geometry):
         below = 2 * np.arange(n_used)[:, None] + [1, 2]  # as in a heap
         children[:n_used] = np.where(below < n_used, below, n_used - below)
         return columns, np.tile(children, (n, 1, 1)), sets
+
+    def nothing(self, n: int) -> Weights:
+        columns = np.zeros((n, self.width - 1), dtype=np.int32)
+        children = np.zeros((n, self.width - 1, 2), dtype=np.int32)
+        return columns, children, np.zeros((n, self.width - 1, 32), dtype=np.uint8)
 
     def check(self, weights: Weights, n_features: int) -> None:
         columns, children, sets = weights

@@ -39,12 +39,12 @@ class Geometry(ABC):
         """Raise a ValueError if depth and width do not agree."""
 
     @abstractmethod
-    def n_leaves(self, weights: Weights) -> np.ndarray:
-        """Count the leaves of each tree."""
-
-    @abstractmethod
     def draw(self, rng: np.random.Generator, n: int, variables: np.ndarray, bins: Bins) -> Weights:
         """Draw n trees, whose cuts are uniform on the features ``variables``."""
+
+    @abstractmethod
+    def nothing(self, n: int) -> Weights:
+        """Return n trees that send all rows to leaf 0, as boosting fills them."""
 
     @abstractmethod
     def check(self, weights: Weights, n_features: int) -> None:

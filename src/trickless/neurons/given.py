@@ -53,10 +53,10 @@ class Given(Composed):
     Solve again for the leaves of all trees that a model has chosen, together:
 
     >>> from sklearn.datasets import load_diabetes
-    >>> from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
+    >>> from trickless import BoostedTreesRegressor, KitchenSinksRegressor
     >>> from trickless.neurons import Given
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> boosted = DoublyStochasticRegressor("trees", 20, random_state=0).fit(X, y)
+    >>> boosted = BoostedTreesRegressor(20, random_state=0).fit(X, y)
     >>> solved = KitchenSinksRegressor(Given.of(boosted), alpha=1e-2).fit(X, y)
     >>> solved.neuron_coef_.shape[0] == len(boosted.neuron_coef_)
     True

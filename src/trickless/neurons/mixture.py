@@ -44,14 +44,6 @@ class Mixture(Composed):
     -----
     All families are drawn for every neuron, but only the chosen family is evaluated.
 
-    If :class:`Trees` is among the families, Doubly Stochastic Gradients uses them in turn. Each
-    neuron is then a tree, or a block of draws of another family. A block has one column for every
-    16 rows of the first batch, rounded down to a power of two, from 16 to 1,024.
-
-    A tree costs 1, and a block costs 1 for every 16 columns. Turns are in proportion to the weights
-    divided by these costs. With equal weights, a block of 256 columns therefore comes first, then
-    16 trees, then the next block.
-
     Examples
     --------
     A smooth function and steps:

@@ -43,12 +43,13 @@ class Oblivious(Geometry):
     def check_size(self) -> None:
         check_same("width", self.width, 2**self.depth)
 
-    def n_leaves(self, weights: Weights) -> np.ndarray:
-        return np.full(len(weights[0]), self.width)
-
     def draw(self, rng: np.random.Generator, n: int, variables: np.ndarray, bins: Bins) -> Weights:
         columns = bins.columns(rng.choice(variables, (n, self.depth)), rng)
         return columns, drawn_sets(rng, columns, bins)
+
+    def nothing(self, n: int) -> Weights:
+        sets = np.zeros((n, self.depth, 32), dtype=np.uint8)
+        return np.zeros((n, self.depth), dtype=np.int64), sets
 
     def check(self, weights: Weights, n_features: int) -> None:
         columns, sets = weights

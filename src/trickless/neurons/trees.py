@@ -61,9 +61,9 @@ class Trees(Neurons):
     then has a second term, the mean of :math:`\sum_i z_i z_i'` over trees in which two rows share a
     leaf.
 
-    Doubly Stochastic Gradients makes Newton steps on trees, and fits their cuts to the data
-    (``n_candidates``). That is gradient boosting on partly random trees. Learners with these
-    neurons accept data frames directly, as with :class:`Tabular`. Categories that were not in the
+    :class:`~trickless.BoostedTreesRegressor` and :class:`~trickless.BoostedTreesClassifier` fit the
+    cuts of such trees to the data. Other learners draw them blindly. Learners with these neurons
+    accept data frames directly, as with :class:`Tabular`. Categories that were not in the
     first batch, or rare there, count as one category, even if a stream has learned from them since.
     :class:`Tabular` learns such categories as themselves.
 
@@ -73,14 +73,13 @@ class Trees(Neurons):
         The most cuts D from the root of a tree to a leaf, from 1 to 16. An oblivious tree has
         :math:`2^D` leaves, each with a coefficient. "auto" chooses 2 to 12 cuts for oblivious
         trees, so that a leaf has 16 rows of the first batch on average, and 20 for binary trees.
-        For learners other than Doubly Stochastic Gradients, it chooses at most 4, because they
-        evaluate all leaves of all trees.
+        For learners other than boosted trees, it chooses at most 4, because they evaluate all
+        leaves of all trees.
     shape : {"auto", "oblivious", "binary"}, default="auto"
         Whether all branches of a level share a cut, or each node has its own. With "auto", trees
-        are oblivious, unless ``fit`` of Doubly Stochastic Gradients has 65,536 rows or more. It
-        then takes binary trees if the first 50 of them lose at least one per cent less on held-out
-        rows. Without early stopping, with ``leaves="linear"``, and with other learners, "auto" is
-        "oblivious".
+        are oblivious, unless ``fit`` of boosted trees has 65,536 rows or more. It then takes binary
+        trees if the first 50 of them lose at least one per cent less on held-out rows. Without
+        early stopping, with ``leaves="linear"``, and with other learners, "auto" is "oblivious".
     max_leaves : int or "auto", default="auto"
         The most leaves of a binary tree, from 2 to 65,536. "auto" chooses a power of two from 4 to
         4,096, so that a leaf has at least 16 rows of the first batch on average. The ``depth`` of
@@ -90,10 +89,9 @@ class Trees(Neurons):
         of numbers among the first four cuts of its tree. The value of a column is the mean of its
         bin, centred, and scaled to [-1, 1] over three standard deviations. Beyond the training
         rows it stays that of the outermost bin, so predictions stay bounded. With "auto", the
-        ``fit`` of Doubly Stochastic Gradients learns a few trees of both kinds, and takes linear
-        leaves if their loss on held-out rows is less by one per cent. Binary trees, other
-        learners and several outputs have constant leaves with "auto", and so have fits without
-        early stopping.
+        ``fit`` of boosted trees learns a few trees of both kinds, and takes linear leaves if their
+        loss on held-out rows is less by one per cent. Binary trees, other learners and several
+        outputs have constant leaves with "auto", and so have fits without early stopping.
 
     Attributes
     ----------
@@ -123,12 +121,12 @@ class Trees(Neurons):
     --------
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from trickless import DoublyStochasticClassifier
+    >>> from trickless import BoostedTreesClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = pd.DataFrame({"age": rng.integers(18, 80, 500), "town": rng.choice(["A", "B"], 500)})
     >>> y = (X["age"] > 40) & (X["town"] == "A")
     >>> X.loc[::10, "town"] = None
-    >>> model = DoublyStochasticClassifier("trees", random_state=0).fit(X, y)
+    >>> model = BoostedTreesClassifier(random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.95)
     True
     """
@@ -273,7 +271,10 @@ class Trees(Neurons):
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
         if _are_bins(X):
             return X
-        bins = self.bins_(X, n_jobs)
+        return self.filled(self.bins_(X, n_jobs))
+
+    def filled(self, bins: Any) -> Any:
+        """Return bins (n_rows, n_columns) with gaps as linear leaves read them."""
         return bins if self.linear_ is None else self.linear_.filled(namespace(bins), bins)
 
     def activate(self, X: Any, weights: Weights) -> Any:
@@ -392,4 +393,6 @@ def most_rows(n_features: int) -> int:
 
 def _are_bins(X: Any) -> bool:
     """Return whether rows are bins already. Validated rows are never bytes."""
+    if isinstance(X, np.ndarray):
+        return X.dtype == np.uint8
     return str(X.dtype).endswith("uint8")

@@ -21,7 +21,7 @@ from trickless.errors import InvalidValueError
 from trickless.solvers.losses import Loss
 
 #: Exponents beyond which the loss is straight. No mean that double precision resolves is so large.
-_STRAIGHT = 300.0
+STRAIGHT = 300.0
 #: How many times the mean curvature at the start the curvature may become in plain steps.
 _STEEPER = 4.0
 
@@ -117,4 +117,4 @@ class LogLink(Loss):
 
 def _exp(x: np.ndarray) -> np.ndarray:
     """Exponential function, which does not overflow."""
-    return np.exp(np.minimum(x, _STRAIGHT))
+    return np.exp(np.minimum(x, STRAIGHT))

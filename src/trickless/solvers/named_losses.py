@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trickless.rules import Rule, choice, non_negative
+from trickless.rules import TWEEDIE_POWER, Rule, choice, non_negative
 from trickless.solvers.class_losses import Hinge, Logistic, Softmax, SquaredHinge
 from trickless.solvers.log_link import LogLink
 from trickless.solvers.losses import Loss
@@ -29,8 +29,15 @@ FOR_LABELS = (
     "loss='log_loss' for probabilities; loss='hinge' for support vector machines; "
     "loss='squared_error' for the least time"
 )
-EPSILON = non_negative("epsilon=0.1 suits standardised targets")
-#: Rule of the parameter that chooses a loss for classes.
+#: Rules of the parameters that choose a loss of numbers, and for classes.
+OF_NUMBERS: dict[str, Rule] = {
+    "loss": choice(
+        *(*REGRESSION_LOSSES, *QUANTILE_LOSSES, *LINK_LOSSES),
+        remedy=f"{FOR_MEANS}; {FOR_MORE_NUMBERS}",
+    ),
+    "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
+    "tweedie_power": TWEEDIE_POWER,
+}
 OF_LABELS: dict[str, Rule] = {"loss": choice(*CLASSIFICATION_LOSSES, remedy=FOR_LABELS)}
 
 

@@ -23,7 +23,7 @@ def begun(targets=None):
     y = np.sin(2 * X[:, :1]) if targets is None else targets
     stream = NeuronStream(Gaussian(1.0).fit(X, np.random.default_rng(0)), 0, np.float64)
     network = Descent(stream, np.zeros(1), None)
-    network.steps = Steps("constant", 1.0, 0.0, 0.0)
+    network.steps = Steps("constant", 1.0, 0.0)
     network.n_rows, network.total_weight = 60, 60.0
     return network, MiniBatch(X, y)
 
@@ -39,12 +39,12 @@ def direction_of(step, network, batch):
 
 def test_a_step_solves_the_ridge_problem_of_its_block():
     network, batch = begun()
-    step = BlockStep("Owner", Squared(), 1, **SIZES, damping=1e-2, searches=False)
+    step = BlockStep("Owner", Squared(), 1, **SIZES, searches=False)
     found, Z, _ = direction_of(step, network, batch)
     covariance = Z.T @ Z / 60
-    ridge = 1e-2 * np.trace(covariance) / 10 * np.eye(10)
+    ridge = 1e-4 * np.trace(covariance) / 10 * np.eye(10)
     expected = np.linalg.solve(covariance + ridge, Z.T @ (0 - batch.targets) / 60)
-    np.testing.assert_allclose(found, expected, rtol=1e-8)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_the_length_that_is_found_multiplies_the_direction():
@@ -123,19 +123,3 @@ def test_the_intercept_takes_a_newton_step_towards_the_shares_of_classes():
     assert network.levelled == pytest.approx(60)
     assert step.shift(network, sums, 60) == pytest.approx(shift)  # all 60 rows so far, again
     assert BlockStep("Owner", Logistic(), 1, **SIZES).shift(network, sums, 60) == 0
-
-
-def test_sums_of_parts_add_up():
-    network, batch = begun()
-    step = BlockStep("Owner", Logistic(), 1, **SIZES, levels=True)
-    weights = network.stream.between(0, 5)
-
-    def sums(some):
-        Z = step.activations(network.neurons, some.X, weights, np.float64)
-        some.shares, some.total = np.full(len(some), 1 / 60), 1.0
-        return vars(step.sums(network, some, Z, step.slopes(network, some)))
-
-    parts = [MiniBatch(batch.X[i::2], batch.targets[i::2]) for i in range(2)]
-    whole, (one, other) = sums(batch), map(sums, parts)
-    for name, value in whole.items():
-        np.testing.assert_allclose(one[name] + other[name], value, atol=1e-12)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from trickless.neurons import Gaussian
-from trickless.solvers.descent.options import candidates, plan, sizes
+from trickless.solvers.descent.options import plan, sizes
 
 
 def test_sizes_of_steps_suit_the_number_of_rows():
@@ -26,19 +26,13 @@ def test_sizes_of_steps_suit_the_number_of_rows():
 
 def test_large_blocks_take_more_neurons():
     auto = dict.fromkeys(("preconditioner", "batch_size", "neurons_per_step"), "auto")
-    auto |= dict.fromkeys(("n_neurons", "n_candidates", "alpha", "damping"), "auto")
-    auto |= {"early_stopping": "auto", "schedule": "inverse"}
+    auto |= {"n_neurons": "auto", "alpha": "auto"}
     family = Gaussian(1.0).fit(np.zeros((2, 1)), np.random.default_rng(0))
 
     def of(n_rows, **given):
-        return plan(auto | given, False, n_rows, n_rows, family).n_neurons
+        return plan(auto | given, False, n_rows, family).n_neurons
 
     assert of(500) == of(20_000) == of(10**6, neurons_per_step=2048) == 20_000
     assert of(24_000) == 24_000
     assert of(10**6) == 32_768
     assert of(10**6, n_neurons=100) == 100
-
-
-def test_many_columns_have_more_candidates_for_each_cut_of_a_tree():
-    found = [candidates(d) for d in (1, 8, 64, 71, 72, 500, 512, 513, 10_000)]
-    assert found == [8, 8, 8, 8, 9, 62, 64, 64, 64]

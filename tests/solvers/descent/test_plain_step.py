@@ -64,9 +64,6 @@ def test_the_first_size_is_half_of_the_largest_stable_one():
     limit = 0.1 + 1 / 64 + 1 / 32 + 1 / (64 * 32 * 0.1)
     found = step.first_size(0.5, np.ones(1), eigenvalue=0.1, bound=1.0)
     assert found == pytest.approx(1 / (limit + 0.5))
-    several = Plain("Owner", Squared(), 1, 64, 32, 32, n_candidates=3)
-    limit = 0.3 + 1 / 64 + 1 / 32 + 1 / (64 * 32 * 0.3)  # of the best of three
-    assert several.first_size(0.5, np.ones(1), 0.1, 1.0) == pytest.approx(1 / (limit + 0.5))
 
 
 def test_a_fit_ends_with_the_neurons_that_are_left():

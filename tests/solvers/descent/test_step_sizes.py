@@ -20,28 +20,25 @@ SPREAD = np.array([2.0, 0.5])
 
 def test_schedules_give_the_documented_step_sizes():
     i = np.arange(5)
-    np.testing.assert_allclose(Steps("constant", 0.3, 9.0, 0.0)(i), np.full((5, 1), 0.3))
-    np.testing.assert_allclose(Steps("inverse", 0.3, 0.5, 0.0)(i)[:, 0], 0.3 / (1 + 0.5 * i))
-    np.testing.assert_allclose(Steps("theorem", 0.3, 9.0, 0.0)(i)[:, 0], 0.3 / (1 + i))
-    each = Steps("inverse", (0.3, 3.0), (0.5, 5.0), (0.1, 1.0))
-    np.testing.assert_allclose(each(i)[:, 1], 3 / (1 + 5 * i))
+    np.testing.assert_allclose(Steps("constant", 0.3, 0.5)(i), np.full((5, 1), 0.3))
+    np.testing.assert_allclose(Steps("inverse", 0.3, 0.5)(i)[:, 0], 0.3 / (1 + 0.15 * i))
+    np.testing.assert_allclose(Steps("theorem", 0.3, 0.5)(i)[:, 0], 0.3 / (1 + i))
+    each = Steps("inverse", (0.3, 3.0), (0.1, 1.0))
+    np.testing.assert_allclose(each(i)[:, 1], 3 / (1 + 3 * i))
     np.testing.assert_allclose(each(2), each(i)[2])
     np.testing.assert_allclose(each.kept(np.array([0.5, 0.25])), [0.95, 0.75])
-    assert Steps("theorem", 0.3, 9.0, 0.0)(2) == pytest.approx(0.1)
+    assert Steps("theorem", 0.3, 0.5)(2) == pytest.approx(0.1)
 
 
-def sizes_of(
-    loss=None, alpha=0.1, is_auto=False, step_size="auto", schedule="inverse", decay="auto"
-):
+def sizes_of(loss=None, alpha=0.1, is_auto=False, step_size="auto", schedule="inverse"):
     """Sizes for two outputs, where the first automatic size is 0.3."""
-    given = SizeParameters(alpha, is_auto, step_size, schedule, decay)
+    given = SizeParameters(alpha, is_auto, step_size, schedule)
     return given.steps(loss or Squared(), SPREAD, lambda alpha: 0.3)
 
 
 def test_sizes_are_those_given_or_automatic():
-    assert sizes_of() == Steps("inverse", 0.3, 0.3 * 0.1, 0.1)
-    assert sizes_of(step_size=0.7) == Steps("inverse", 0.7, 0.7 * 0.1, 0.1)
-    assert sizes_of(step_size=0.7, decay=2.0) == Steps("inverse", 0.7, 2.0, 0.1)
+    assert sizes_of() == Steps("inverse", 0.3, 0.1)
+    assert sizes_of(step_size=0.7) == Steps("inverse", 0.7, 0.1)
     assert sizes_of(schedule="theorem").first == 1 / 0.1
     assert sizes_of(alpha=0.0, schedule="theorem").first == np.inf
 
@@ -53,7 +50,7 @@ def test_automatic_alpha_has_the_unit_of_the_targets_where_slopes_have_none():
 
 def test_a_decay_of_everything_is_refused():
     with pytest.raises(ValueError, match="which must be above 0"):
-        check_steps("Owner", Steps("constant", 2.0, 0.0, 0.5), Squared())
+        check_steps("Owner", Steps("constant", 2.0, 0.5), Squared())
 
 
 def test_the_largest_eigenvalue_is_that_of_the_kernel_matrix_over_its_rows():
@@ -66,7 +63,7 @@ def test_the_largest_eigenvalue_is_that_of_the_kernel_matrix_over_its_rows():
 
 
 def test_steps_of_a_stream_fall_beyond_the_planned_ones():
-    auto = SizeParameters(0.0, False, "auto", "inverse", "auto")
+    auto = SizeParameters(0.0, False, "auto", "inverse")
     assert auto.fading(2.0, 2.0) == auto.fading(0.0, 2.0) == 1
     assert auto.fading(32.0, 2.0) == pytest.approx(16**-0.75)
     assert sum(auto.fading(float(i), 2.0) ** 2 for i in range(2, 10_000)) < 3 * 2 + 1

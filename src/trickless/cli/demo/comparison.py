@@ -28,6 +28,7 @@ from trickless.cli.demo.picture import draw
 from trickless.cli.screen import line, progress
 from trickless.cli.screen import table as table_of
 from trickless.learners.base import Learner
+from trickless.learners.boosted_trees import BoostedTreesClassifier
 from trickless.learners.doubly_stochastic import DoublyStochasticClassifier
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier
 from trickless.learners.shrinking_gradient import ShrinkingGradientClassifier
@@ -114,7 +115,7 @@ def compare(data: Data, repeats: int) -> list[Row]:
         "Kitchen Sinks, ferns": KitchenSinksClassifier(
             Ferns(feature_weights="relevance"), 2000, random_state=0
         ),
-        "Doubly Stochastic, trees": DoublyStochasticClassifier("trees", random_state=0),
+        "Boosted trees": BoostedTreesClassifier(random_state=0),
         "Doubly Stochastic, stumps": DoublyStochasticClassifier("stumps", random_state=0),
         "Shrinking Gradient, stumps": ShrinkingGradientClassifier(
             "stumps", max_support=4096, random_state=0

@@ -20,22 +20,17 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import HOST, Place, place_of, take, to_host
 from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Weights
+from trickless.solvers.ages import Memory
 from trickless.solvers.clock import SPAN
-from trickless.solvers.descent.ages import Memory
 from trickless.solvers.descent.batches import MiniBatch, Values
 from trickless.solvers.descent.divergence import check_loss, warn_if_lost
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.history import Awaited, Seen
-from trickless.solvers.descent.next_family import OneFamily, next_family
 from trickless.solvers.descent.options import DescentOptions
-from trickless.solvers.descent.slopes import mean_squares, typical_gain, units_of
 from trickless.solvers.descent.step_sizes import check_steps, largest_eigenvalue
 from trickless.solvers.descent.steps.step import Step
-from trickless.solvers.losses import unit_of
 from trickless.solvers.progress import ignore
 
-#: Rows by which cuts are chosen, where a step does not take all rows.
-POOL = 2**16
 #: The most steps on a device whose records are read together.
 _AWAITED = 64
 
@@ -55,7 +50,7 @@ class Descent(GrowingNetwork):
         """Take steps on equal batches of some rows of a stream, in their order.
 
         With a ``memory``, earlier neurons fade before each batch, and a batch of any size takes
-        whole steps, which are sized for that.
+        a whole step, which is sized for that.
         """
         step, n_before, self.unseen = options.step, self.n_steps, None
         if memory is None:
@@ -67,19 +62,17 @@ class Descent(GrowingNetwork):
         for index in np.array_split(np.arange(len(targets)), -(-len(targets) // step.batch_size)):
             where = slice(index[0], index[-1] + 1)  # a slice makes views, an index would copy
             some = None if weight is None else weight[where]
-            times = max(1, len(index) // step.usual_rows)
-            part = min(1.0, len(index) / step.usual_rows)
+            part = min(1.0, len(index) / step.batch_size)
             batch = MiniBatch(take(X, where), known[where, ...], some)
             if memory is not None:
-                part, times = 1.0, max(1, min(times, memory.most // step.neurons_per_step))
-                self.fade(memory.lapses[where].sum(), memory.most - times * step.neurons_per_step)
+                part = 1.0
+                self.fade(memory.lapses[where].sum(), memory.most - step.neurons_per_step)
                 self.size_steps(partial(take, take(rows, where)), targets[where], some, options)
                 if memory.levels:
                     self.keep_level(batch, memory.lapses[where].sum(), step.n_jobs)
             try:
-                for _ in range(times):
-                    fade = options.sizes.fading(self.taken, planned)
-                    self.step(batch, step.neurons_per_step, options, part, fade)
+                fade = options.sizes.fading(self.taken, planned)
+                self.step(batch, step.neurons_per_step, options, part, fade)
             except KeyboardInterrupt:  # which leaves a model
                 self.settle(options)
                 raise
@@ -101,35 +94,24 @@ class Descent(GrowingNetwork):
         options: DescentOptions,
         part: float = 1.0,
         fade: float = 1.0,
-        pool: MiniBatch | None = None,
-        given: Weights | None = None,
     ) -> None:
         """Take one step of Algorithm 1 on a batch of rows and the next k neurons.
 
         A batch with a fraction ``part`` of the usual rows takes that fraction of the usual step.
-        ``fade`` multiplies the step as well. Neurons are chosen by the rows of the ``pool``, by
-        default those of the batch, unless their weights are ``given``.
+        ``fade`` multiplies the step as well.
         """
-        loss, n_jobs, n_rows = options.step.loss, options.step.n_jobs, len(batch)
+        step = options.step
         gamma = part * fade * self.steps(self.n_steps)
-        self.bring_up_to_date(batch, n_jobs)  # Alg. 1, line 4: predict with earlier neurons
-        outcome = self.outcome(self.weigh(batch), loss, options.step.n_recorded(n_rows))
-        seen: Seen | Awaited = Awaited(n_rows, gamma, outcome)
+        self.bring_up_to_date(batch, step.n_jobs)  # Alg. 1, line 4: predict with earlier neurons
+        outcome = self.outcome(self.weigh(batch), step.loss)
+        seen: Seen | Awaited = Awaited(len(batch), gamma, outcome)
         if batch.place is HOST:
             seen = self.record(outcome, gamma, options)
-        source = next_family(self, options)
-        step, some = source.step, self.weigh(source.rows(batch))
-        slopes = step.slopes(self, some)
-        if given is not None:
-            weights = given
-        elif pool is None or not source.chooses:  # line 3: draw neurons
-            weights = source.weights(some, k, n_rows, slopes if step.second_order else None)
-        else:
-            self.bring_up_to_date(pool, n_jobs)
-            weights = source.weights(source.rows(pool), k, n_rows)
-        Z = step.activations(source.family, some.X, source.own(weights), self.stream.dtype)
-        sums = step.sums(self, some, Z, slopes)
-        new = self.update(sums, weights, k, gamma, seen, options, source, part)
+        slopes, first = step.slopes(self, batch), self.n_drawn
+        weights = self.stream.between(first, first + k, batch.X)  # line 3: draw neurons
+        Z = step.activations(self.neurons, batch.X, weights, self.stream.dtype)
+        sums = step.sums(self, batch, Z, slopes)
+        new = self.update(sums, weights, k, gamma, seen, options, part)
         self.add(batch.values, Z, new, gamma, step)
         if len(self.awaited) >= _AWAITED:
             self.settle(options)
@@ -142,40 +124,30 @@ class Descent(GrowingNetwork):
         gamma: np.ndarray,
         seen: Seen | Awaited,
         options: DescentOptions,
-        source: OneFamily,
         part: float = 1.0,
     ) -> Any:
-        """Append k neurons with the coefficients that follow from sums over the rows.
-
-        Returns the coefficients of the source's neurons.
-        """
-        size = source.share * gamma
-        direction = source.step.direction(self, sums, k, size, seen.n_rows)
+        """Append k neurons with the coefficients that follow from sums over the rows."""
+        step = options.step
+        direction = step.direction(self, sums, k, gamma, seen.n_rows)
         place = place_of(direction)
         with np.errstate(over="ignore"):
-            new = place.scaled(direction, -size)  # line 5
+            new = place.scaled(direction, -gamma)  # line 5
             # The largest change of f.
             most = self.neurons.bound * place.xp.max(place.xp.sum(place.xp.abs(new), axis=0))
         if isinstance(seen, Awaited):
             seen = seen.with_most(most)
         elif not np.isfinite(most):
-            check_loss(self, np.inf, 0.0, size, options)
-        shift = source.step.shift(self, sums, seen.n_rows)
-        kept = weights if source.keeps else None
-        self.append(source.columns(new), kept, gamma, seen, part, shift)
+            check_loss(self, np.inf, 0.0, gamma, options)
+        shift = step.shift(self, sums, seen.n_rows)
+        self.append(new, weights, gamma, seen, part, shift)
         return new
 
     def add(self, values: Values, Z: Any, new: Any, gamma: np.ndarray, step: Step) -> None:
-        """Apply the step that was just taken to f at its batch, which was up to date before.
-
-        If it used only some of the rows, the next visit evaluates its neurons.
-        """
+        """Apply the step that was just taken to f at its batch, which was up to date before."""
         if np.any(self.steps.alpha):
             values.f *= place_of(values.f).factor(self.steps.kept(gamma))
-        values.n_steps = self.n_steps
-        if Z.shape[0] == values.f.shape[0]:
-            step.add(Z, new, values.f)
-            values.n_neurons = len(self.coef)
+        step.add(Z, new, values.f)
+        values.n_steps, values.n_neurons = self.n_steps, len(self.coef)
 
     def settle(self, options: DescentOptions) -> None:
         """Read the records of steps on a device, together, and raise errors that they show."""
@@ -191,11 +163,10 @@ class Descent(GrowingNetwork):
 
     def record(self, outcome: np.ndarray, gamma: np.ndarray, options: DescentOptions) -> Seen:
         """Return the record of a step for the history; raise an error if the loss has grown far."""
-        n_rows, n, *sums, weighted, weighted_start = outcome.tolist()
-        error, value, start = (total / n for total in sums)
+        n_rows, *sums, weighted, weighted_start = outcome.tolist()
+        error, value, start = (total / n_rows for total in sums)
         check_loss(self, value, start, gamma, options)
-        scale = n_rows / n
-        return Seen(int(n_rows), error, value, scale * weighted, scale * weighted_start)
+        return Seen(int(n_rows), error, value, weighted, weighted_start)
 
     def visits(self, n_batches: int, n_neurons: int, step: Step) -> Iterator[tuple[int, int]]:
         """Yield the number of a batch and how many neurons to draw, up to ``n_neurons`` in all."""
@@ -237,7 +208,7 @@ class Descent(GrowingNetwork):
         estimated from a few of them.
         """
         step, loss = options.step, options.step.loss
-        if not self.history and step.needs_eigenvalue:
+        if not self.history:
             self.eigenvalue = largest_eigenvalue(
                 self.stream, pick, len(targets), weight, step.n_jobs
             )
@@ -250,15 +221,8 @@ class Descent(GrowingNetwork):
         if not self.history or steps != self.steps:
             check_steps(step.owner, steps, loss)
         self.steps = steps
-        typical, squares = self.typical, self.squares
-        if step.second_order or options.candidates.n > 1:
-            start = np.broadcast_to(self.constant, targets.shape)
-            g, h = loss.newton(start, targets, unit_of(spread))
-            self.units = self.units.at_least(units_of(g, h, weight))
-            typical = typical + new * (typical_gain(g, h, weight) - typical)
-            squares = squares + new * (mean_squares(g, weight) - squares)
         with uninterrupted():
-            self.spread, self.typical, self.squares = spread, typical, squares
+            self.spread = spread
             self.n_rows += len(targets)
             self.total_weight += count
 
@@ -266,16 +230,6 @@ class Descent(GrowingNetwork):
         """Split the rows into random batches, whose sizes differ by at most one row."""
         order = generator(self.stream.seed, Purpose.SHUFFLE).permutation(rows)
         return np.array_split(order, -(-len(rows) // options.step.batch_size))
-
-    def pooled(self, batches: list[np.ndarray], options: DescentOptions) -> int:
-        """Return how many rows choose the cuts of trees, the first in the order of the batches.
-
-        It is 0 if no neurons are chosen, or if they are not trees. Other neurons are chosen by each
-        batch.
-        """
-        if options.candidates.n == 1 or not self.neurons.has_trees:
-            return 0
-        return len(batches[0]) if len(batches) == 1 else min(POOL, sum(map(len, batches)))
 
     def in_random_order(self, n_batches: int) -> Iterator[int]:
         """Yield numbers of batches without end; each pass visits all in a new random order."""

@@ -23,17 +23,13 @@ from trickless.functions.later import Later
 from trickless.functions.network import Network, check_alike, check_source
 from trickless.functions.stream import NeuronStream, StoredNeurons, pick
 from trickless.neurons import Neurons, Weights
-from trickless.solvers.descent.ages import NeuronAges
+from trickless.solvers.ages import NeuronAges
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.history import Awaited, Seen, together
-from trickless.solvers.descent.slopes import Units, in_units
 from trickless.solvers.descent.step_sizes import Steps
-from trickless.solvers.losses import Loss, unit_of
+from trickless.solvers.losses import Loss
 from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.progress import STRETCHES, Measure
-
-#: More cuts than a feature can win. Sums of fewer do not overflow.
-_MOST_WINS = 2**53
 
 
 class GrowingNetwork(Stated):
@@ -73,24 +69,15 @@ class GrowingNetwork(Stated):
     spread: Annotated[np.ndarray, Array("f8", "n_outputs")]
     #: How far steps have moved the intercept from the constant that the network started with.
     moved: Annotated[np.ndarray, Array("f8", "n_outputs")]
-    #: What the held-out rows would add to the intercept, at the best score of a fit.
-    level: Annotated[np.ndarray, Array("f8", "n_outputs")]
     #: Rows that have moved the intercept, where a row of half the mean weight counts half.
     levelled: Amount = 0.0
     #: Blocks of a fit that explained nothing.
     idle: Count = 0
-    #: What a Newton step from the intercept gains for each output; 0 before the first batch.
-    typical: Annotated[np.ndarray, Array("f8", "n_outputs")]
-    #: Mean square of the slopes at the intercept for each output; 0 before the first batch.
-    squares: Annotated[np.ndarray, Array("f8", "n_outputs")]
     largest_loss: Amount = 0.0
     eigenvalue: Amount = 0.0
-    steps: Steps = Steps("constant", 0.0, 0.0, 0.0)
-    #: The neurons, if they were chosen among candidates and not drawn from the stream.
-    chosen: StoredNeurons | None = None
-    #: How often each feature was chosen for the cut of a tree.
-    wins: Annotated[np.ndarray, Array("i8", "neurons.n_variables", least=0, below=_MOST_WINS)]
-    units: Units = Units()
+    steps: Steps = Steps("constant", 0.0, 0.0)
+    #: The neurons that are left, in a stream that forgets. Otherwise, the seed determines them.
+    left: StoredNeurons | None = None
 
     def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
         n_outputs = len(intercept)
@@ -100,16 +87,14 @@ class GrowingNetwork(Stated):
         self.coef = Growing()
         self.coef.append(np.zeros((0, self.neurons.width, n_outputs), dtype=stream.dtype))
         self.history, self.validation_scores, self.scored = [], [], []
-        for name in ("spread", "moved", "level", "typical", "squares"):
-            setattr(self, name, np.zeros(n_outputs))
-        self.wins = np.zeros(self.neurons.n_variables, dtype=int)
+        self.spread, self.moved = np.zeros(n_outputs), np.zeros(n_outputs)
 
     def check_state(self) -> None:
         check_alike("neurons", self.neurons, self.stream.neurons)
         if self.ages is not None:
             check_same("number of ages", len(self.ages), len(self.coef))
-        if self.chosen is not None:
-            check_source("chosen", self.chosen, self.neurons, len(self.coef))
+        if self.left is not None:
+            check_source("left", self.left, self.neurons, len(self.coef))
 
     def __getstate__(self) -> dict[str, Any]:
         state = vars(self) | {"coef": self.coef.on_host()}
@@ -119,7 +104,7 @@ class GrowingNetwork(Stated):
     @property
     def source(self) -> NeuronStream | StoredNeurons:
         """Where the neurons so far come from."""
-        return self.stream if self.chosen is None else self.chosen
+        return self.stream if self.left is None else self.left
 
     @property
     def n_steps(self) -> int:
@@ -136,20 +121,6 @@ class GrowingNetwork(Stated):
         """The constant that the network started with."""
         return self.intercept - self.moved
 
-    def rarity(self, loss: Loss) -> float:
-        """Return the factor by which rare classes increase the damping of trees.
-
-        Their curvature is small, and the damping is relative to it, so that a few rows would move f
-        far. The factor is 1 for equal classes and for losses without probabilities.
-        """
-        if not loss.has_link:
-            return 1.0
-        equal, start = (
-            loss.newton(f[None], np.ones((1, len(f))))[1].mean()
-            for f in (np.zeros_like(self.constant), self.constant)
-        )
-        return float(np.sqrt(equal / start))
-
     def copy(self) -> Self:
         """Return an independent copy."""
         return self._with(self.coef.copy())
@@ -165,9 +136,8 @@ class GrowingNetwork(Stated):
         """Return a network that has learned the same rows with other outputs."""
         other = self._with(self.coef.mapped(new.of_differences))
         other.measure, other.unseen = measure, None
-        for name in ("intercept", "spread", "moved", "level", "typical", "squares"):
+        for name in ("intercept", "spread", "moved"):
             setattr(other, name, new.of_each(getattr(self, name)))
-        other.units = Units(*map(new.of_each, self.units))
         other.steps = self.steps.with_outputs(new)
         return other
 
@@ -176,7 +146,7 @@ class GrowingNetwork(Stated):
         vars(other).update(vars(self))
         other.coef, other.history = coef, list(self.history)
         other.validation_scores, other.scored = list(self.validation_scores), list(self.scored)
-        other.chosen = None if self.chosen is None else self.chosen.fork()
+        other.left = None if self.left is None else self.left.fork()
         other.ages = None if self.ages is None else self.ages.copy()
         return other
 
@@ -227,40 +197,34 @@ class GrowingNetwork(Stated):
         """Return f with the intercept at a batch that is up to date, where its targets are."""
         return batch.f + batch.place.constant(self.intercept)
 
-    def newton_slopes(self, batch: MiniBatch, loss: Loss, n_jobs: int | None) -> np.ndarray:
-        """Return slopes −l′ and curvatures of rows, in their units: (2 n_outputs, n_rows)."""
-        f, weight = batch.f + self.intercept, self.relative(batch.weight)
-        scale = unit_of(self.spread)
-        return in_units(loss, f, batch.targets, weight, self.units, scale, n_jobs)
-
     def weigh(self, batch: MiniBatch) -> MiniBatch:
         """Set the shares of a batch's rows, and return the batch."""
         batch.share(self.shares(len(batch), batch.weight))
         return batch
 
-    def outcome(self, batch: MiniBatch, loss: Loss, n: int) -> Any:
+    def outcome(self, batch: MiniBatch, loss: Loss) -> Any:
         """Return sums over the rows of a batch for the history, before a step.
 
-        They are the number of rows, and how many of them are evaluated, the first n. Of these they
-        are the error, the loss, the loss of a constant, and both losses weighted by the shares.
+        They are the number of rows, the error, the loss, the loss of a constant, and both losses
+        weighted by the shares.
         """
         xp = batch.place.xp
-        f, targets, shares = self.f_at(batch)[:n, :], batch.targets[:n, :], batch.shares_here[:n]
+        f, targets, shares = self.f_at(batch), batch.targets, batch.shares_here
         constant = batch.place.constant(self.constant)
         start = loss.value(xp.broadcast_to(constant, targets.shape), targets)
         value, error = loss.value(f, targets), self.measure.error(f, targets)
         sums = *(xp.sum(each) for each in (error, value, start)), shares @ value, shares @ start
         if batch.place is HOST:
-            return np.array([len(batch), n, *sums])
-        sizes = batch.place.constant(np.array([len(batch), n], dtype=float))
+            return np.array([len(batch), *sums])
+        size = batch.place.constant(np.array([len(batch)], dtype=float))
         return xp.concat(
-            [sizes, xp.stack([xp.astype(each, sizes.dtype, copy=False) for each in sums])]
+            [size, xp.stack([xp.astype(each, size.dtype, copy=False) for each in sums])]
         )
 
     def append(
         self,
         new: Any,
-        weights: Weights | None,
+        weights: Weights,
         gamma: np.ndarray,
         seen: Seen | Awaited,
         part: float,
@@ -268,16 +232,19 @@ class GrowingNetwork(Stated):
     ) -> None:
         """Append neurons with the coefficients ``new``, after a decay of all earlier ones.
 
-        ``weights`` belong to neurons that the network must keep. ``shift`` moves the intercept.
+        A network that forgets keeps their ``weights``. ``shift`` moves the intercept.
         """
         with uninterrupted():  # an interrupt leaves whole steps
             if np.any(self.steps.alpha):
                 self.coef.scale(self.steps.kept(gamma))  # Alg. 1, line 6: decay the earlier ones
-            if weights is not None:
-                self.keep(weights)
             self.coef.append(by_neuron(new, self.neurons.width))
             if self.ages is not None:
                 self.ages.append(len(self.coef) - len(self.ages))
+                weights = tuple(map(to_host, weights))
+                if self.left is None:
+                    self.left = StoredNeurons(weights)
+                else:
+                    self.left.append(weights)
             if isinstance(seen, Seen):
                 self.history.append(seen)
             else:
@@ -294,18 +261,13 @@ class GrowingNetwork(Stated):
         """
         ages = NeuronAges(len(self.coef)) if self.ages is None else self.ages
         later, kept = ages.after(half_lives, most), float(np.exp2(-half_lives))
-        gone, coef, chosen, wins = later.n_dropped - ages.n_dropped, Growing(), None, self.wins
+        gone, coef, left = later.n_dropped - ages.n_dropped, Growing(), None
         coef.append(self.coef.rows[gone:] * self.coef.rows.dtype.type(kept))
-        if len(self.coef):
-            if self.chosen is None:
-                self.keep(self.stream.between(0, len(self.coef)), 0)
-            assert self.chosen is not None
-            weights = self.chosen.weights
-            chosen = StoredNeurons(pick(weights, slice(gone, None)))
-            if self.neurons.has_trees and gone:
-                wins = self.wins - self.neurons.cuts_by_feature(pick(weights, slice(gone)))
+        if n := len(self.coef):
+            weights = self.stream.between(0, n) if self.left is None else self.left.weights
+            left = StoredNeurons(pick(weights, slice(gone, None)))
         with uninterrupted():
-            self.ages, self.coef, self.chosen, self.wins = later, coef, chosen, wins
+            self.ages, self.coef, self.left = later, coef, left
             self.n_rows, self.total_weight = self.n_rows * kept, self.total_weight * kept
             self.levelled *= kept
             if len(self.history) >= 2 * STRETCHES:
@@ -313,32 +275,6 @@ class GrowingNetwork(Stated):
                 self.n_merged += half
                 self.history = together(self.history[: 2 * half]) + self.history[2 * half :]
         self.stream.forget()
-
-    def keep(self, weights: Weights, n_before: int | None = None) -> None:
-        """Keep neurons that come after ``n_before``, and count the features of their cuts.
-
-        No seed determines them, or the network drops old ones. By default, all come before.
-        """
-        if self.chosen is None:
-            n_before = len(self.coef) if n_before is None else n_before
-            before = self.stream.between(0, n_before) if n_before else tuple(w[:0] for w in weights)
-            self.chosen = StoredNeurons(before)
-        self.chosen.append(tuple(map(to_host, weights)))
-        if self.neurons.has_trees:
-            self.wins = self.wins + self.neurons.cuts_by_feature(weights)
-
-    def keep_first(self, n: int, n_steps: int) -> None:
-        """Keep the first n neurons only, as they were after ``n_steps`` steps."""
-        coef, later = Growing(), np.arange(n_steps, self.n_steps)
-        decay = np.prod(self.steps.kept(self.steps(later)), axis=0)
-        coef.append((self.coef.rows[:n] / decay).astype(self.coef.rows.dtype))
-        chosen = None if self.chosen is None else self.chosen.first(n)
-        ages = None if self.ages is None else self.ages.first(n)
-        wins = self.wins
-        if chosen is not None and self.neurons.has_trees:
-            wins = self.neurons.cuts_by_feature(chosen.weights)
-        with uninterrupted():
-            self.coef, self.chosen, self.wins, self.ages = coef, chosen, wins, ages
 
     def move(self, shift: np.ndarray | float) -> None:
         """Move the intercept."""

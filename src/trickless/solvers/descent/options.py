@@ -8,7 +8,6 @@ from trickless.arrays.places import HOST, Place, place_of
 from trickless.neurons import Neurons
 from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.descent.steps.block import BlockStep
-from trickless.solvers.descent.steps.newton import Newton
 from trickless.solvers.descent.steps.plain import Plain
 from trickless.solvers.descent.steps.step import Step
 from trickless.solvers.losses import Loss
@@ -17,58 +16,28 @@ from trickless.solvers.losses import Loss
 PLAIN_ROWS, PLAIN_NEURONS = 512, 32
 #: Rows from which steps are preconditioned, and the most in such a step.
 _BLOCK_ROWS, _MOST_ROWS = 1024, 2**15
-#: The most rows of a Newton step on a tree.
-ROWS_OF_TREES = 2**17
-#: Candidates for each cut of a tree: the least, the most, and columns for each of them.
-_LEAST_CANDIDATES, _MOST_CANDIDATES, _COLUMNS_PER_CANDIDATE = 8, 64, 8
-#: Rows from which early stopping of trees is the default.
-_WORTH_STOPPING = 40
 #: Rows for each column of a block, and the least and the most columns of a block.
 _ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 2048
 #: Neurons of a fit: the least, and the most if blocks are large.
 NEURONS, _MOST_NEURONS = 20_000, 2**15
 #: Steps of a fit on blocks: the least, and those of a fit whose sizes are "auto".
 _LEAST_STEPS, _USUAL_STEPS = 8, 32
-
-
-class Candidates(NamedTuple):
-    """How neurons are chosen: among ``n`` candidates, by gains with a relative ``damping``.
-
-    With a ``learned_prior``, the cuts of trees draw columns more often that were chosen before.
-    """
-
-    n: int
-    learned_prior: bool
-    damping: float
-
-
-class EarlyStopping(NamedTuple):
-    """Share of the rows to hold out, and looks without progress by ``tol`` to wait for.
-
-    If there are folds, each row is held out in one of them.
-    """
-
-    validation_fraction: float
-    n_iter_no_change: int
-    tol: float
-    n_folds: int = 1
+#: The strength of the regularisation, in units of the loss.
+_ALPHA = 1e-6
 
 
 class DescentOptions(NamedTuple):
-    """The kind of step that a descent takes, and parameters that may change between batches."""
+    """The kind of step that a descent takes, and the sizes of steps."""
 
     step: Step
     sizes: SizeParameters
-    candidates: Candidates
-    stopping: EarlyStopping | None
 
     def home(self, X: Any) -> Place:
         """Return where targets, f and coefficients of a fit are: with the rows, if they may be.
 
-        Losses that know no devices, and choices among candidates, work on the host.
+        Losses that know no devices work on the host.
         """
-        there = self.step.loss.on_devices and self.candidates.n == 1
-        return place_of(X).for_double if there else HOST
+        return place_of(X).for_double if self.step.loss.on_devices else HOST
 
 
 class Plan(NamedTuple):
@@ -78,65 +47,34 @@ class Plan(NamedTuple):
     batch_size: int
     neurons_per_step: int
     n_neurons: int
-    n_candidates: int
     alpha: float
-    damping: float
-    early_stopping: bool
 
     def step(
         self, owner: str, loss: Loss, n_jobs: int | None, sizes: SizeParameters, fit_intercept: bool
     ) -> Step:
         """Return the kind of step."""
         common = owner, loss, n_jobs, self.batch_size, self.neurons_per_step, self.n_neurons
+        if self.preconditioner is None:
+            return Plain(*common)
         # The theorem has no intercept that moves.
         levels = fit_intercept and loss.levels and sizes.schedule != "theorem"
-        match self.preconditioner:
-            case "newton":
-                return Newton(*common, self.damping, levels=levels)
-            case "block":
-                searches = isinstance(sizes.step_size, str)
-                return BlockStep(*common, self.damping, searches, levels=levels)
-        return Plain(*common, self.n_candidates)
+        return BlockStep(*common, searches=isinstance(sizes.step_size, str), levels=levels)
 
 
-def may_be_newton(preconditioner: str | None, schedule: str) -> bool:
-    """Return whether a learner may take Newton steps, if its neurons have trees."""
-    return preconditioner == "newton" or (preconditioner == "auto" and schedule != "theorem")
-
-
-def plan(
-    given: dict[str, Any], plain: bool, n_rows: int, n_effective: float, neurons: Neurons
-) -> Plan:
+def plan(given: dict[str, Any], plain: bool, n_rows: int, neurons: Neurons) -> Plan:
     """Return the values that a learner uses for parameters in ``given`` that are "auto".
 
-    They depend on the number of rows, which is ``n_effective`` where their weights count. ``plain``
-    says that steps must not be preconditioned unless the user asks for that.
+    They depend on the number of rows. ``plain`` says that steps must not be preconditioned unless
+    the user asks for that.
     """
-    newton = given["preconditioner"] == "newton" or (
-        neurons.has_trees and may_be_newton(given["preconditioner"], given["schedule"])
-    )
-    if newton:  # on trees whose cuts are chosen, stopped early if there are rows to spare
-        n, stops = candidates(neurons.n_features_in_), n_effective >= _WORTH_STOPPING
-        usual = Plan("newton", ROWS_OF_TREES, 1, 2000, n, 0.0, 0.15, stops)
-    else:
-        n_neurons = NEURONS if isinstance(given["n_neurons"], str) else given["n_neurons"]
-        of_step = given["preconditioner"], given["batch_size"], given["neurons_per_step"]
-        chosen = sizes(*of_step, plain, n_rows, neurons.width, n_neurons)
-        if chosen[0] == "block" and isinstance(given["neurons_per_step"], str):
-            n_neurons = max(n_neurons, min(_USUAL_STEPS * chosen[2], _MOST_NEURONS))
-        usual = Plan(*chosen, n_neurons, 1, 1e-6, 1e-4, False)
+    n_neurons = NEURONS if isinstance(given["n_neurons"], str) else given["n_neurons"]
+    of_step = given["preconditioner"], given["batch_size"], given["neurons_per_step"]
+    chosen = sizes(*of_step, plain, n_rows, neurons.width, n_neurons)
+    if chosen[0] == "block" and isinstance(given["neurons_per_step"], str):
+        n_neurons = max(n_neurons, min(_USUAL_STEPS * chosen[2], _MOST_NEURONS))
+    usual = Plan(*chosen, n_neurons, _ALPHA)
     wanted = {name: given[name] for name in Plan._fields if name != "preconditioner"}
     return usual._replace(**{n: v for n, v in wanted.items() if not isinstance(v, str)})
-
-
-def candidates(n_features: int) -> int:
-    """Return how many columns are tried for a cut of a tree: an eighth of them, from 8 to 64.
-
-    If few of many columns matter, a small number of draws rarely finds them, so that most cuts fit
-    noise.
-    """
-    share = n_features // _COLUMNS_PER_CANDIDATE
-    return min(max(share, _LEAST_CANDIDATES), _MOST_CANDIDATES)
 
 
 def sizes(

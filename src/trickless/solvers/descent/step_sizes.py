@@ -33,7 +33,6 @@ class SizeParameters(NamedTuple):
     alpha_is_auto: bool
     step_size: float | str
     schedule: str
-    decay: float | str
 
     def steps(self, loss: Loss, spread: np.ndarray, first_size: Callable[[Any], Any]) -> Steps:
         """Return the sizes for targets of this spread.
@@ -49,10 +48,7 @@ class SizeParameters(NamedTuple):
             first = np.divide(1, alpha, out=np.full_like(alpha, np.inf), where=alpha > 0)
         else:
             first = np.asarray(first_size(alpha))
-        decay = first * alpha if self.alpha else np.zeros_like(first)
-        if not isinstance(self.decay, str):
-            decay = np.full_like(first, self.decay)
-        return Steps(self.schedule, *map(_of_outputs, (first, decay, alpha)))
+        return Steps(self.schedule, *map(_of_outputs, (first, alpha)))
 
     def fading(self, taken: float, planned: float) -> float:
         """Return the factor of a step of a stream, after ``taken`` steps of a whole batch.
@@ -76,23 +72,22 @@ class Steps(NamedTuple):
 
     schedule: str
     first: Annotated[tuple[Finite, ...], Length("n_outputs")] | Finite
-    decay: Annotated[tuple[Finite, ...], Length("n_outputs")] | Finite
     alpha: Annotated[tuple[Finite, ...], Length("n_outputs")] | Finite
 
     def with_outputs(self, new: NewOutputs) -> Steps:
         """Return the sizes for other outputs."""
-        sizes = (np.asarray(value) for value in (self.first, self.decay, self.alpha))
+        sizes = (np.asarray(value) for value in (self.first, self.alpha))
         return Steps(self.schedule, *(_of_outputs(new.of_each(size)) for size in sizes))
 
     def __call__(self, i: int | np.ndarray) -> np.ndarray:
         """Return the size of step i: the shape of i, followed by (1,) or (n_outputs,)."""
         i = np.asarray(i)[..., None]
-        first, decay = np.atleast_1d(self.first), np.atleast_1d(self.decay)
+        first, alpha = np.atleast_1d(self.first), np.atleast_1d(self.alpha)
         match self.schedule:
             case "constant":
                 return first + 0.0 * i
             case "inverse":
-                return first / (1 + decay * i)
+                return first / (1 + first * alpha * i)
             case "theorem":
                 return first / (i + 1)  # θ / i, counted from 1
         raise ValueError(f"schedule={self.schedule!r} is not a known schedule")

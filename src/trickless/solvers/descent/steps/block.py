@@ -15,12 +15,14 @@ from scipy import linalg
 from trickless.arrays.places import HOST, matching, place_of, to_host
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
+from trickless.solvers.constants import damped
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
-from trickless.solvers.descent.slopes import damped
 from trickless.solvers.descent.steps.step import Step
 from trickless.solvers.losses import LEAST_UNIT, Loss, unit_of
 
+#: The regularisation of a step, relative to the mean of the covariance's diagonal.
+_DAMPING = 1e-4
 #: Share of the best step of a block that is taken, since blocks that follow it correct its noise.
 _SHARE = 0.6
 #: The r of :func:`searched` from which a large block takes its whole share.
@@ -47,13 +49,12 @@ class BlockSums:
 
 @dataclass(frozen=True)
 class BlockStep(Step):
-    """Steps along (ZᵀZ / b + reg I)⁻¹ times the gradient, with reg relative to the mean diagonal.
+    """Steps along (ZᵀZ / b + reg I)⁻¹ times the gradient, with reg of 1e-4 times the mean diagonal.
 
     If it ``searches``, the length of each step is found by the fit of its block. If it ``levels``,
     each step moves the intercept.
     """
 
-    damping: float = 1e-4
     searches: bool = True
 
     def first_size(self, alpha: Any, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
@@ -63,7 +64,7 @@ class BlockStep(Step):
         gradient = self.gradient(Z, slopes, batch.shares_here)
         level, squares = self._sums_of_slopes(network, batch, slopes)
         # A batch of small weights has a small gradient, but not a small covariance.
-        share = batch.shares / (batch.total or 1.0)
+        share = batch.shares / (batch.shares.sum() or 1.0)
         with linear_algebra(self.n_jobs, len(batch) * Z.shape[1] ** 2):
             if (share == share[:1]).all():  # without a copy of Z
                 covariance = Z.T @ Z
@@ -102,15 +103,14 @@ class BlockStep(Step):
         gradient, covariance = place.put(sums.gradient), place.double(sums.covariance)
         n_columns = covariance.shape[0]
         mean = xp.linalg.trace(covariance) / n_columns
-        ridge = self.damping * xp.clip(mean, float(np.finfo(dtype).tiny), None)
+        ridge = _DAMPING * xp.clip(mean, float(np.finfo(dtype).tiny), None)
         try:
             factor = place.cholesky(place.plus_ridge(covariance, ridge))
         except linalg.LinAlgError as error:
             raise InvalidValueError(
-                f"{self.owner}: damping={self.damping!r} is too small: the covariance of the "
-                f"{n_columns} activations of a block over {n_rows} rows is singular to working "
-                "precision",
-                "a larger damping (1e-4 is the default), or dtype='float64'",
+                f"{self.owner}: neurons_per_step={k}: the covariance of the {n_columns} "
+                f"activations of a block over {n_rows} rows is singular to working precision",
+                "a smaller neurons_per_step, or dtype='float64'",
             ) from error
         direction = place.cho_solve(factor, gradient)
         if not self.searches:
@@ -164,8 +164,7 @@ class BlockStep(Step):
         columns = network.neurons.width * self.neurons_per_step
         return (
             f"a block of {columns} columns needs batches of several times as many rows, and "
-            f"batch_size={self.batch_size!r}; or take a step_size below {stable:g}, or a larger "
-            "damping"
+            f"batch_size={self.batch_size!r}; or take a step_size below {stable:g}"
         )
 
 

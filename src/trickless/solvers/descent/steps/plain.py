@@ -17,11 +17,7 @@ from trickless.solvers.descent.steps.step import Step
 class Plain(Step):
     """Steps along the gradient, c_j = −γ/k · mean of l′(f(x), y) ψ(x; w_j)."""
 
-    n_candidates: int = 1
-
     def first_size(self, alpha: Any, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
-        # The best of M draws has at most M times the density of one, and so the operator.
-        eigenvalue = min(self.n_candidates * eigenvalue, bound**2)
         sizes = self.batch_size, self.neurons_per_step, self.n_neurons
         curvature = self.loss.steepest(spread)
         return stable_step(curvature, alpha, eigenvalue, bound**2, *sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from trickless.neurons import Neurons, Weights
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.losses import Loss
+
+#: The least number of scores of held-out rows in a fit.
+_SCORES = 20
 
 
 @dataclass(frozen=True)
@@ -37,15 +40,6 @@ class Step(ABC):
     neurons_per_step: int
     n_neurons: int
     levels: bool = field(default=False, kw_only=True)
-
-    #: Whether a fit keeps the best number of neurons by the held-out rows, and their mean level.
-    keeps_best: ClassVar[bool] = False
-    #: Whether the slopes of rows are those of Newton steps, with curvatures, in their units.
-    second_order: ClassVar[bool] = False
-    #: Whether the first step depends on the largest eigenvalue of the kernel operator.
-    needs_eigenvalue: ClassVar[bool] = True
-    #: The least number of scores of held-out rows in a fit.
-    _n_scores: ClassVar[int] = 20
 
     @abstractmethod
     def first_size(self, alpha: Any, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
@@ -111,20 +105,6 @@ class Step(ABC):
         """Return how many neurons the next step of a fit draws."""
         return min(self.neurons_per_step, self.n_neurons - len(network.coef))
 
-    def n_recorded(self, n_rows: int) -> int:
-        """Return how many rows of a batch are evaluated for the history."""
-        return n_rows
-
-    @property
-    def usual_rows(self) -> int:
-        """The rows of a stream for which a whole step is taken."""
-        return self.batch_size
-
     def wait(self, n_batches: int) -> int:
         """Return the number of steps between two scores of the held-out rows: at most a pass."""
-        return min(n_batches, -(-self.n_neurons // (self.neurons_per_step * self._n_scores)))
-
-    def check(  # noqa: B027
-        self, neurons: Neurons, n_outputs: int, itemsize: int
-    ) -> None:
-        """Check that steps suit the neurons, the schedule and the memory."""
+        return min(n_batches, -(-self.n_neurons // (self.neurons_per_step * _SCORES)))

@@ -5,14 +5,9 @@ import pytest
 
 from cases import inputs
 from stopping import stops_at
-from trickless.functions.stream import NeuronStream
-from trickless.neurons import Trees
-from trickless.solvers.class_losses import Logistic, Softmax
-from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.early_stopping import HeldOut, Looks, mean_and_error
-from trickless.solvers.descent.options import Candidates, DescentOptions, EarlyStopping
-from trickless.solvers.descent.step_sizes import SizeParameters
-from trickless.solvers.descent.steps.newton import Newton
+from trickless.solvers import early_stopping
+from trickless.solvers.class_losses import Softmax
+from trickless.solvers.early_stopping import HeldOut, Looks, mean_and_error
 from trickless.solvers.number_losses import Squared
 
 X = inputs(48, 3)
@@ -20,23 +15,15 @@ Y = np.stack([np.sin(2 * X[:, 0]), X[:, 1]], axis=1)
 WEIGHT = np.random.default_rng(0).uniform(0.5, 1.5, 48)
 
 
-class Errors:
-    """Squared errors of rows."""
+@pytest.fixture
+def rule(monkeypatch):
+    """Set the tolerance and the patience."""
 
-    def error(self, decisions, targets):
-        return ((decisions - targets) ** 2).sum(axis=1)
+    def set_rule(tol, patience):
+        monkeypatch.setattr(early_stopping, "_TOL", tol)
+        monkeypatch.setattr(early_stopping, "_PATIENCE", patience)
 
-
-def looks(patience=3, tol=0.01, loss=None, n_outputs=1, n_neurons=400, start=0.0):
-    """The looks of a fit before the first, and the descent that has their scores."""
-    family = Trees(depth=2).fit(X, np.random.default_rng(0))
-    stream = NeuronStream(family, 0, np.float64)
-    descent = Descent(stream, np.full(n_outputs, start), Errors())
-    step = Newton("Owner", loss or Squared(), 1, 48, 1, n_neurons)
-    sizes = SizeParameters(0.0, False, 0.3, "inverse", "auto")
-    stopping = EarlyStopping(0.25, patience, tol)
-    options = DescentOptions(step, sizes, Candidates(1, True, 0.2), stopping)
-    return Looks(descent, options, 1), descent
+    return set_rule
 
 
 def course(kind, rng):
@@ -56,48 +43,50 @@ def course(kind, rng):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("tol", [0.0, 0.01, 0.2])
 @pytest.mark.parametrize("patience", [1, 5])
-def test_a_fit_stops_by_the_rule(patience, tol, weighted):
+def test_a_fit_stops_by_the_rule(patience, tol, weighted, rule):
+    rule(tol, patience)
     rng, found = np.random.default_rng(1), {}
     weight = rng.uniform(0.1, 2.0, 40) if weighted else None
     kinds = "falls for ever", "stays", "falls, then rises", "noise"
     for kind in kinds:
-        losses, (own, descent) = course(kind, rng), looks(patience, tol)
+        losses, own = course(kind, rng), Looks(Squared())
         target = np.zeros((40, 1))
         start = np.full((40, 1), 1.0)  # of loss 1/2 each, which is the unit
         found[kind] = None
         for number, lost in enumerate(losses, 1):
             rows = HeldOut(np.sqrt(lost)[:, None], start, target, weight)
-            if own.stop(rows, number):
+            if own.look(rows):
                 found[kind] = number
                 break
         assert found[kind] == stops_at(losses, weight, patience, tol)
         means = np.average(losses[: len(own.scores)], axis=1, weights=weight)
         np.testing.assert_allclose(own.scores, 1 - means)
-        assert descent.scored == list(range(1, 1 + len(own.scores)))
     assert found["stays"] <= 4 * patience + 4
     if tol < 0.1:  # of what remains, which is what a fit gains at each look
         assert found["falls for ever"] is None
         assert 40 < found["falls, then rises"] <= 80
 
 
-def test_the_last_per_cent_of_a_loss_counts_as_much_as_the_first():
+def test_the_last_per_cent_of_a_loss_counts_as_much_as_the_first(rule):
+    rule(0.01, 3)
     rng = np.random.default_rng(0)
     losses, start = course("falls, then rises", rng), np.ones((40, 1))
     expected = stops_at(losses, None, 3, 0.01)
     assert expected > 40
     for size in (1.0, 1e-6):
-        own, _ = looks()
+        own = Looks(Squared())
         rows = (HeldOut(np.sqrt(size * each)[:, None], start, 0 * start, None) for each in losses)
-        assert next(n for n, each in enumerate(rows, 1) if own.stop(each, n)) == expected
+        assert next(n for n, each in enumerate(rows, 1) if own.look(each)) == expected
 
 
-def test_what_rows_have_in_common_cancels():
+def test_what_rows_have_in_common_cancels(rule):
     """Rows differ far more than a fit improves any of them."""
-    own, _ = looks(tol=0.0, patience=1)
+    rule(0.0, 1)
+    own = Looks(Squared())
     start, hard = np.ones((40, 1)), np.linspace(1, 100, 40)
     for number in range(1, 30):
         f = np.sqrt(hard * 0.999**number)[:, None]
-        assert not own.stop(HeldOut(f, start, 0 * start, None), number)
+        assert not own.look(HeldOut(f, start, 0 * start, None))
 
 
 def test_the_standard_error_of_a_mean_counts_weights():
@@ -117,14 +106,14 @@ def test_the_score_is_the_share_of_the_loss_that_is_explained():
     rng, constant = np.random.default_rng(0), np.array([0.1, -0.2])
     f, start = rng.standard_normal((48, 2)), np.broadcast_to(constant, (48, 2))
     rows = HeldOut(f, start, Y, WEIGHT)
-    own, descent = looks(n_outputs=2)
-    own.stop(rows, 3)
+    own = Looks(Squared())
+    own.look(rows)
     each = [
         1
         - (WEIGHT * (f[:, o] - Y[:, o]) ** 2).sum() / (WEIGHT * (constant[o] - Y[:, o]) ** 2).sum()
         for o in range(2)
     ]
-    assert descent.validation_scores == [pytest.approx(np.mean(each))]
+    assert own.scores == [pytest.approx(np.mean(each))]
     scaled = HeldOut(f * [1, 1e6], start * [1, 1e6], Y * [1, 1e6], WEIGHT)
     np.testing.assert_allclose(scaled.lost(Squared()), rows.lost(Squared()))
     y = np.where(np.arange(2) == (X[:, :1] > 0), 1.0, -1.0)
@@ -135,39 +124,3 @@ def test_the_score_is_the_share_of_the_loss_that_is_explained():
 def test_an_output_that_a_constant_explains_counts_as_a_constant():
     rows = HeldOut(Y, Y, Y, None)
     np.testing.assert_array_equal(rows.lost(Squared()), 1.0)
-
-
-def test_folds_look_together():
-    halves = [HeldOut(0.5 * Y[s], 0 * Y[s], Y[s], WEIGHT[s]) for s in (slice(20), slice(20, None))]
-    whole = HeldOut(0.5 * Y, 0 * Y, Y, WEIGHT)
-    for ours, theirs in zip(HeldOut.together(halves), whole, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    unweighted = [rows._replace(weight=None) for rows in halves]
-    assert HeldOut.together(unweighted).weight is None
-
-
-def test_the_best_look_is_kept_unless_a_constant_is_better():
-    start = np.ones((40, 1))
-    for losses, best in (([0.5, 0.2, 0.3], 1), ([1.5, 1.2, 1.3], None)):
-        own, descent = looks(n_neurons=400)
-        descent.history = [None] * 12
-        own._n_steps = 0
-        for number, lost in enumerate(losses, 1):
-            own.stop(HeldOut(np.sqrt(lost) * start, start, 0 * start, None), 4 * number)
-        assert own.wait == 4
-        assert own.best() == ((0, 0) if best is None else (4 * (best + 1), 4 * (best + 1)))
-
-
-def test_the_level_of_a_rare_class_comes_from_the_best_look():
-    """Probabilities of the held-out rows then have the right mean, up to the prior."""
-    y = np.where(np.arange(1000) < 100, 1.0, -1.0)[:, None]
-    own, descent = looks(loss=Logistic(), start=np.log(0.01 / 0.99))
-    object.__setattr__(own, "_step", Newton("Owner", Logistic(), 1, 48, 1, 400, levels=True))
-    start = np.broadcast_to(descent.constant, y.shape)
-    f = start + 0.5 * y
-    own.stop(HeldOut(f, start, y, None), 4)
-    p = 1 / (1 + np.exp(-(f + descent.level)))
-    assert abs(p.mean() - 0.1) < 0.1 * abs((1 / (1 + np.exp(-f))).mean() - 0.1)
-    level = descent.level
-    own.stop(HeldOut(start - 3.0 * y, start, y, None), 8)  # which is worse
-    assert descent.level is level

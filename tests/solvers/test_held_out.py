@@ -3,36 +3,17 @@
 import numpy as np
 import pytest
 
-from cases import inputs
-from trickless.functions.stream import NeuronStream
-from trickless.neurons import Trees
 from trickless.solvers.class_losses import Logistic
-from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.held_out import folds, split
-from trickless.solvers.descent.options import Candidates, DescentOptions, EarlyStopping
-from trickless.solvers.descent.step_sizes import SizeParameters
-from trickless.solvers.descent.steps.newton import Newton
+from trickless.solvers.held_out import Holding
 from trickless.solvers.number_losses import Squared
 
 
-class Errors:
-    """No errors."""
-
-    def error(self, decisions, targets):
-        return 0 * decisions[:, 0]
-
-
-def problem(targets=None, share=0.1, n_folds=4, seed=0):
-    """A descent from the log-odds of the targets, if there are any, and its options."""
-    family = Trees(depth=2).fit(inputs(20, 2), np.random.default_rng(0))
+def holding(targets=None, share=0.1, seed=0):
+    """How rows are held out, by the log-odds of the targets, if there are any."""
     loss, constant = Squared(), 0.0
     if targets is not None:
         loss, constant = Logistic(), np.log((targets > 0).mean() / (targets < 0).mean())
-    step = Newton("Owner", loss, 1, 48, 1, 400)
-    sizes = SizeParameters(0.0, False, 0.3, "inverse", "auto")
-    stopping = EarlyStopping(share, 5, 0.01, n_folds)
-    descent = Descent(NeuronStream(family, seed, np.float64), np.full(1, constant), Errors())
-    return descent, DescentOptions(step, sizes, Candidates(1, True, 0.2), stopping)
+    return Holding.of("Owner", seed, share, loss, np.full(1, constant))
 
 
 def is_partition(sides, n_rows):
@@ -47,24 +28,22 @@ def rare(n_rows, n_rare):
 
 def test_each_row_is_on_one_side():
     y = np.zeros((105, 1))
-    descent, options = problem()
-    held_out, training = split(descent, y, options)
+    held_out, training = holding().split(y)
     assert len(held_out) == 11
     assert is_partition([held_out, training], 105)
     assert (np.diff(training) > 0).all()
-    again = split(descent, y, options)[0]
+    again = holding().split(y)[0]
     np.testing.assert_array_equal(again, held_out)
-    other = split(problem(seed=1)[0], y, options)[0]
+    other = holding(seed=1).split(y)[0]
     assert set(other) != set(held_out)
 
 
 @pytest.mark.parametrize("n_rare", [5, 20, 43])
 def test_a_rare_class_has_its_share_on_both_sides_and_in_every_fold(n_rare):
     y = rare(430, n_rare)
-    descent, options = problem(y)
-    held_out, _ = split(descent, y, options)
+    held_out, _ = holding(y).split(y)
     assert abs((y[held_out] > 0).sum() - n_rare / 10) < 1
-    counts = [(y[held_out] > 0).sum() for held_out, _ in folds(descent, y, options)]
+    counts = [(y[held_out] > 0).sum() for held_out, _ in holding(y).folds(y, 4)]
     assert sum(counts) == n_rare
     assert max(counts) - min(counts) <= 1
 
@@ -73,8 +52,7 @@ def test_a_rare_class_has_its_share_on_both_sides_and_in_every_fold(n_rare):
 def test_each_row_is_held_out_in_one_fold(grouped):
     y, groups = np.zeros((103, 1)), np.random.default_rng(0).integers(30, size=103)
     groups = np.unique(groups, return_inverse=True)[1]
-    descent, options = problem()
-    found = folds(descent, y, options, groups if grouped else None)
+    found = holding().folds(y, 4, groups if grouped else None)
     assert len(found) == 4
     assert is_partition([held_out for held_out, _ in found], 103)
     for held_out, training in found:
@@ -89,7 +67,7 @@ def test_each_row_is_held_out_in_one_fold(grouped):
 
 def test_fewer_groups_than_folds_make_fewer_folds():
     groups = np.repeat([0, 1, 2], [50, 30, 20])
-    found = folds(*(lambda d, o: (d, np.zeros((100, 1)), o))(*problem()), groups)
+    found = holding().folds(np.zeros((100, 1)), 4, groups)
     assert sorted(len(held_out) for held_out, _ in found) == [20, 30, 50]
 
 
@@ -97,8 +75,7 @@ def test_fewer_groups_than_folds_make_fewer_folds():
 def test_whole_groups_are_held_out_as_near_to_the_share_as_they_come(seed):
     rng = np.random.default_rng(seed)
     groups = np.unique(rng.geometric(0.05, size=500), return_inverse=True)[1]
-    descent, options = problem(seed=seed)
-    held_out, training = split(descent, np.zeros((500, 1)), options, groups)
+    held_out, training = holding(seed=seed).split(np.zeros((500, 1)), groups)
     assert is_partition([held_out, training], 500)
     assert not set(groups[held_out]) & set(groups[training])
     assert abs(len(held_out) - 50) <= np.bincount(groups).max() / 2
@@ -107,23 +84,23 @@ def test_whole_groups_are_held_out_as_near_to_the_share_as_they_come(seed):
 def test_one_group_is_always_held_out_and_one_left():
     for sizes in ([99, 1], [1, 99], [50, 50], [2, 96, 2]):
         groups = np.repeat(np.arange(len(sizes)), sizes)
-        descent, options = problem()
-        held_out, training = split(descent, np.zeros((100, 1)), options, groups)
+        held_out, training = holding().split(np.zeros((100, 1)), groups)
         assert len(held_out)
         assert len(training)
         assert not set(groups[held_out]) & set(groups[training])
 
 
 def test_a_single_group_is_refused():
-    descent, options = problem()
-    for cut in (split, folds):
-        with pytest.raises(ValueError, match=r"Owner: groups has one value only.*Remedy: at least"):
-            cut(descent, np.zeros((100, 1)), options, np.zeros(100, dtype=int))
+    same = np.zeros((100, 1)), np.zeros(100, dtype=int)
+    message = r"Owner: groups has one value only.*Remedy: at least"
+    with pytest.raises(ValueError, match=message):
+        holding().split(*same)
+    with pytest.raises(ValueError, match=message):
+        holding().folds(same[0], 4, same[1])
 
 
 @pytest.mark.parametrize(("n_rows", "share"), [(4, 0.01), (3, 0.9)])
 def test_too_few_rows_are_refused(n_rows, share):
-    descent, options = problem(share=share)
-    for cut in (split, folds):
-        with pytest.raises(ValueError, match=rf"validation_fraction={share}.*Remedy: more rows"):
-            cut(descent, np.zeros((n_rows, 1)), options)
+    y, message = np.zeros((n_rows, 1)), rf"a share of {share}.*Remedy: more rows"
+    with pytest.raises(ValueError, match=message):
+        holding(share=share).split(y)

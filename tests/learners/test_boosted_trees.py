@@ -1,4 +1,4 @@
-"""Learners of trees: what they learn from tables, laws, early stopping, streams and bad input."""
+"""Boosted trees: what they learn from tables, laws, early stopping, streams and bad input."""
 
 import copy
 import pickle
@@ -10,39 +10,33 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone, is_regressor
-from sklearn.metrics import log_loss
+from sklearn.metrics import log_loss, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 import trickless
 from cases import answers, inputs
-from trickless import (
-    DoublyStochasticClassifier,
-    DoublyStochasticRegressor,
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    ShrinkingGradientClassifier,
-    ShrinkingGradientRegressor,
-)
-from trickless.neurons import Gaussian, Trees
-from trickless.solvers.named_losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
+from trickless import BoostedTreesClassifier, BoostedTreesRegressor, KitchenSinksRegressor
 
-REGRESSION = [DoublyStochasticRegressor(loss=loss) for loss in REGRESSION_LOSSES]
-CLASSIFICATION = [DoublyStochasticClassifier(loss=loss) for loss in CLASSIFICATION_LOSSES]
+#: The squared error, and losses of outliers.
+REGRESSION = [
+    BoostedTreesRegressor(loss=loss) for loss in ("squared_error", "huber", "absolute_error")
+]
+CLASSIFIER = BoostedTreesClassifier()
+BOTH = REGRESSION[0], CLASSIFIER
 
 
 def named(learner):
-    return f"{type(learner).__name__[16:]}-{learner.loss}"
+    return f"{type(learner).__name__[12:]}-{learner.loss}"
 
 
-both_kinds = pytest.mark.parametrize("learner", [REGRESSION[0], CLASSIFICATION[0]], ids=named)
-
+both_kinds = pytest.mark.parametrize("learner", BOTH, ids=named)
 
 #: Trees that race with no others on held-out rows, which would take three times as long.
-PLAIN = Trees(shape="oblivious", leaves="constant")
+PLAIN = {"shape": "oblivious", "leaves": "constant", "random_state": 0}
 
 
-def make(learner, neurons=PLAIN, **options):
-    return clone(learner).set_params(**({"neurons": neurons, "random_state": 0} | options))
+def make(learner, **options):
+    return clone(learner).set_params(**(PLAIN | options))
 
 
 def table(n=700, seed=0):
@@ -75,17 +69,18 @@ def targets(learner, f, classes=2):
 
 @pytest.mark.parametrize(
     ("learner", "classes"),
-    [(m, n) for m in REGRESSION + CLASSIFICATION for n in (2, 3) if n == 2 or not is_regressor(m)],
+    [*((each, 2) for each in REGRESSION), (CLASSIFIER, 2), (CLASSIFIER, 3)],
     ids=lambda each: str(each) if isinstance(each, int) else named(each),
 )
 def test_tables_with_categories_and_gaps_are_learned_with_every_loss(learner, classes):
     frame, f = table()
     y = targets(learner, f, classes)
-    neurons = "trees" if learner in (REGRESSION[0], CLASSIFICATION[0]) else PLAIN
-    model = make(learner, neurons, n_neurons=100).fit(frame[:500], y[:500])
+    options = {"shape": "auto", "leaves": "auto"} if learner in BOTH else {}
+    model = make(learner, n_trees=100, **options).fit(frame[:500], y[:500])
     score = model.score(frame[500:], y[500:])
     most_frequent = max(np.mean(y[500:] == label) for label in set(y))
-    assert score > max(0.8, most_frequent + 0.15)
+    least = 0.7 if learner.loss == "absolute_error" else 0.8  # a share of errors, not of squares
+    assert score > max(least, most_frequent + 0.15)
     if hasattr(model, "predict_proba"):
         p = model.predict_proba(frame[500:])
         np.testing.assert_allclose(p.sum(axis=1), 1)
@@ -94,7 +89,7 @@ def test_tables_with_categories_and_gaps_are_learned_with_every_loss(learner, cl
 
 def test_data_frames_of_every_library_give_one_model():
     frame, f = table(300)
-    made = make(REGRESSION[0], n_neurons=30).fit(frame, f)
+    made = make(REGRESSION[0], n_trees=30).fit(frame, f)
     expected = made.predict(frame)
     arrow = pa.Table.from_pandas(frame, preserve_index=False)
     backed = arrow.to_pandas(types_mapper=pd.ArrowDtype)
@@ -109,20 +104,19 @@ def test_data_frames_of_every_library_give_one_model():
     ("learner", "options"),
     [
         (REGRESSION[0], {}),
-        (CLASSIFICATION[0], {}),
+        (CLASSIFIER, {}),
         (REGRESSION[0], {"n_candidates": 1}),
-        (CLASSIFICATION[0], {"batch_size": 150}),
+        (REGRESSION[0], {"leaves": "linear"}),
+        (CLASSIFIER, {"shape": "binary"}),
     ],
     ids=lambda each: str(each) if isinstance(each, dict) else named(each),
 )
 def test_loops_threads_and_blocks_of_rows_change_no_bit(learner, options, monkeypatch):
     frame, f = table(300)
     y = targets(learner, f, 3)
-    model = make(learner, n_neurons=12, n_jobs=1, **options)
+    model = make(learner, n_trees=12, n_jobs=1, **options)
     expected = clone(model).fit(frame, y)
     values = answers(expected, frame)
-    monkeypatch.setattr("trickless.solvers.descent.slopes._ROWS", 37)
-    monkeypatch.setattr("trickless.solvers.descent.slopes._WORTH_THREADS", 1)
     monkeypatch.setattr("trickless.functions.network._ROWS_OF_LEAVES", 16)
     monkeypatch.setattr("trickless.arrays.threads._WORTH_SHARING", 1)
     monkeypatch.setattr("trickless.functions.network._GROUP_BYTES", 1)
@@ -142,7 +136,7 @@ def test_weights_of_zero_leave_rows_out_and_a_common_factor_changes_nothing(lear
     frame, f = table(400)
     y, rng = targets(learner, f, 3), np.random.default_rng(0)
     weight = rng.integers(0, 3, 400).astype(float)
-    model = make(learner, n_neurons=10)
+    model = make(learner, n_trees=10)
     expected = answers(clone(model).fit(frame, y, weight), frame)
     some = weight > 0
     without = clone(model).fit(frame[some], y[some], weight[some])
@@ -154,28 +148,10 @@ def test_weights_of_zero_leave_rows_out_and_a_common_factor_changes_nothing(lear
     np.testing.assert_array_equal(equal, answers(clone(model).fit(frame, y), frame))
 
 
-def test_weights_are_repetitions_for_trees_as_they_are_drawn():
-    """Trees whose cuts are chosen may be deeper for rows that are repeated.
-
-    More rows tell signal from noise better, and of weights only the ratios count.
-    """
-    frame, f = table(400)
-    weight = 2.0 ** np.random.default_rng(0).integers(0, 3, 400)
-    rows = np.repeat(np.arange(400), weight.astype(int))
-    for learner in (*REGRESSION, *CLASSIFICATION):
-        y = targets(learner, f, 3)
-        options = {"n_candidates": 1, "early_stopping": False, "dtype": "float64"}
-        model = make(learner, Trees(4), n_neurons=30, **options)
-        weighted = clone(model).fit(frame, y, weight)
-        repeated = clone(model).fit(frame.iloc[rows], y[rows])
-        one, other = (answers(m, frame) for m in (weighted, repeated))
-        np.testing.assert_allclose(one, other, atol=1e-6 * np.abs(other).max())
-
-
 def test_class_weights_multiply_those_of_rows():
     frame, f = table(400)
-    y = targets(CLASSIFICATION[0], f, 3)
-    model = make(CLASSIFICATION[0], n_neurons=30)
+    y = targets(CLASSIFIER, f, 3)
+    model = make(CLASSIFIER, n_trees=30)
     by_class = clone(model).set_params(class_weight={"a": 4.0}).fit(frame, y)
     by_row = clone(model).fit(frame, y, np.where(y == "a", 4.0, 1.0))
     np.testing.assert_array_equal(answers(by_class, frame), answers(by_row, frame))
@@ -188,54 +164,52 @@ def test_class_weights_multiply_those_of_rows():
 def test_several_outputs_are_learned_together():
     frame, f = table(600)
     Y = np.column_stack([f, 1000 * (frame.age > 50), -f])
-    model = make(REGRESSION[0], n_neurons=120).fit(frame[:400], Y[:400])
+    model = make(REGRESSION[0], n_trees=120).fit(frame[:400], Y[:400])
     assert model.predict(frame).shape == (600, 3)
     assert model.neuron_coef_.shape[2] == 3
     assert model.score(frame[400:], Y[400:]) > 0.85
 
 
-@pytest.mark.parametrize("alpha", [0, 0.1])
-def test_early_stopping_keeps_the_number_of_trees_that_was_best(alpha):
-    """With the coefficients that they had then, which have decayed since if alpha is above 0."""
+def test_early_stopping_keeps_the_number_of_trees_that_was_best():
     frame, f = table(500)
     y = f + 2 * np.random.default_rng(0).standard_normal(500)
     apart, y_apart = frame.iloc[:100], y[:100]
-    model = make(REGRESSION[0], n_neurons=200, dtype="float64", alpha=alpha)
+    model = make(REGRESSION[0], n_trees=200)
     model.fit(frame.iloc[100:], y[100:], X_val=apart, y_val=y_apart)
     scores, network = np.array(model.validation_scores_), model.network_
-    assert model.early_stopping_
     assert len(scores) > 6
-    assert len(model.neuron_coef_) == 2 * (1 + scores.argmax()) < 2 * len(scores) == model.n_iter_
+    assert len(model.neuron_coef_) == 2 * (1 + scores.argmax()) < 2 * len(scores)
+    assert model.n_trees_ == network.n_neurons == len(model.neuron_coef_)
     start = ((y_apart - model.intercept_) ** 2).mean()
     value = ((y_apart - model.predict(apart)) ** 2).mean()
     assert scores.max() == pytest.approx(1 - value / start)
-    assert len(network.source.weights[0]) == network.n_neurons == len(model.neuron_coef_)
+    assert len(network.source.weights[0]) == network.n_neurons
 
 
 @pytest.mark.parametrize("n_rows", [500, 1500])
 def test_as_many_trees_as_were_best_then_learn_from_all_rows(n_rows):
     frame, f = table(n_rows)
     y = f + 2 * np.random.default_rng(0).standard_normal(n_rows)
-    model = make(REGRESSION[0], n_neurons=200).fit(frame, y)
+    model = make(REGRESSION[0], n_trees=200).fit(frame, y)
     scores = np.array(model.validation_scores_)
     assert len(scores) > 6
-    assert len(model.neuron_coef_) == 2 * (1 + scores.argmax()) == model.n_iter_ < 200
-    assert {int(seen.n_rows) for seen in model.descent_.history} == {n_rows}
+    assert model.n_trees_ == len(model.neuron_coef_) == 2 * (1 + scores.argmax()) < 200
+    assert model.forest_.n_rows == n_rows
 
 
-def test_early_stopping_is_the_default_for_forty_rows():
+def test_early_stopping_is_the_default_for_ten_rows():
     frame, y = table(40)
-    model = make(REGRESSION[0], n_neurons=30)
+    model = make(REGRESSION[0], n_trees=30)
     whole = clone(model).set_params(early_stopping=False).fit(frame, y)
     assert len(whole.neuron_coef_) == 30
     assert whole.validation_scores_ == []
-    assert not clone(model).fit(frame[:39], y[:39]).early_stopping_
-    assert clone(model).fit(frame, y).early_stopping_
+    assert clone(model).fit(frame[:9], y[:9]).validation_scores_ == []
+    assert clone(model).fit(frame[:10], y[:10]).validation_scores_
 
 
 def test_where_no_tree_predicts_held_out_rows_a_constant_is_kept(tmp_path):
     X, y = inputs(300, 6), np.random.default_rng(1).standard_normal(300)
-    model = make(REGRESSION[0], n_candidates=20, n_neurons=200).fit(X, y)
+    model = make(REGRESSION[0], n_candidates=20, n_trees=200).fit(X, y)
     assert max(model.validation_scores_) < 0
     assert len(model.neuron_coef_) == 0
     constant = np.full(300, model.intercept_[0])
@@ -252,7 +226,7 @@ def test_where_no_tree_predicts_held_out_rows_a_constant_is_kept(tmp_path):
 def test_a_stream_is_learned_batch_by_batch_and_small_batches_do_no_harm(learner):
     frame, f = table(6000)
     y = targets(learner, f)
-    model = make(learner, n_neurons=60)
+    model = make(learner, n_trees=60)
     extra = {} if is_regressor(learner) else {"classes": np.unique(y)}
     scores = []
     for first in range(0, 5000, 1000):
@@ -262,7 +236,6 @@ def test_a_stream_is_learned_batch_by_batch_and_small_batches_do_no_harm(learner
             scores.append(model.score(frame[5000:], y[5000:]))
     assert scores[-1] > scores[0] + 0.01
     assert scores[-1] > 0.85
-    assert model.online_error_[-1, 1] < 0.5 * model.online_error_[0, 1]
     for i in range(5000, 5040):
         model.partial_fit(frame[i : i + 1], y[i : i + 1])
     model.partial_fit(frame[5000:5005], y[5000:5005])
@@ -287,7 +260,7 @@ def test_a_first_batch_of_one_row_warns_that_the_model_stays_a_constant():
 def test_copies_and_files_are_the_same_model(learner, candidates, tmp_path):
     frame, f = table(250)
     y = targets(learner, f, 3)
-    model = make(learner, n_neurons=25, n_candidates=candidates).fit(frame, y)
+    model = make(learner, n_trees=25, n_candidates=candidates).fit(frame, y)
     expected = answers(model, frame)
     trickless.save(model, tmp_path / "model")
     copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
@@ -306,24 +279,10 @@ def test_copies_and_files_are_the_same_model(learner, candidates, tmp_path):
     np.testing.assert_array_equal(answers(clone(model).fit(frame, y), frame), expected)
 
 
-def test_a_warm_start_adds_trees_to_those_there_are():
-    frame, f = table(300)
-    options = {"early_stopping": False, "step_size": 0.1, "dtype": "float64"}
-    whole = make(REGRESSION[0], n_neurons=40, **options).fit(frame, f)
-    model = make(REGRESSION[0], n_neurons=15, warm_start=True, **options).fit(frame, f)
-    before = model.predict(frame)
-    grown = model.set_params(n_neurons=40).fit(frame, f)
-    np.testing.assert_allclose(grown.neuron_coef_, whole.neuron_coef_, atol=1e-9)
-    np.testing.assert_array_equal(grown.feature_importances_, whole.feature_importances_)
-    assert grown.score(frame, f) > 1 - np.mean((f - before) ** 2) / f.var()
-    with pytest.raises(ValueError, match=r"the model has 40 neurons already.*Remedy"):
-        grown.fit(frame, f)
-
-
 @both_kinds
 def test_importances_are_shares_of_cuts_of_the_trees_there_are(learner):
     frame, f = table(600)
-    model = make(learner, n_neurons=60).fit(frame, targets(learner, f))
+    model = make(learner, n_trees=60).fit(frame, targets(learner, f))
     found = dict(zip(frame.columns, model.feature_importances_, strict=True))
     assert sum(found.values()) == pytest.approx(1)
     assert min(found["age"], found["town"], found["height"]) > 2 * found["noise"]
@@ -331,43 +290,28 @@ def test_importances_are_shares_of_cuts_of_the_trees_there_are(learner):
     np.testing.assert_allclose(model.feature_importances_, counts / counts.sum())
 
 
-def test_importances_need_trees_that_were_chosen():
-    X = inputs(60, 2)
-    for options in ({"neurons": Gaussian(1.0)}, {"n_candidates": 1}, {"neurons": Gaussian(1.0),
-                    "n_candidates": 4}):  # fmt: skip
-        model = make(REGRESSION[0], n_neurons=10).set_params(**options)
-        assert not hasattr(model, "feature_importances_")
-        model.fit(X, X[:, 0])
-        assert not hasattr(model, "feature_importances_")
-        with pytest.raises(AttributeError, match=r"no feature_importances_\. Remedy: .*'trees'"):
-            model.feature_importances_  # noqa: B018
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"neurons": Trees(0)}, r"Trees: depth=0.*Remedy"),
-        ({"neurons": Trees(17)}, r"Trees: depth=17.*Remedy"),
-        ({"neurons": Trees(1.5)}, r"Trees: depth=1.5.*Remedy"),
-        ({"n_candidates": 0}, r"n_candidates=0.*Remedy: n_candidates=1"),
+        ({"max_depth": 0}, r"max_depth=0.*Remedy"),
+        ({"max_depth": 17}, r"max_depth=17.*Remedy"),
+        ({"max_depth": 1.5}, r"max_depth=1.5.*Remedy"),
+        ({"n_trees": 0}, r"n_trees=0.*Remedy"),
+        ({"learning_rate": 0.0}, r"learning_rate=0.0.*Remedy"),
+        ({"n_candidates": 0}, r"n_candidates=0.*Remedy: n_candidates=8"),
         ({"n_candidates": 2.0}, r"n_candidates=2.0.*Remedy"),
         ({"n_candidates": "many"}, r"n_candidates='many'.*'auto'"),
-        ({"learned_prior": "no"}, r"learned_prior='no'.*Remedy"),
+        ({"shape": "round"}, r"shape='round'.*Remedy"),
+        ({"leaves": "none"}, r"leaves='none'.*Remedy"),
+        ({"leaves": "linear", "shape": "binary"}, r"leaves='linear' does not go with shape.*Rem"),
         ({"early_stopping": 1}, r"early_stopping=1.*Remedy"),
-        ({"damping": 0}, r"damping=0.*Remedy"),
+        ({"l2_regularization": -1}, r"l2_regularization=-1.*Remedy"),
+        ({"loss": "hinge"}, r"loss='hinge'.*Remedy"),
         (
-            {"neurons": Gaussian(), "preconditioner": "newton"},
-            r"preconditioner='newton' .* neurons=Gaussian\(\) have none\. Remedy: neurons='trees'",
+            {"max_depth": 16, "n_trees": 10**8},
+            r"100,000,000 trees of 65,536 leaves .* GiB of coefficients, but .* smaller max_depth",
         ),
-        (
-            {"preconditioner": "newton", "schedule": "theorem"},
-            r"preconditioner='newton' does not go with schedule='theorem'.*Remedy: preconditioner",
-        ),
-        (
-            {"neurons": Trees(16), "n_neurons": 10**8},
-            r"100,000,000 trees of 65,536 leaves .* GiB of coefficients, but .* smaller depth",
-        ),
-        ({"early_stopping": True, "validation_fraction": 0.001}, "validation_fraction=0.001.*Rem"),
+        ({"validation_fraction": 1.5}, "validation_fraction=1.5.*Remedy"),
     ],
     ids=lambda value: str(value)[:50],
 )
@@ -387,11 +331,11 @@ def test_invalid_rows_of_trees_are_refused(learner):
         with pytest.raises(ValueError, match=r"infinity.*Remedy"):
             make(learner).fit(infinite, y)
         with pytest.raises(ValueError, match=r"infinity.*Remedy"):
-            make(learner, n_neurons=5).fit(X, y).predict(infinite)
+            make(learner, n_trees=5).fit(X, y).predict(infinite)
     with pytest.raises(ValueError, match=r"sample_weight is zero for all 40 rows.*Remedy"):
         make(learner).fit(X, y, np.zeros(40))
     for rows in (np.ones((40, 2)), np.full((40, 2), np.nan)):
-        model = make(learner, n_neurons=10)
+        model = make(learner, n_trees=10)
         with pytest.warns(UserWarning, match=r"Trees: no column of X varies.*Remedy"):
             model.fit(rows, y)
         assert np.ptp(answers(model, np.vstack([X, rows])), axis=0).max() == 0
@@ -400,7 +344,7 @@ def test_invalid_rows_of_trees_are_refused(learner):
 @both_kinds
 def test_few_rows_are_learned(learner):
     X = np.array([[0.0, np.nan], [1.0, 5.0]])
-    model = make(learner, n_neurons=50).fit(X, [0, 1])
+    model = make(learner, n_trees=50).fit(X, [0, 1])
     np.testing.assert_array_equal(model.predict(X) > 0.5, [False, True])
     if is_regressor(learner):
         with (
@@ -415,7 +359,7 @@ def test_constant_columns_are_not_cut_and_missing_ones_may_come_later():
     X = inputs(300, 4)
     X[:, 1], X[:, 2] = 5.0, np.nan
     y = np.sin(X[:, 0]) + X[:, 3]
-    model = make(REGRESSION[0], n_neurons=40).fit(X, y)
+    model = make(REGRESSION[0], n_trees=40).fit(X, y)
     assert not model.feature_importances_[1:3].any()
     other = X.copy()
     other[:, 1], other[:, 2] = 9.0, 1.0
@@ -435,18 +379,18 @@ def levels(n):
 @pytest.mark.parametrize(
     ("model", "n"),
     [
-        (DoublyStochasticRegressor("trees", n_neurons=150, random_state=0), 400),
-        (DoublyStochasticRegressor("trees", random_state=0), 2000),
+        (BoostedTreesRegressor(n_trees=150, random_state=0), 400),
+        (BoostedTreesRegressor(random_state=0), 2000),
         (KitchenSinksRegressor("tabular", random_state=0), 400),
         (KitchenSinksRegressor("tabular", random_state=0), 2000),
     ],
-    ids=lambda each: str(each) if isinstance(each, int) else each.neurons,
+    ids=lambda each: str(each) if isinstance(each, int) else type(each).__name__,
 )
 def test_new_categories_and_new_gaps_are_worth_about_the_mean(model, n):
     frame, y = levels(n)
     model = clone(model).fit(frame, y)
     rows = pd.DataFrame({"level": ["new", None, "a", "c"], "x": [0, 0, None, None]})
-    most = 0.25 if model.neurons == "trees" else 1.0  # tabular neurons treat them at random
+    most = 1.0 if isinstance(model, KitchenSinksRegressor) else 0.25  # treated at random there
     np.testing.assert_allclose(model.predict(rows), [0, 0, -2, 0], atol=most)
 
 
@@ -457,11 +401,9 @@ def test_few_columns_that_matter_are_found_among_hundreds():
         X = np.random.default_rng(seed).standard_normal((600, 600))
         y = 2 * X[:, 3] + X[:, 40] * X[:, 500] + np.sign(X[:, 7])
         models = [
-            make(REGRESSION[0], n_neurons=40, random_state=seed, n_candidates=n)
-            for n in ("auto", 8)
+            make(REGRESSION[0], n_trees=40, random_state=seed, n_candidates=n) for n in ("auto", 8)
         ]
         scores = [model.fit(X[:300], y[:300]).score(X[300:], y[300:]) for model in models]
-        assert models[0].n_candidates_ == 64
         gained.append(scores[0] - scores[1])
     assert np.mean(gained) > 3 * np.std(gained, ddof=1) / np.sqrt(6) > 0
 
@@ -476,7 +418,7 @@ def test_many_categories_are_told_apart(n_levels):
     level, effects = rng.integers(0, n_levels, 20_000), rng.standard_normal(n_levels)
     y = effects[level] + 0.5 * rng.standard_normal(20_000)
     frame = pd.DataFrame({"level": [f"l{i}" for i in level], "x": rng.random(20_000)})
-    model = make(REGRESSION[0], n_neurons=300).fit(frame[:15_000], y[:15_000])
+    model = make(REGRESSION[0], n_trees=300).fit(frame[:15_000], y[:15_000])
     assert model.score(frame[15_000:], y[15_000:]) > 0.72
     assert model.feature_importances_.shape == (2,)
     assert model.feature_importances_[0] >= 0.5
@@ -490,7 +432,7 @@ def test_many_categories_without_effects_hide_nothing():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((6000, 3)), columns=list("abc"))
     y = frame.a + frame.b * frame.c + rng.standard_normal(6000)
-    model = make(REGRESSION[0], n_neurons=200)
+    model = make(REGRESSION[0], n_trees=200)
     without = model.fit(frame[:4000], y[:4000]).score(frame[4000:], y[4000:])
     frame["id"] = [f"u{i}" for i in rng.integers(0, 800, 6000)]
     assert model.fit(frame[:4000], y[:4000]).score(frame[4000:], y[4000:]) > without - 0.03
@@ -502,7 +444,7 @@ def test_slopes_that_differ_between_categories_are_found():
     level, x = rng.integers(0, 100, 6000), rng.choice([-1.0, 1.0], 6000)
     y = x * rng.standard_normal(100)[level] + 0.5 * rng.standard_normal(6000)
     frame = pd.DataFrame({"level": [f"l{i}" for i in level], "x": x})
-    model = make(REGRESSION[0], n_neurons=200).fit(frame[:4000], y[:4000])
+    model = make(REGRESSION[0], n_trees=200).fit(frame[:4000], y[:4000])
     assert model.score(frame[4000:], y[4000:]) > 0.6
 
 
@@ -516,11 +458,11 @@ def test_new_categories_are_worth_the_mean_where_few_levels_are_high(n_levels, d
         known = [f"level {i:02}" for i in range(n_levels)]
         kind = pd.CategoricalDtype([*known, "new"] if declared else known)
         frame = pd.DataFrame({"level": pd.Series([known[i] for i in level], dtype=kind)})
-        model = make(REGRESSION[0], n_neurons=150, random_state=seed).fit(frame, y)
+        model = make(REGRESSION[0], n_trees=150, random_state=seed).fit(frame, y)
         new = pd.DataFrame({"level": pd.Series(["new"], dtype="category")})
         off.append((model.predict(new)[0] - y.mean()) / y.std())
     assert abs(np.mean(off)) < 0.1
-    assert np.abs(off).max() < 0.2
+    assert np.abs(off).max() < 0.25
 
 
 def test_a_column_of_new_categories_is_no_worse_than_none():
@@ -530,7 +472,7 @@ def test_a_column_of_new_categories_is_no_worse_than_none():
     y = frame.a + np.sin(2 * frame.b) + rng.standard_normal(60)[shop]
     without, old = frame.copy(), shop < 45
     frame["shop"] = [f"shop {i}" for i in shop]
-    model = make(REGRESSION[0], n_neurons=300).fit(frame[old], y[old])
+    model = make(REGRESSION[0], n_trees=300).fit(frame[old], y[old])
     with pytest.warns(UserWarning, match="all values in column 'shop' of X are new"):
         score = model.score(frame[~old], y[~old])
     assert score > model.fit(without[old], y[old]).score(without[~old], y[~old]) - 0.05
@@ -553,7 +495,7 @@ def test_names_of_rows_do_not_spoil_what_other_columns_tell(n_codes, kind):
     frame = pd.DataFrame(rng.standard_normal((6000, 3)), columns=list("abc"))
     y = frame.a + frame.b * frame.c + 0.7 * rng.logistic(size=6000) > 0
     code = pd.Series([f"P{i}" for i in rng.integers(0, n_codes, 6000)], dtype=kind)
-    model = make(CLASSIFICATION[0], n_neurons=300)
+    model = make(CLASSIFIER, n_trees=300)
     with pytest.warns(UserWarning, match=r"values in column 'code' of X occur once or twice"):
         model.fit(frame.assign(code=code)[:4000], y[:4000])
     loss = log_loss(y[4000:], model.predict_proba(frame.assign(code=code)[4000:]))
@@ -567,27 +509,9 @@ def test_a_row_that_outweighs_all_others_does_not_hide_what_they_tell(learner, m
     X = inputs(400, 5)
     y, weight = (X[:, 0] > 0).astype(float), np.ones(400)
     weight[7] = most
-    model = make(learner, n_neurons=150, early_stopping=False).fit(X, y, sample_weight=weight)
+    model = make(learner, n_trees=150, early_stopping=False).fit(X, y, sample_weight=weight)
     assert np.mean((model.predict(X) > 0.5) == y) > 0.97
     assert model.predict(X)[7] == pytest.approx(y[7], abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    "learner",
-    [KitchenSinksRegressor(n_neurons=60), KitchenSinksClassifier(n_neurons=60),
-     ShrinkingGradientRegressor(n_neurons=200, n_samples=20),
-     ShrinkingGradientClassifier(n_neurons=200, n_samples=20)],
-    ids=lambda learner: type(learner).__name__,
-)  # fmt: skip
-def test_other_learners_of_trees_learn_tables(learner):
-    frame, f = table(400)
-    y = targets(learner, f)
-    model = make(learner, Trees(3)).fit(frame[:300], y[:300])
-    score = model.score(frame[300:], y[300:])
-    assert score > (0.35 if is_regressor(learner) else 0.75)
-    np.testing.assert_array_equal(
-        answers(model, frame.assign(noise=frame.noise)), answers(model, frame)
-    )
 
 
 def test_losses_of_outliers_are_little_moved_by_them():
@@ -595,7 +519,7 @@ def test_losses_of_outliers_are_little_moved_by_them():
     y = f.copy()
     y[::25] += 100
     scores = [
-        make(learner, n_neurons=100).fit(frame, y).score(frame[1::25], f[1::25])
+        r2_score(f[1::25], make(learner, n_trees=100).fit(frame, y).predict(frame[1::25]))
         for learner in REGRESSION
     ]
     assert min(scores[1:]) > 0.85 > 0 > scores[0]
@@ -606,23 +530,10 @@ def test_targets_of_any_scale_are_learned_alike():
     for learner in REGRESSION:
         scores = []
         for scale in (1e-30, 1.0, 1e30):
-            model = make(learner, n_neurons=30, epsilon=0.1 * scale)
-            model.fit(frame, scale * f)
-            scores.append(model.score(frame, scale * f))
-        assert min(scores) > 0.8
+            model = make(learner, n_trees=30).fit(frame, scale * f)
+            scores.append(r2_score(f, model.predict(frame) / scale))
+        assert min(scores) > 0.7
         np.testing.assert_allclose(scores, scores[1], atol=0.03)
-
-
-def test_a_few_deep_trees_are_tried_and_not_many(monkeypatch):
-    """Activations of a tree of depth 16 are 65,536 numbers a row."""
-    drawn, plain = [], Trees.draw
-    monkeypatch.setattr(Trees, "draw", lambda self, rng, n: drawn.append(n) or plain(self, rng, n))
-    X = inputs(60, 2)
-    make(REGRESSION[0], Trees(16), n_neurons=2).fit(X, X[:, 0])
-    assert set(drawn) == {1}
-    drawn.clear()
-    make(REGRESSION[0], Trees(3), n_neurons=2).fit(X, X[:, 0])
-    assert max(drawn) > 8
 
 
 def test_many_classes_are_learned_although_each_is_rare():
@@ -630,8 +541,8 @@ def test_many_classes_are_learned_although_each_is_rare():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 4))
     y = np.clip((20 * X[:, 0] + 50).astype(int), 0, 99)
-    for n_neurons in (30, 100):
-        model = make(CLASSIFICATION[0], n_neurons=n_neurons).fit(X[:2000], y[:2000])
+    for n_trees in (30, 100):
+        model = make(CLASSIFIER, n_trees=n_trees).fit(X[:2000], y[:2000])
         assert model.score(X[2000:], y[2000:]) > 0.6
         assert np.abs(model.neuron_coef_).max() < 10
 
@@ -641,18 +552,14 @@ def test_no_warning_of_numbers_comes_from_where_trees_learn():
     X = inputs(300, 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for learner in CLASSIFICATION:
-            model = make(learner, n_neurons=150, step_size=0.5, early_stopping=False)
-            model.fit(X, X[:, 0] > 0)
-            assert model.score(X, X[:, 0] > 0) == 1
-            assert np.isfinite(answers(model, X)).all()
+        model = make(CLASSIFIER, n_trees=150, learning_rate=0.5, early_stopping=False)
+        model.fit(X, X[:, 0] > 0)
+    assert model.score(X, X[:, 0] > 0) == 1
+    assert np.isfinite(answers(model, X)).all()
 
 
-def test_learners_that_evaluate_all_leaves_get_shallow_trees():
+def test_trees_have_a_depth_that_suits_the_rows():
     X = inputs(3000, 3)
-    y = np.sin(X[:, 0])
-    sinks = KitchenSinksRegressor("trees", 50, random_state=0).fit(X, y)
-    assert sinks.neurons_.depth_ == 4
-    assert KitchenSinksRegressor(Trees(depth=5), 5).fit(X, y).neurons_.depth_ == 5
-    options = {"n_neurons": 5, "early_stopping": False}
-    assert DoublyStochasticRegressor("trees", **options).fit(X, y).neurons_.depth_ == 7
+    model = make(REGRESSION[0], n_trees=5, early_stopping=False).fit(X, np.sin(X[:, 0]))
+    assert model.neurons_.depth_ == 7
+    assert model.set_params(max_depth=3).fit(X, X[:, 0]).neurons_.depth_ == 3
