@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.datasets import load_digits, make_blobs
 
 from trickless import (
+    BoostedTreesRegressor,
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
@@ -136,8 +137,8 @@ def uncertainty():
 
     plain = KitchenSinksRegressor(family, **once).fit(X, y)
     band(axes[0, 0], plain.predict_interval(POINTS, 0.9), "rows left out")
-    trees = DoublyStochasticRegressor(
-        "trees", 300, loss="quantile", quantile=[0.05, 0.95], random_state=0, n_jobs=1
+    trees = BoostedTreesRegressor(
+        300, loss="quantile", quantile=[0.05, 0.95], random_state=0, n_jobs=1
     )
     band(axes[0, 1], trees.fit(X, y).predict_interval(POINTS, 0.9), "quantiles of trees")
     few = np.abs(X[:60, 0]) > 1

@@ -27,7 +27,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import TunedThresholdClassifierCV
 
 import data
-from trickless import DoublyStochasticClassifier
+from trickless import BoostedTreesClassifier
 
 plt.style.use("trickless.style")
 
@@ -48,10 +48,8 @@ print(f"{y.mean():.1%} of the patches are aspen")
 # itself gets no better, and here it is lower.
 
 models = {
-    "equal weights": DoublyStochasticClassifier("trees", n_neurons=300, random_state=0),
-    "balanced": DoublyStochasticClassifier(
-        "trees", n_neurons=300, class_weight="balanced", random_state=0
-    ),
+    "equal weights": BoostedTreesClassifier(n_trees=300, random_state=0),
+    "balanced": BoostedTreesClassifier(n_trees=300, class_weight="balanced", random_state=0),
 }
 fig, ax = plt.subplots(figsize=(6.4, 4.8))
 for (name, model), color in zip(models.items(), ("C0", "C1"), strict=True):

@@ -17,7 +17,7 @@ to get intervals: from rows that are left out, from quantiles, and in a stream t
 import matplotlib.pyplot as plt
 import numpy as np
 
-from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
+from trickless import BoostedTreesRegressor, KitchenSinksRegressor
 from trickless.conformal import AdaptiveInterval
 from trickless.neurons import Gaussian
 
@@ -43,7 +43,7 @@ left_out = model.predict_interval(X_test, confidence=0.9)
 # fit, and ``predict_interval`` moves them by errors at the rows that were held out for early
 # stopping.
 
-quantiles = DoublyStochasticRegressor("trees", loss="quantile", quantile=[0.05, 0.95])
+quantiles = BoostedTreesRegressor(loss="quantile", quantile=[0.05, 0.95])
 quantiles.set_params(n_neurons=300, random_state=0).fit(X, y)
 widened = quantiles.predict_interval(X_test, confidence=0.9)
 

@@ -25,7 +25,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 import data
-from trickless import DoublyStochasticClassifier
+from trickless import BoostedTreesClassifier
 
 plt.style.use("trickless.style")
 
@@ -39,8 +39,8 @@ for seed in range(3):
     rows = np.random.default_rng(seed).permutation(len(y))[:5000]
     for column, n_candidates in enumerate(candidates):
         start = time.process_time()
-        model = DoublyStochasticClassifier(
-            "trees", n_neurons=120, n_candidates=n_candidates, random_state=seed, n_jobs=1
+        model = BoostedTreesClassifier(
+            n_trees=120, n_candidates=n_candidates, random_state=seed, n_jobs=1
         )
         model.fit(X[rows], y[rows])
         seconds[seed, column] = time.process_time() - start
@@ -89,5 +89,5 @@ plt.show()
 #
 # - :doc:`/explanation/boosting` explains what changes between blind and chosen cuts.
 # - :doc:`/guides/tables` shows trees on data frames with categories and missing values.
-# - The default is ``n_candidates="auto"``, which is 8 for trees and 1 for other families. See
-#   :class:`trickless.DoublyStochasticClassifier`.
+# - The default is ``n_candidates="auto"``, which is 8, or more for many columns. See
+#   :class:`trickless.BoostedTreesClassifier`.

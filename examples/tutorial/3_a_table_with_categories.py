@@ -45,17 +45,16 @@ print(flats.head())
 # Fit trees
 # ---------
 #
-# ``"trees"`` names a *family* of neurons, whose neurons are small decision trees.
-# :class:`trickless.DoublyStochasticRegressor` draws one tree after the other, fits its cuts to the
-# data, and lets each tree correct the trees before it. That is boosting, and it needs no encoder,
-# no imputer and no scaler.
+# :class:`trickless.BoostedTreesRegressor` grows one small decision tree after the other, fits its
+# cuts to the data, and lets each tree correct the trees before it. That is boosting, and it needs
+# no encoder, no imputer and no scaler.
 
 from sklearn.model_selection import train_test_split
 
-from trickless import DoublyStochasticRegressor
+from trickless import BoostedTreesRegressor
 
 X, X_test, y, y_test = train_test_split(flats, rent, random_state=0)
-model = DoublyStochasticRegressor("trees", random_state=0).fit(X, y)
+model = BoostedTreesRegressor(random_state=0).fit(X, y)
 print(f"R² of {len(model.neuron_coef_)} trees on new flats: {model.score(X_test, y_test):.3f}")
 
 # %%
