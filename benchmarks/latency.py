@@ -30,8 +30,8 @@ from sklearn.linear_model import Ridge
 
 import trickless
 from circumstances import circumstances
-from trickless import DoublyStochasticRegressor, KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.neurons import Gaussian, Trees
+from trickless import BoostedTreesRegressor, KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.neurons import Gaussian
 
 PATH = Path(__file__).parent / "results" / "latency.json"
 #: Libraries beside scikit-learn, with which some rows are made.
@@ -105,13 +105,9 @@ def one_row_actions(others):
         "Kitchen Sinks, 1,000 Gaussian": KitchenSinksRegressor(Gaussian(4.0), NEURONS),
         "Kitchen Sinks, float64": KitchenSinksRegressor(Gaussian(4.0), NEURONS, dtype="float64"),
         "Kitchen Sinks, tabular": KitchenSinksRegressor("tabular", NEURONS),
-        "Doubly Stochastic, 300 trees": DoublyStochasticRegressor(Trees(leaves="constant"), TREES),
-        "Doubly Stochastic, 300 trees, linear leaves": DoublyStochasticRegressor(
-            Trees(leaves="linear"), TREES
-        ),
-        "Doubly Stochastic, 300 binary trees": DoublyStochasticRegressor(
-            Trees(shape="binary"), TREES
-        ),
+        "Boosted trees, 300": BoostedTreesRegressor(TREES, leaves="constant"),
+        "Boosted trees, 300, linear leaves": BoostedTreesRegressor(TREES, leaves="linear"),
+        "Boosted trees, 300 binary": BoostedTreesRegressor(TREES, shape="binary"),
     }
     actions = {}
     for name, model in ours.items():

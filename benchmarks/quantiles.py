@@ -28,7 +28,7 @@ from sklearn.model_selection import train_test_split
 import small_data
 from circumstances import circumstances
 from data import flights_table
-from trickless import DoublyStochasticRegressor
+from trickless import BoostedTreesRegressor
 
 LEVELS, SPLITS = (0.05, 0.25, 0.5, 0.75, 0.95), 2
 TABLES = {
@@ -70,7 +70,7 @@ def lightgbm(q):
 
 WANTED = {"loss": "quantile", "quantile": list(LEVELS), "random_state": 0}
 METHODS = {
-    "trees": together(lambda: DoublyStochasticRegressor("trees", **WANTED)),
+    "trees": together(lambda: BoostedTreesRegressor(**WANTED)),
     "LightGBM": each(lightgbm),
     "HistGradientBoosting": each(
         lambda q: HistGradientBoostingRegressor(loss="quantile", quantile=q, random_state=0)

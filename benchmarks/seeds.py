@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent / "peers"))
 from circumstances import circumstances
 from raw_tables import Table, prepare
 from table_methods import load_loops
-from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless import BoostedTreesClassifier, BoostedTreesRegressor
 
 PATH = Path(__file__).parent / "results" / "seeds.json"
 TABLES = ("wine", "grid stability", "puma32h", "credit", "adult")
@@ -49,12 +49,12 @@ def measure(name: str, quick: bool) -> dict[str, Any]:
     table = prepare(name, quick)
     few = table.head(WARM_UP_ROWS)
     load_loops()
-    learner = DoublyStochasticClassifier if table.n_classes else DoublyStochasticRegressor
-    learner("trees", 10, random_state=0).fit(few.X, few.y)
+    learner = BoostedTreesClassifier if table.n_classes else BoostedTreesRegressor
+    learner(10, random_state=0).fit(few.X, few.y)
     predictions, seconds = [], []
     for seed in SEEDS:
         start = time.perf_counter()
-        model = learner("trees", random_state=seed).fit(table.X, table.y)
+        model = learner(random_state=seed).fit(table.X, table.y)
         seconds.append(time.perf_counter() - start)
         answer = model.predict_proba if table.n_classes else model.predict
         predictions.append(answer(table.X_test))

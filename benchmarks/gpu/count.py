@@ -37,9 +37,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from circumstances import circumstances
 from crossings import counting
 from run import rows_of
-from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
+from trickless import BoostedTreesRegressor, DoublyStochasticRegressor, KitchenSinksRegressor
 from trickless.functions import activations
-from trickless.neurons import Gaussian, Trees
+from trickless.neurons import Gaussian
 
 RESULTS = Path(__file__).parents[1] / "results"
 #: Rows of a batch, features, neurons before it, neurons drawn, outputs, preconditioner.
@@ -168,7 +168,7 @@ def host_tree(n_rows, fewer, more):
     options = {"early_stopping": False, "random_state": 0, "n_jobs": 1}
 
     def seconds(n_trees):
-        model = DoublyStochasticRegressor(Trees(depth=TREE[2]), n_trees, **options)
+        model = BoostedTreesRegressor(n_trees, max_depth=TREE[2], **options)
         begin = time.process_time()
         model.fit(X, y)
         return time.process_time() - begin

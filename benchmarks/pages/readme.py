@@ -20,15 +20,16 @@ def claims():
     wins = " and ".join(
         f"{beaten[peer]['wins']} against {peer}" for peer in ("LightGBM", "ChimeraBoost")
     )
-    own, other = (f"{summary['seconds'][name]:.2g} s" for name in ("trees", "LightGBM"))
+    own, other = (summary["seconds"][name] for name in ("trees", "LightGBM"))
+    assert summary["ranks"]["trees"] == min(summary["ranks"].values())
     return "\n".join(
         [
             "- **Fast.** With the same kernel and error, scikit-learn's RBFSampler and RidgeCV "
             f"take, on average, {seconds} times the seconds and {memory} times the memory. "
             "[See the comparison](docs/benchmarks/peers.md).",
-            "- **Strong on tables.** With nothing set, trees have the least mean rank of six "
-            f"methods on {n_tables} small tables, and win {wins}. "
-            f"The median fit takes {own}, and LightGBM's {other}. "
+            "- **Strong on tables.** With nothing set, `BoostedTrees*` have the least mean rank of "
+            f"{len(summary['ranks'])} methods on {n_tables} small tables, and win {wins}, in "
+            f"{own / other:.2g} times LightGBM's seconds. "
             "[See the tables](docs/benchmarks/small-tables.md).",
             "- **Streams that drift.** With nothing set, our River estimators are best or second "
             f"on {podium()} streams beside adaptive forests, and never below repeating the last "

@@ -1,12 +1,11 @@
-"""Trees as neurons beside boosted trees: test error along the seconds of a fit, on raw tables.
+"""Our boosted trees beside those of others: test error along the seconds of a fit, on raw tables.
 
 Tables are as they come (``raw_tables.py``): numbers as they are, and categories as such for methods
 that take them. Numbers to learn are divided by their deviation. All methods have two cores.
 
-- Ours: Doubly Stochastic with ``"trees"`` and its defaults, at several numbers of trees without
-  early stopping, each a fit of its own, since steps may depend on how many are to come; and once
-  more with nothing set at all. Kitchen Sinks with families that find length scales and features for
-  themselves.
+- Ours: ``BoostedTrees*`` with its defaults, at several numbers of trees, each a fit of its own,
+  since steps may depend on how many are to come; and once more with nothing set at all. Kitchen
+  Sinks with families that find length scales and features for themselves.
 - Boosted trees: HistGradientBoosting, LightGBM, XGBoost (``hist``) and CatBoost, with categories as
   such, two threads, no early stopping and defaults otherwise. One fit gives the whole curve: its
   callbacks say when there were how many trees (HistGradientBoosting prints that), and end it. The

@@ -8,6 +8,8 @@ Each gets a table as its own documentation recommends:
 - LightGBM and HistGradientBoosting: the data frame, with categories of that type and gaps.
 - ExtraTrees: numbers for categories, as in scikit-learn's examples, and gaps.
 - ChimeraBoost: the data frame, with the names of columns of categories.
+- CatBoost: the data frame, with the names of columns of categories, and a category for gaps there.
+- XGBoost: the data frame, with categories of that type and gaps.
 
 Everything else is the default of the method, threads as well. Only seeds are set, and output is
 switched off.
@@ -16,6 +18,7 @@ switched off.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from sklearn.compose import make_column_transformer
@@ -27,7 +30,12 @@ from sklearn.ensemble import (
 )
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
 
 import trickless
 from small_data import SmallTable
@@ -50,7 +58,7 @@ class Method(NamedTuple):
 
 
 def trees(table: SmallTable, seed: int) -> Any:
-    return learner(table, "DoublyStochastic")("trees", random_state=seed)
+    return learner(table, "BoostedTrees")(random_state=seed)
 
 
 def kitchen_sinks(table: SmallTable, seed: int) -> Any:
@@ -90,6 +98,27 @@ def chimeraboost(table: SmallTable, seed: int) -> Any:
     return getattr(chimeraboost, name)(random_state=seed, cat_features=categories(table))
 
 
+def catboost(table: SmallTable, seed: int) -> Any:
+    import catboost
+
+    make = catboost.CatBoostClassifier if table.n_classes else catboost.CatBoostRegressor
+    names = categories(table)
+    model = make(random_seed=seed, cat_features=names, verbose=False, allow_writing_files=False)
+    return make_pipeline(FunctionTransformer(partial(filled, names=names)), model)
+
+
+def filled(X: Any, names: list[str]) -> Any:
+    """The same frame, with text for categories, and a category for gaps, as CatBoost asks for."""
+    return X.assign(**{name: X[name].astype(object).fillna("").astype(str) for name in names})
+
+
+def xgboost(table: SmallTable, seed: int) -> Any:
+    import xgboost
+
+    make = xgboost.XGBClassifier if table.n_classes else xgboost.XGBRegressor
+    return make(random_state=seed, enable_categorical=True, verbosity=0)
+
+
 def learner(table: SmallTable, name: str) -> Any:
     return getattr(trickless, name + ("Classifier" if table.n_classes else "Regressor"))
 
@@ -106,4 +135,6 @@ METHODS = (
     Method("HistGradientBoosting", hist_gradient_boosting),
     Method("ExtraTrees", extra_trees),
     Method("ChimeraBoost", chimeraboost, load_chimera, package="chimeraboost"),
+    Method("CatBoost", catboost, package="catboost"),
+    Method("XGBoost", xgboost, package="xgboost"),
 )

@@ -2,7 +2,7 @@
 
 The tables are the 65 of ``small_data.py``, chosen by their size and not by their results. Methods
 are those of ``small_methods.py``: our trees and plain Gaussian Kitchen Sinks, LightGBM,
-HistGradientBoosting, ExtraTrees and ChimeraBoost, all with their defaults.
+HistGradientBoosting, ExtraTrees, ChimeraBoost, CatBoost and XGBoost, all with their defaults.
 
 Each table has three folds of random rows, stratified by class. A method learns from two of them and
 predicts the third. Its error is 1 - R² or the misclassified share; classes also have a log loss,
@@ -49,7 +49,7 @@ from table_methods import CORES
 PATH = Path(__file__).parents[1] / "results" / "small_tables.json"
 FOLDS, SEED = 3, 0
 #: Packages whose versions are stored as well.
-PACKAGES = ("lightgbm", "chimeraboost", "numba", "pandas")
+PACKAGES = ("lightgbm", "chimeraboost", "catboost", "xgboost", "numba", "pandas")
 #: Seconds of a table, in which all of its fits should be done.
 LIMIT = 3600.0
 
