@@ -98,7 +98,7 @@ def boost(
 ) -> Boosted:
     """Grow at most ``n_trees`` trees, with the family that held-out rows find best.
 
-    ``advance`` is told how many more trees there are, and how to find out what they are.
+    ``advance`` takes the number of new trees, and a function that returns all trees so far.
     """
     numbers, done = _numbers(n_trees), 0
 
