@@ -81,9 +81,7 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
         neurons_per_step=n,
         step_size=0.1,
         preconditioner=None,
-        damping=DAMPING,
         random_state=0,
-        cache_bytes=2**30,
     ).partial_fit(X, y)
     model.set_params(neurons_per_step=k, preconditioner=preconditioner)
     (W,) = model.stream_.between(0, n)
