@@ -82,7 +82,6 @@ def steps(shape):
         "neurons_per_step": k,
         "preconditioner": preconditioner,
         "random_state": 0,
-        "cache_bytes": 2**31,
     }
     neurons = Gaussian(LENGTH_SCALE)
     X, Y = rows_of(n_rows, n_inputs, n_outputs, "cpu")

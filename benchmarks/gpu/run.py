@@ -55,7 +55,7 @@ STEPS = {
     ),
     True: ((64, 8, 64, 16, 2, None), (64, 8, 64, 16, 2, "block")),
 }
-ALPHA, DAMPING, LENGTH_SCALE = 1e-6, 1e-4, 10.0
+ALPHA, LENGTH_SCALE = 1e-6, 10.0
 
 
 def in_turn(actions, repeats, finish):
@@ -146,9 +146,7 @@ def step(shape, device, repeats, finish):
         batch_size=n_rows,
         neurons_per_step=k,
         preconditioner=preconditioner,
-        damping=DAMPING,
         random_state=0,
-        cache_bytes=2**31,
     )
     while not hasattr(model, "descent_") or len(model.descent_.coef) < before:
         model.partial_fit(X, Y)
