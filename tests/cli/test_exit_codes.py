@@ -97,7 +97,7 @@ def test_closed_streams_decide_the_exit_code(closed, code, model):
         assert done.stderr.count("\n") == 1
         assert "standard output is closed, but results go there. Remedy" in done.stderr
     else:
-        assert "DoublyStochasticClassifier" in done.stdout
+        assert "BoostedTreesClassifier" in done.stdout
 
 
 def test_a_closed_error_stream_does_not_end_a_fit(model):

@@ -66,7 +66,8 @@ def test_a_configuration_lacks_methods_that_it_cannot_do(model, lacks, has):
 
 
 def test_a_method_is_lacking_until_the_next_fit():
-    model = KitchenSinksClassifier(n_neurons=5, loss="hinge", alpha=0.1).fit(X, y)
+    model = KitchenSinksClassifier(n_neurons=5, loss="hinge", alpha=0.1, random_state=0)
+    model.fit(X, y)
     assert not hasattr(model.set_params(loss="squared_error"), "partial_fit")
     assert hasattr(model.fit(X, y), "partial_fit")
 

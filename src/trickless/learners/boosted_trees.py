@@ -116,10 +116,10 @@ class BoostedTrees(NeuronLearner):
         For each feature 1 if predictions must not fall as it grows, -1 if they must not rise, and 0
         if they are free; or a dictionary from names of features to such numbers. Probabilities of
         the second class, if there are two. Leaves are constant then.
-    interaction_cst : {"pairwise", "no_interactions"}, sequence of sequences of int, or None
+    interaction_cst : {"pairwise", "no_interactions"}, sequence of sets or None, default=None
         Features that may be in one tree, as in
         :class:`~sklearn.ensemble.HistGradientBoostingRegressor`. Features that no set has are a set
-        of their own. Default: None, which means all.
+        of their own. None means all.
     half_life : float, timedelta or None, default=None
         How ``partial_fit`` forgets: after so many later rows, or so much time by ``timestamps``,
         trees have faded to half. Trees that have faded to 1/256 are dropped, as are the oldest
@@ -291,6 +291,7 @@ class BoostedTrees(NeuronLearner):
             except Interrupted as interrupt:
                 self._take(interrupt.found)
                 raise
+            bar.complete()
         self._take(found)
 
     def _check_memory(self, n_trees: int) -> None:

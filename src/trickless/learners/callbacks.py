@@ -75,6 +75,10 @@ class Phase:
         if self._watch is not None and error[0] is None:
             self._watch.tell(self._context, self._learner)
 
+    def complete(self) -> None:
+        """Fill the bar, as a phase may end before all units are done."""
+        self._bar.update(self._total - self._bar.n)
+
     def update(self, n: int = 1) -> None:
         """Count n units as done."""
         self._bar.update(n)
