@@ -69,7 +69,7 @@ plt.show()
 # The model holds out a tenth of the rows. It stops adding trees when they no longer improve the
 # score of these rows, and keeps the best number.
 
-print(f"{ours.n_neurons_} trees at most, {len(ours.neuron_coef_)} kept")
+print(f"{ours.n_trees_} trees of at most 2,000")
 
 # %%
 # What to try next
