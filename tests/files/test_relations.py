@@ -437,7 +437,6 @@ OF_OTHERS = [
     (expansion, set_at("rounds_.support", lambda s: grown(s.rows[:5])), "support: the shape"),
     (expansion, set_at("rounds_.played", lambda p: grown(p.rows * HUGE)), "played"),
     (sparse_expansion, set_at("rounds_.support._n_columns", 2), "sparse rows"),
-    (boosted, set_at("forest_.measure", None), "measure: a NoneType"),
     (expansion, set_at("rounds_.measure", 1), "measure: a int"),
 ]
 

@@ -20,6 +20,8 @@ TOGETHER = [
     KitchenSinksClassifier(solver="iterative", loss="hinge"),
     BoostedTreesRegressor(leaves="linear", shape="binary"),
     BoostedTreesRegressor(leaves="linear", monotonic_cst=[1]),
+    BoostedTreesRegressor(shape="binary", monotonic_cst=[1]),
+    BoostedTreesRegressor(shape="binary", interaction_cst="pairwise"),
     BoostedTreesRegressor(quantile=0.9),
     DoublyStochasticRegressor(schedule="theorem", alpha=0.0),
     DoublyStochasticRegressor(schedule="theorem", loss="gamma"),

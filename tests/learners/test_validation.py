@@ -231,7 +231,7 @@ def test_sparse_rows_are_refused_where_the_family_cannot_take_them(learner):
     X, y = problem(learner)
     sparse = scipy.sparse.csr_matrix(X)
     model = clone(learner).set_params(neurons=DenseOnly())
-    message = r"X is a sparse matrix of shape \(120, 4\).*neurons=DenseOnly.*Remedy: pass X.toarray"
+    message = r"X is a sparse matrix of shape \(120, 4\).*DenseOnly neurons.*Remedy: pass X.toarray"
     with pytest.raises(TypeError, match=message):
         model.fit(sparse, y)
     model.fit(X, y)

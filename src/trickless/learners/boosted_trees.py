@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.arrays.loops import MOST_LEVELS
 from trickless.arrays.memory import physical_memory
 from trickless.arrays.stated import Array
 from trickless.arrays.states import in_one_state
@@ -45,12 +46,14 @@ from trickless.rows.rows import Batch
 from trickless.rules import (
     AUTO,
     CLASS_WEIGHT,
+    Rule,
     anything,
     boolean,
     choice,
     either,
     fraction,
     integer,
+    is_real,
     non_negative,
 )
 from trickless.solvers.boosting.boosting import Boosted, Interrupted, Stopping, boost
@@ -74,6 +77,12 @@ _ROWS_OF_SHAP = 1000
 #: Rows below which each is held out in one of a few folds, their number, and the most rows that
 #: count as so few by their weights.
 _FEW_ROWS, _FOLDS, _MOST_ROWS = 1000, 4, 10_000
+_RATE = Rule(
+    "a number above 0 and at most 1",
+    "learning_rate='auto' suits the number of trees",
+    is_real,
+    lambda rate: 0 < rate <= 1,
+)
 _CONSTRAINTS = "leave it out, and columns are free"
 
 
@@ -93,14 +102,14 @@ class BoostedTrees(NeuronLearner):
         would only fit noise. "auto" is 2 to 12, so that a leaf has 16 rows on average.
     n_candidates : int or "auto", default="auto"
         How many columns are drawn for each cut, at up to eight thresholds each, of which the best
-        is taken. 1 draws trees at random. "auto" is an eighth of the columns, from 8 to 64.
+        is taken. 1 draws cuts at random. "auto" is an eighth of the columns, from 8 to 64.
     l2_regularization : float or "auto", default="auto"
         The regularisation of the values of leaves, relative to the mean curvature of a leaf. "auto"
         is 0.15, and more if classes are rare.
     leaves : {"auto", "constant", "linear"}, default="auto"
         What a leaf predicts: a constant, or a linear function of the columns of numbers in the
         first four cuts of its tree, which stays bounded beyond the training rows. With "auto",
-        linear leaves are used if 40 trees with them lose one per cent less on held-out rows.
+        linear leaves are used if 20 trees with them lose one per cent less on held-out rows.
     shape : {"auto", "oblivious", "binary"}, default="auto"
         Whether all branches of a level share a cut, or each node has its own. With "auto", trees
         are oblivious, unless there are 65,536 rows or more, and binary trees lose less on held-out
@@ -136,7 +145,7 @@ class BoostedTrees(NeuronLearner):
         Scores of the held-out rows: the share of their loss that is explained, as the mean over
         outputs. Each row counts once if there are folds.
     feature_importances_ : array of shape (n_features,)
-        The share of each feature in the cuts of the trees.
+        The share of each feature in the cuts of the trees, or 0 if there are no cuts.
     neurons_ : Trees
         The family of trees, which maps values to bins.
     neuron_coef_ : array of shape (n_trees, width, n_outputs)
@@ -183,10 +192,10 @@ class BoostedTrees(NeuronLearner):
     _refusals = refusals.BOOSTING
     _rules = {name: NeuronLearner._rules[name] for name in ("n_jobs", "verbose")} | {
         "n_trees": either(integer(1, "n_trees='auto' suits most data"), AUTO),
-        "learning_rate": either(
-            fraction("learning_rate='auto' suits the number of trees"), AUTO
+        "learning_rate": either(_RATE, AUTO),
+        "max_depth": either(
+            integer(1, "max_depth=6 has up to 64 leaves a tree", MOST_LEVELS), AUTO
         ),
-        "max_depth": Trees._rules["depth"],
         "n_candidates": either(integer(1, "n_candidates=8 suits few columns", 1000), AUTO),
         "l2_regularization": either(
             non_negative("l2_regularization=0.15 suits most data; it is relative"), AUTO
@@ -322,7 +331,7 @@ class BoostedTrees(NeuronLearner):
         start = starting(loss, targets, weight, self._numeric)
         seed = seed_of(generator(self.seed_, Purpose.CANDIDATES))
         bins = self.neurons_.bins_(X[:: max(1, len(X) // _ROWS_OF_SHAP)])
-        self.forest_ = Forest(self.neurons_, start, bins, self.targets_, seed)
+        self.forest_ = Forest(self.neurons_, start, bins, seed)
         self.forest_.count(loss, targets, weight)
 
     def _fit_loss(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
@@ -441,7 +450,7 @@ class BoostedTrees(NeuronLearner):
 
     def _importances(self) -> np.ndarray | None:
         wins = self.forest_.wins
-        return self.neurons_.importances(wins) if wins.any() else None
+        return self.neurons_.importances(wins) if wins.any() else np.zeros(len(wins))
 
     @property
     def n_trees_(self) -> int:

@@ -77,9 +77,10 @@ class Kind(Stated):
                 )
         if scipy.sparse.issparse(X) and not self.sparse:
             raise InvalidTypeError(
-                f"{owner}: X is a sparse matrix of shape {X.shape}, but neurons={self.family}() "
-                "works on dense rows only",
-                "pass X.toarray(), or choose neurons that take sparse rows, such as 'gaussian'",
+                f"{owner}: X is a sparse matrix of shape {X.shape}, but {self.family} neurons read "
+                "dense rows only",
+                "pass X.toarray(), or use neurons that read sparse rows, such as 'gaussian' of "
+                "Kitchen Sinks",
             )
 
     def why_refused(self, X: Any) -> Refusal | None:

@@ -205,7 +205,7 @@ class Trial:
         stopping: Stopping,
         n_jobs: int | None,
     ) -> None:
-        self.search, self._start, self._n_jobs = search, start, n_jobs
+        self.search, self._n_jobs = search, n_jobs
         holding, groups = stopping.holding, stopping.groups
         self._rare = holding.excess if holding.uneven else 0.0
         if stopping.apart is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -34,7 +34,6 @@ class Forest(Stated):
     #: The constant that learning started from, and the scale of the targets around it.
     start: Annotated[np.ndarray, Array("f8", "n_outputs")]
     spread: Annotated[np.ndarray, Array("f8", "n_outputs", least=0)]
-    measure: Measure
     #: Bins of some rows of the first batch, the background of Shapley values.
     background: Annotated[np.ndarray, Array("u1", None, None)]
     #: Seed of the trees.
@@ -50,11 +49,9 @@ class Forest(Stated):
     #: Numbers of trees when the held-out rows were scored.
     scored: Annotated[list[Count], Length("scores")]
 
-    def __init__(
-        self, neurons: Trees, start: np.ndarray, bins: np.ndarray, measure: Measure, seed: int
-    ) -> None:
+    def __init__(self, neurons: Trees, start: np.ndarray, bins: np.ndarray, seed: int) -> None:
         self.intercept, self.start, self.spread = start, start, np.zeros_like(start)
-        self.measure, self.seed = measure, seed
+        self.seed = seed
         some = np.arange(n := min(len(bins), _BACKGROUND)) * len(bins) // max(n, 1)
         self.background = np.ascontiguousarray(bins[some])
         self.scores, self.scored = [], []
@@ -129,14 +126,7 @@ class Forest(Stated):
     def with_outputs(self, new: NewOutputs, measure: Measure) -> Self:
         """Return a forest that has learned the same rows with other outputs."""
         other = self.fork()
-        other.coef, other.measure, other.unseen = (
-            self.coef.mapped(new.of_differences),
-            measure,
-            None,
-        )
+        other.coef, other.unseen = self.coef.mapped(new.of_differences), None
         for name in ("intercept", "start", "spread"):
             setattr(other, name, new.of_each(getattr(self, name)))
         return other
-
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self)
