@@ -43,8 +43,7 @@ left_out = model.predict_interval(X_test, confidence=0.9)
 # fit, and ``predict_interval`` moves them by errors at the rows that were held out for early
 # stopping.
 
-quantiles = BoostedTreesRegressor(loss="quantile", quantile=[0.05, 0.95])
-quantiles.set_params(n_neurons=300, random_state=0).fit(X, y)
+quantiles = BoostedTreesRegressor(loss="quantile", quantile=[0.05, 0.95], random_state=0).fit(X, y)
 widened = quantiles.predict_interval(X_test, confidence=0.9)
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), sharey=True)
