@@ -1,5 +1,6 @@
 """Constraints on trees, and Shapley values: laws on a grid, and brute force over subsets."""
 
+import tracemalloc
 from itertools import combinations
 from math import factorial
 
@@ -80,6 +81,17 @@ def test_trees_have_only_features_that_may_interact(sets, most):
     assert max(map(len, found)) == most
     if not isinstance(sets, str):
         assert all(any(features <= set(each) for each in sets) for features in found)
+
+
+def test_pairs_of_many_features_need_little_memory():
+    rows = np.random.default_rng(0).standard_normal((40, 1000))
+    model = BoostedTreesRegressor(3, interaction_cst="pairwise", random_state=0)
+    tracemalloc.start()
+    model.fit(rows, rows[:, 0])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1e8  # a row of flags for each pair has 5e8 bytes
+    assert max(map(len, features_of(model))) <= 2
 
 
 def test_a_function_without_interactions_is_a_sum():

@@ -29,7 +29,7 @@ from trickless.learners.arguments import GROWING, HELD_OUT, LEARNING, NUMBERS, P
 from trickless.learners.base import store
 from trickless.learners.callbacks import is_watched, watch_rows
 from trickless.learners.classifier import Classifier
-from trickless.learners.constraints import interaction_groups, monotonic_signs
+from trickless.learners.constraints import interactions, monotonic_signs
 from trickless.learners.held_out_rows import (
     check_validation,
     groups_of,
@@ -351,7 +351,7 @@ class BoostedTrees(NeuronLearner):
         signs = monotonic_signs(self)
         return Search(
             family, loss, n_candidates, learning_rate, damping, forest.seed, forest.spread,
-            signs, interaction_groups(self),
+            signs, interactions(self),
         )  # fmt: skip
 
     def _read(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Rows:

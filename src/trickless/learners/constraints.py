@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -50,8 +49,8 @@ def monotonic_signs(learner: Any) -> np.ndarray | None:
     return values.astype(np.int8)
 
 
-def interaction_groups(learner: Any) -> np.ndarray | None:
-    """Return the sets of features that may be in one tree: bool (n_groups, n_features)."""
+def interactions(learner: Any) -> np.ndarray | int | None:
+    """Return which features may be in one tree: sets, bool (n_groups, n_features), or how many."""
     given, n = learner.interaction_cst, learner.n_features_in_
     if given is None:
         return None
@@ -59,12 +58,11 @@ def interaction_groups(learner: Any) -> np.ndarray | None:
         known = {"no_interactions": 1, "pairwise": 2}
         if given not in known:
             raise _wrong_sets(learner, given)
-        sets = [list(each) for each in combinations(range(n), known[given])]
-    else:
-        try:
-            sets = [[_number(learner, "interaction_cst", j) for j in each] for each in given]
-        except TypeError as error:
-            raise _wrong_sets(learner, given) from error
+        return known[given]
+    try:
+        sets = [[_number(learner, "interaction_cst", j) for j in each] for each in given]
+    except TypeError as error:
+        raise _wrong_sets(learner, given) from error
     others = set(range(n)).difference(*sets)
     groups = np.zeros((len(sets) + bool(others), n), dtype=bool)
     for group, each in zip(groups, [*sets, *([sorted(others)] if others else [])], strict=True):

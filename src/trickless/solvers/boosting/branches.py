@@ -169,13 +169,13 @@ def _best_cuts(bins, rows, ends, leaves, search, table, n_candidates, z, weight,
     ridge, n_leaves = search.ridge, len(leaves)
     net, tables = np.zeros(n_leaves), np.zeros((n_leaves, 256), dtype=np.uint8)
     columns, drawn = np.zeros(n_leaves, dtype=np.int64), np.empty(n_candidates, dtype=np.intp)
-    alive = np.zeros(0, dtype=np.bool_)
+    allowed = np.ones(table.groups.shape[1], dtype=np.bool_)
     of_g, of_h, n = np.zeros(256), np.zeros(256), np.zeros(256, dtype=np.intp)
     up_g, up_h, rank = np.empty(256), np.empty(256), np.empty(256, dtype=np.intp)
     for leaf in range(n_leaves):
         first, stop = ends[leaves[leaf], 0], ends[leaves[leaf], 1]
         best, h_left_best, h_right_best = -np.inf, 0.0, 0.0
-        draw_columns(memory.chance, table, alive, memory.state, drawn)
+        draw_columns(memory.chance, table, allowed, memory.state, drawn)
         g_all, h_all = 0.0, 0.0
         for m in range(n_candidates):
             j = drawn[m]

@@ -32,6 +32,8 @@ class Table(NamedTuple):
         1 if f must not fall along a column, -1 if it must not rise, else 0.
     groups : bool array of shape (n_groups, n_features)
         Features that may be in one tree. None of them means all.
+    most : int
+        The most features of one tree.
     """
 
     counts: np.ndarray
@@ -39,6 +41,7 @@ class Table(NamedTuple):
     feature: np.ndarray
     signs: np.ndarray
     groups: np.ndarray
+    most: int
 
 
 @compiled
@@ -60,20 +63,32 @@ def chance_of_columns(variables, wins, feature, chance):  # type: ignore[no-unty
 
 
 @compiled
-def draw_columns(chance, table, alive, state, drawn):  # type: ignore[no-untyped-def]
-    """Draw columns that may be in a tree with the columns so far.
-
-    ``alive`` says which groups have all of these.
-    """
+def draw_columns(chance, table, allowed, state, drawn):  # type: ignore[no-untyped-def]
+    """Draw columns of the features that are allowed."""
     sums, total = np.empty(len(chance)), 0.0
     for c in range(len(chance)):
-        allowed = len(alive) == 0
-        for group in range(len(alive)):
-            allowed = allowed or (alive[group] and table.groups[group, table.feature[c]])
-        total += chance[c] if allowed else 0.0
+        total += chance[c] if allowed[table.feature[c]] else 0.0
         sums[c] = total
     for c in range(len(drawn)):
         drawn[c] = _first_above(sums, uniform(state) * total)
+
+
+@compiled
+def allow(table, feature, used, alive, allowed):  # type: ignore[no-untyped-def]
+    """Find the features that may be in a tree with those ``used`` and another one.
+
+    ``alive`` says which groups have all of these.
+    """
+    used[feature], n_used = True, 0
+    for group in range(len(alive)):
+        alive[group] = alive[group] and table.groups[group, feature]
+    for j in range(len(used)):
+        n_used += used[j]
+        allowed[j] = len(alive) == 0
+        for group in range(len(alive)):
+            allowed[j] = allowed[j] or (alive[group] and table.groups[group, j])
+    for j in range(len(used)):
+        allowed[j] = allowed[j] and (used[j] or n_used < table.most)
 
 
 @compiled

@@ -46,8 +46,8 @@ class Search(NamedTuple):
         The scale of the targets.
     signs : int8 array of shape (n_features,) or None
         1 for features along which f must not fall, -1 where it must not rise.
-    groups : bool array of shape (n_groups, n_features) or None
-        Features that may be in one tree.
+    interactions : bool array of shape (n_groups, n_features), int or None
+        Features that may be in one tree, or how many.
     """
 
     family: Trees
@@ -58,12 +58,12 @@ class Search(NamedTuple):
     seed: int
     spread: np.ndarray
     signs: np.ndarray | None = None
-    groups: np.ndarray | None = None
+    interactions: np.ndarray | int | None = None
 
     @property
     def is_free(self) -> bool:
         """Whether there are no constraints."""
-        return self.signs is None and self.groups is None
+        return self.signs is None and self.interactions is None
 
     def table(self) -> Table:
         """Return what the search knows of the columns."""
@@ -71,10 +71,15 @@ class Search(NamedTuple):
 
         bins, n_features = self.family.bins_, self.family.bins_.n_features
         signs = np.zeros(n_features, dtype=np.int8) if self.signs is None else self.signs
-        groups = np.zeros((0, n_features), dtype=bool) if self.groups is None else self.groups
+        groups, most = np.zeros((0, n_features), dtype=bool), n_features
+        if isinstance(self.interactions, int):
+            most = self.interactions
+        elif self.interactions is not None:
+            groups = self.interactions
         is_category = np.array([codes is not None for codes in bins.of_code], dtype=bool)
         features = bins.features.astype(np.int64)
-        return Table(bins.counts.astype(np.int64), is_category, features, signs[features], groups)
+        counts = bins.counts.astype(np.int64)
+        return Table(counts, is_category, features, signs[features], groups, most)
 
     def seeds(self, first: int, n: int) -> np.ndarray:
         """Return the seeds of n trees."""

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trickless.solvers.boosting.columns import (
+    allow,
     draw_columns,
     order_bins,
     order_once,
@@ -116,11 +117,13 @@ def choose_cuts(bins, g, h, square, number, ridge, share, table, most, noise, ch
     )
     ordered = orders_of(table, search.bins)
     leaf, alive = np.zeros(n_rows, dtype=np.intp), np.ones(len(table.groups), dtype=np.bool_)
+    allowed = np.ones(table.groups.shape[1], dtype=np.bool_)
+    used = np.zeros(table.groups.shape[1], dtype=np.bool_)
     n_leaves, best, n_levels, df, noise_so_far = 1, -np.inf, 1, 1.0, 1.0
     for level in range(depth):
         n_before = n_leaves
         n_spots = min(n_candidates, THRESHOLDS, max(1, n_rows // (2 * n_leaves)))
-        draw_columns(chance, table, alive, state, drawn.columns)
+        draw_columns(chance, table, allowed, state, drawn.columns)
         fetch(bins, search, drawn.columns)
         slopes = _ordering_slopes(search.g, leaf, n_leaves, table, drawn, state)
         _fill_buckets(search, table, ordered, slopes, n_spots, state, drawn)
@@ -137,8 +140,7 @@ def choose_cuts(bins, g, h, square, number, ridge, share, table, most, noise, ch
         noise_so_far += noise_gain(df - before, z, share) + drawn.from_order[c]
         gain = gains[gap_side, c, q] * search.unit - noise_so_far * search.noise
         net = scale * gain - PENALTY * df * from_all
-        for group in range(len(alive)):
-            alive[group] = alive[group] and table.groups[group, table.feature[j]]
+        allow(table, table.feature[j], used, alive, allowed)
         if net > best and (n_leaves > n_before or level == 0):
             best, n_levels = net, level + 1
         elif level + 1 - n_levels >= _PATIENCE:
