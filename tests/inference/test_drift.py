@@ -382,9 +382,8 @@ def test_dictionaries_numbers_and_rows_are_rows():
     frame = tables(440)
     options = SMALL | {"neurons": "tabular"}
     by_dictionary = DriftDetector(**options)
-    for i, row in enumerate(frame.to_dict("records")):
-        row = {name: value for name, value in row.items() if value == value or i == 0}
-        by_dictionary.update(row | {"extra": 1} if i else row)
+    for row in frame.to_dict("records"):
+        by_dictionary.update(row)
     assert by_dictionary.drift_ == DriftDetector(**options).update(frame).drift_
     X, options = drifting(150, 110)[:, :1], SMALL | {"window_size": 20}
     whole = DriftDetector(**options).update(X)
@@ -407,6 +406,28 @@ def test_dictionaries_follow_the_columns_of_a_data_frame():
         found.update(dict(reversed(row.items())))
     assert found.drift_ == expected.drift_
     assert found.n_detections == expected.n_detections > 0
+
+
+@pytest.mark.parametrize("n_before", [1, 200])
+def test_rows_whose_features_changed_raise(n_before):
+    """Dictionaries and data frames, after either, with a reference or not."""
+    frame = tables(200)
+    by_dictionary, by_frame = (DriftDetector("tabular", **SMALL) for _ in range(2))
+    for row in frame[:n_before].to_dict("records"):
+        by_dictionary.update(row)
+    by_frame.update(frame[:n_before])
+    row = frame.iloc[0].to_dict()
+    for detector in (by_dictionary, by_frame):
+        with pytest.raises(ValueError, match=r"lacks the feature 'town'.*None for a value.*reset"):
+            detector.update({"age": 0.1})
+        with pytest.raises(ValueError, match=r"has the new feature 'size', which the rows before"):
+            detector.update(row | {"size": 1.0})
+        with pytest.raises(ValueError, match=r"(?s)feature names should match.*missing:\n- town"):
+            detector.update(frame[["age"]])
+        with pytest.raises(ValueError, match=r"(?s)feature names should match.*unseen.*- size"):
+            detector.update(frame.assign(size=1.0))
+        assert detector.update(row | {"town": None}).n_seen_ == n_before + 1
+        assert detector.reset().update({"size": 1.0}).n_seen_ == 1
 
 
 def test_text_may_be_missing_in_a_dictionary():
@@ -492,7 +513,9 @@ ROWS = {
     "DriftDetector: .*NaN": lambda d: d.update(X).update(NAN),
     "X has 0 sample": lambda d: d.update(X[:0]),
     "minimum of 1 is required": lambda d: d.update(X).update(X[:0]),
-    "X has 2 columns, but the first batch has 3": lambda d: d.update(X[:9]).update(X[:9, :2]),
+    "X has 2 features, but DriftDetector is expecting 3 features as": lambda d: d.update(
+        X[:9]
+    ).update(X[:9, :2]),
     "X has 2 features, but DriftDetector is expecting 3": lambda d: d.update(X).update(X[0, :2]),
     "has the shape": lambda d: d.update(X.reshape(-1, 3, 1)),
     "the row has no features": lambda d: d.update({}),

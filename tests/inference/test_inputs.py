@@ -134,10 +134,10 @@ def test_random_states_give_the_same_answer_again(test):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((X, Y[:, :3]), {}, r"X has 4 columns, but Y has 3\. Remedy"),
-        ((X, Y[0]), {}, r"Y has the shape \(4,\), but it must be a table.*Y\.reshape\(-1, 1\)"),
+        ((X, Y[:, :3]), {}, r"Y has 3 features, but mmd_test is expecting 4 .*Remedy"),
+        ((X, Y[0]), {}, r"Expected 2D array, got 1D array.*Y\.reshape\(-1, 1\)"),
         ((X.reshape(60, 2, 2), Y), {}, r"X has the shape \(60, 2, 2\).*Patches\(patch=2, pool"),
-        ((X, Y[:1]), {}, "Y has 1 row, but an unbiased statistic needs 2 or more"),
+        ((X, Y[:1]), {}, "Y has 1 row.s., but an unbiased statistic needs 2 or more"),
         (
             (X, GAP),
             {},
@@ -146,10 +146,26 @@ def test_random_states_give_the_same_answer_again(test):
         ((GAP, X), {}, "column 1 of X contains missing values"),
         ((X, -np.inf * Y), {}, "column 0 of Y contains infinity"),
         ((A, B), {}, "column 'age' of X contains missing values.* but neurons=Gaussian"),
-        ((A, B[["age", "town"]]), {"neurons": "tabular"}, "column 'code' is in only one of them"),
-        ((A, B[A.columns[::-1]]), {"neurons": "tabular"}, r"their order differs.*Y\[X\.columns\]"),
-        ((A, B.assign(age="old")), {"neurons": "tabular"}, "'age' holds numbers in X, but categ"),
-        ((A.assign(day=1.0), B), {"neurons": "tabular"}, "'day' holds numbers in X, but dates"),
+        (
+            (A, B[["age", "town"]]),
+            {"neurons": "tabular"},
+            r"passed as X\.\nFeature names seen at X, yet now missing:\n- code",
+        ),
+        (
+            (A, B[A.columns[::-1]]),
+            {"neurons": "tabular"},
+            r"X\.\nFeature names must be in the same order as they were in X\. Remedy",
+        ),
+        (
+            (A, B.assign(age="old")),
+            {"neurons": "tabular"},
+            "'age' of Y held numbers in X, but now .*Y.'age'",
+        ),
+        (
+            (A.assign(day=1.0), B),
+            {"neurons": "tabular"},
+            "'day' of Y held numbers in X, but now has the type date",
+        ),
         ((X, X), {"neurons": "auto"}, "neurons='auto' needs targets, but a test has none"),
         ((X, X), {"neurons": Mixture([Stumps(), Gaussian("relevance")])}, "needs targets"),
         ((X, X), {"neurons": "rbf"}, "neurons='rbf' is not the name of a family.*'gaussian'"),
@@ -175,14 +191,14 @@ def test_invalid_samples_are_refused_by_mmd_test(arguments, options, message):
     ("arguments", "options", "message"),
     [
         ((X, Y), {}, "X has 60 rows, but Y has 50.*use mmd_test"),
-        ((X[:3], Y[:3]), {}, "X has 3 rows, but an unbiased statistic needs 4 or more"),
+        ((X[:3], Y[:3]), {}, "X has 3 row.s., but an unbiased statistic needs 4 or more"),
         ((X[:50], GAP), {}, r"column 1 of Y contains missing values.* but neurons_y=Gaussian\(\)"),
         ((GAP, X[:50]), {}, r"column 1 of X contains missing values.* but neurons_x=Gaussian\(\)"),
         ((X, X), {"neurons_y": "auto"}, "neurons_y='auto' needs targets"),
         ((X, X), {"neurons_x": "rbf"}, "hsic_test: neurons_x='rbf' is not the name of a family"),
         ((X, abs(X)), {"neurons_x": "tanimoto"}, "X holds negative values"),
         ((abs(X), X), {"neurons_y": "tanimoto"}, "Y holds negative values"),
-        ((X, X[:, 0]), {}, r"Y has the shape \(60,\)"),
+        ((X, X[:, 0]), {}, r"Expected 2D array.*Y\.reshape\(-1, 1\)"),
         ((X, X), {"n_permutations": 0}, "hsic_test: n_permutations=0"),
     ],
 )
@@ -195,11 +211,11 @@ def test_invalid_pairs_of_samples_are_refused_by_hsic_test(arguments, options, m
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((X, scipy.sparse.csr_matrix(Y)), {}, "X is a NumPy array, but Y is a sparse matrix"),
+        ((X, scipy.sparse.csr_matrix(Y)), {}, "Y is a sparse matrix, but X is a NumPy array"),
         (
             (A, pl.from_pandas(B)),
             {"neurons": "tabular"},
-            "frame of pandas, but Y is a data frame of",
+            "frame of polars, but X is a data frame of pandas",
         ),
         ((pl.from_pandas(A).lazy(), B), {"neurons": "tabular"}, r"LazyFrame.*X\.collect\(\)"),
         ((scipy.sparse.csr_matrix(X), scipy.sparse.csr_matrix(Y)), {"neurons": "tabular"}, "dense"),

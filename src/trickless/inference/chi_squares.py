@@ -6,8 +6,6 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-#: The largest share of the variance that the omitted weights may have.
-_LEFT_OUT = 1e-6
 #: Within the first number of standard deviations of the mean, the formula is replaced by its limit.
 #: Beyond the second, the probability is 0.
 _NEAR, _FAR = 1e-4, 1e6
@@ -27,16 +25,13 @@ def upper_tail(weights: np.ndarray, variance: float, value: float) -> float:
     """
     if variance <= 0:
         return 1.0
-    w = np.sort(weights)[::-1] / weights.max()
-    rest = np.cumsum(w[::-1] ** 2)[::-1]
-    w = w[rest > _LEFT_OUT * rest[0]]
+    w = weights / weights.max()
     deviation, z = np.sqrt(2 * (w**2).sum()), min(value / np.sqrt(variance), _FAR)
     q = w.sum() + z * deviation
     if q <= 0:
         return 1.0
     if abs(z) < _NEAR:
-        skewness = 8 * (w**3).sum() / deviation**3
-        return float(ndtr(-(z + skewness / 6)))
+        return float(ndtr(-(z + 4 * (w**3).sum() / (3 * deviation**3))))  # by the skewness
 
     def slope(zeta: float) -> float:
         return float((w / (1 - 2 * zeta * w)).sum()) - q
@@ -45,7 +40,6 @@ def upper_tail(weights: np.ndarray, variance: float, value: float) -> float:
     ends = (0.0, (1 - _WITHIN / q) / 2) if z > 0 else (-len(w) / (2 * q) / _WITHIN, 0.0)
     zeta = brentq(slope, *ends, xtol=1e-14, rtol=1e-12)
     left = 1 - 2 * zeta * w
-    exponent = zeta * q + 0.5 * np.log(left).sum()
-    r = np.sign(zeta) * np.sqrt(2 * exponent)
+    r = np.sign(zeta) * np.sqrt(2 * zeta * q + np.log(left).sum())
     v = zeta * np.sqrt(2 * ((w / left) ** 2).sum())
     return float(ndtr(-(r + np.log(v / r) / r)))

@@ -14,7 +14,7 @@ assigns the rows to samples at random.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,9 +27,9 @@ from trickless.inference.chi_squares import upper_tail
 from trickless.inference.covariances import (
     FEW,
     add_product,
-    directions,
-    eigenvalues,
+    principal,
     row_squares,
+    sketched,
     unbiased,
 )
 
@@ -37,8 +37,8 @@ from trickless.inference.covariances import (
 _PANEL_VALUES, _KEPT_VALUES = 2**22, 2**25
 #: Features vary if their variance is above this share of the square of their mean.
 _ROUNDING = 1e-28
-#: Permutations that a thread computes, columns that it multiplies, and rows that it gathers.
-_TOGETHER, _COLUMNS, _ROWS = 64, 64, 4096
+#: Columns that a thread permutes together, and rows that it gathers.
+_COLUMNS, _ROWS = 64, 4096
 #: Permutations whose statistics tell their variance.
 _MANY = 99
 #: Statistics count as equal if they differ by at most this, in units of their scale.
@@ -83,52 +83,38 @@ class KernelTestResult:
     n_permutations: int | None
 
     def __repr__(self) -> str:
-        if self.n_permutations is None:
-            how = self.method
-        else:
-            how = f"{self.n_permutations:,} permutation{'s' * (self.n_permutations > 1)}"
-        rows = self.n_rows if isinstance(self.n_rows, tuple) else (self.n_rows,)
+        how, n = self.method, self.n_permutations
+        if n is not None:
+            how = f"{n:,} permutation{'s' * (n > 1)}"
+        rows = " and ".join(f"{n:,}" for n in np.atleast_1d(self.n_rows))
         return (
-            f"<{self.name}: statistic {self.statistic:.4g} ± {self.standard_error:.2g}, "
-            f"pvalue {self.pvalue:.3g} ({how}); {' and '.join(f'{n:,}' for n in rows)} rows, "
-            f"{self.n_neurons:,} neurons>"
+            f"<{self.name}: statistic {self.statistic:.4g} ± {self.standard_error:.2g}, pvalue "
+            f"{self.pvalue:.3g} ({how}); {rows} rows, {self.n_neurons:,} neurons>"
         )
 
 
 class Sample:
     """Centred features of rows, a panel of rows at a time.
 
-    They are kept in memory if they are small, and otherwise recomputed for each pass. ``panels``
-    are the rows of each panel, and ``mean`` is what was subtracted.
+    They are kept in memory if they are small, and otherwise recomputed for each pass. ``mean`` is
+    what is subtracted.
     """
 
     def __init__(self, features: Callable[[slice], np.ndarray], n_rows: int, n_columns: int):
-        self._features, self.n_rows, self.n_columns = features, n_rows, n_columns
+        self.n_rows, self.n_columns = n_rows, n_columns
         self.panels = row_blocks(n_rows, max(1, _PANEL_VALUES // n_columns))
-        self._kept: np.ndarray | None = None
         if n_rows * n_columns <= _KEPT_VALUES:
-            self._kept = np.empty((n_rows, n_columns))
-        total = np.zeros(n_columns)
-        for where in self.panels:
-            Z = features(where)
-            total += Z.sum(axis=0)
-            if self._kept is not None:
-                self._kept[where] = Z
-        self.mean = total / n_rows
-        if self._kept is not None:
-            self._kept -= self.mean
+            features = np.concatenate(list(map(features, self.panels))).__getitem__
+        self._features = features
+        self.mean = sum(features(where).sum(axis=0) for where in self.panels) / n_rows
 
     def __getitem__(self, where: slice) -> np.ndarray:
-        return self._features(where) - self.mean if self._kept is None else self._kept[where]
+        return self._features(where) - self.mean
 
     def along(self, W: np.ndarray | None) -> np.ndarray:
         """Return the features of all rows, along fewer directions."""
-        if W is None and self._kept is not None:
-            return self._kept
-        out = np.empty((self.n_rows, self.n_columns if W is None else W.shape[1]))
-        for where in self.panels:
-            out[where] = self[where] if W is None else self[where] @ W
-        return out
+        parts = (self[where] if W is None else self[where] @ W for where in self.panels)
+        return np.concatenate(list(parts))
 
     def varies(self, squares: np.ndarray) -> bool:
         """Return whether features with these squared norms vary by more than rounding."""
@@ -150,22 +136,26 @@ def dependence_test(
 
     If y is a label, ``n_first`` rows have the first one, and the result is in units of MMD².
     """
-    n = x.n_rows
+    n, is_permuted = x.n_rows, method == "permutation"
     cross, of_x, of_y = (
         np.zeros((one.n_columns, other.n_columns)) for one, other in ((x, y), (x, x), (y, y))
     )
     a, b, along = np.empty((3, n))
+    # The most columns in permutations, for time and memory.
+    few = [max(FEW, min(FEW**2 // z.n_columns, _KEPT_VALUES // n)) for z in (y, x)]
     # Enough permutations of a label say what the products of many columns of x would say.
-    is_sampled = method == "permutation" and n_permutations >= _MANY
-    is_sampled = is_sampled and y.n_columns == 1 and x.n_columns <= _n_few(n, y)
-    for where, Zx, Zy in _panels(x, y):
+    is_sampled = is_permuted and n_permutations >= _MANY
+    is_sampled = is_sampled and y.n_columns == 1 and x.n_columns <= few[0]
+    panels = max(x.panels, y.panels, key=len)
+    for where in panels:
+        Zx, Zy = x[where], y[where]
         add_product(cross, Zx, Zy, n_jobs)
         add_product(of_y, Zy, Zy, n_jobs)
         if not is_sampled:
             add_product(of_x, Zx, Zx, n_jobs)
         a[where], b[where] = row_squares(Zx), row_squares(Zy)
-    for where, Zx, Zy in _panels(x, y):
-        along[where] = np.einsum("ij,ij->i", Zx @ (cross / n), Zy)
+    for where in panels:
+        along[where] = np.einsum("ij,ij->i", x[where] @ (cross / n), y[where])
     statistic = float(unbiased(np.vdot(cross, cross), a, b, a @ b))
     # 4 times the variance of the projection of the statistic on one row, within each sample.
     parts = np.split(along, [] if n_first is None else [n_first])
@@ -174,23 +164,24 @@ def dependence_test(
     if not np.isfinite((statistic, spread, variance)).all():
         raise too_large(owner)
     if not (x.varies(a) and y.varies(b)):
-        statistic = variance = spread = 0.0
-        pvalue = 1.0
-    elif method == "permutation":
+        statistic, variance, spread, pvalue = 0.0, 0.0, 0.0, 1.0
+    elif is_permuted:
         A, B = (
-            side.along(directions(of_side, _n_few(n, other), generator(seed, Purpose.SKETCH, i)))
-            for i, (side, of_side, other) in enumerate(((x, of_x, y), (y, of_y, x)))
+            z.along(sketched(*principal(of_z), most, rng) if z.n_columns > most else None)
+            for i, (z, of_z, most) in enumerate(((x, of_x, few[0]), (y, of_y, few[1])))
+            for rng in [generator(seed, Purpose.SKETCH, i)]
         )
         given, permuted = _permuted(A, B, n_permutations, seed, n_jobs)
         variance = float((permuted**2).mean()) if is_sampled else variance
         reaching = number_at_least(permuted, given, a.mean() * b.mean() / n)
         pvalue = (1 + reaching) / (1 + n_permutations)
     else:
-        weights = np.outer(eigenvalues(of_x), eigenvalues(of_y)).ravel()
-        pvalue = upper_tail(weights, variance, statistic)
+        with linear_algebra(1):
+            values = (np.maximum(np.linalg.eigvalsh(C), 0) for C in (of_x, of_y))
+            pvalue = upper_tail(np.outer(*values).ravel(), variance, statistic)
     # The spread counts the variance under the hypothesis twice, since its projection is estimated.
     error = float(np.sqrt(max(spread - variance, variance)))
-    n_drawn = n_permutations if method == "permutation" else None
+    n_drawn = n_permutations if is_permuted else None
     if n_first is None:
         return KernelTestResult(owner, statistic, error, pvalue, method, n, n_neurons, n_drawn)
     sizes = n_first, n - n_first
@@ -229,40 +220,27 @@ def number_at_least(permuted: np.ndarray, statistic: float, scale: float) -> int
     return int((permuted >= statistic - _EQUAL * scale).sum())
 
 
-def _panels(x: Sample, y: Sample) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    panels = max(x.panels, y.panels, key=len)
-    return ((where, x[where], y[where]) for where in panels)
-
-
-def _n_few(n_rows: int, other: Sample) -> int:
-    """Return how many columns a side may have in permutations, for time and memory."""
-    return max(FEW, min(FEW**2 // other.n_columns, _KEPT_VALUES // n_rows))
-
-
 def _permuted(
     A: np.ndarray, B: np.ndarray, n_permutations: int, seed: int, n_jobs: Any
 ) -> tuple[float, np.ndarray]:
     """Compute HSIC of the rows of A and B as they are paired, and of random pairs."""
     n, a, b = len(A), row_squares(A), row_squares(B)
+    together = max(1, _COLUMNS // B.shape[1])
 
     def paired(orders: np.ndarray) -> np.ndarray:
-        n_orders, cross = orders.shape[1], 0.0
+        cross: Any = 0.0
         for rows in row_blocks(n, _ROWS):
             cross = cross + B[orders[rows]].reshape(len(A[rows]), -1).T @ A[rows]
-        squares = row_squares(np.reshape(cross, (n_orders, -1)))
+        squares = row_squares(np.reshape(cross, (orders.shape[1], -1)))
         estimates: np.ndarray = unbiased(squares, a, b, a @ b[orders])
         return estimates
 
-    def several(start: int) -> np.ndarray:
-        rng = generator(seed, Purpose.PERMUTATIONS, start)
-        left, together = min(_TOGETHER, n_permutations - start), max(1, _COLUMNS // B.shape[1])
-        found = []
-        for some in row_blocks(left, together):
-            orders = [rng.permutation(n) for _ in range(some.start, some.stop)]
-            found.append(paired(np.stack(orders, axis=1)))
-        return np.concatenate(found)
+    def several(which: slice) -> np.ndarray:
+        rng = generator(seed, Purpose.PERMUTATIONS, which.start)
+        orders = [rng.permutation(n) for _ in range(which.start, which.stop)]
+        return paired(np.stack(orders, axis=1))
 
     jobs = worth_products(n_jobs, n_permutations * A.size * B.shape[1])
-    permuted = map_blocks(several, list(range(0, n_permutations, _TOGETHER)), jobs)
+    permuted = map_blocks(several, row_blocks(n_permutations, together), jobs)
     with linear_algebra(1):
         return float(paired(np.arange(n)[:, None])[0]), np.concatenate(permuted)

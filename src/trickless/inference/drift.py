@@ -12,24 +12,16 @@ from trickless.arrays.stated import Count, Stated, check_array, check_count
 from trickless.arrays.states import in_one_state, training_lock
 from trickless.errors import InvalidValueError, MissingAttributeError
 from trickless.functions.stream import Purpose, as_seed, generator
-from trickless.inference.features import WhitenedFeatures, check_neurons, random_features
-from trickless.inference.rows import (
-    Features,
-    as_rows,
-    check_alike,
-    in_words,
-    of_stream,
-    select,
-    stack,
-)
+from trickless.inference.features import WhitenedFeatures, random_features
+from trickless.inference.rows import Features, as_rows, check_alike, of_stream, select, stack
 from trickless.inference.scan import LEAST, Drift, Scan
+from trickless.learners.base import store
 from trickless.learners.fixed_parameters import check_unchanged
 from trickless.learners.random_features import RandomFeatures
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.layouts import Layout
 from trickless.rows.frames import picked
-from trickless.rows.rows import Rows
-from trickless.rules import N_JOBS, check_parameters, count, integer, plain, without_warnings
+from trickless.rules import N_JOBS, check_parameters, count, integer, plain
 
 _OWNER = "DriftDetector"
 #: Windows of the reference, of which a quarter or more is for the choice of the features.
@@ -98,8 +90,8 @@ class DriftDetector(Stated, BaseEstimator):
 
     Notes
     -----
-    Let m be the rows of the reference, and let a window have n rows. The statistic is the squared
-    distance of the mean features
+    A window of n rows is compared with the m rows of the reference by the squared distance of the
+    mean features
 
     .. math:: \Big\| \frac1n \sum_{i=1}^n z(x_i) - \frac1m \sum_{j=1}^m z(y_j) \Big\|^2, \qquad
         z = (\Sigma + \gamma I)^{-1/2} \psi,
@@ -109,21 +101,14 @@ class DriftDetector(Stated, BaseEstimator):
     quarter of its rows. A window that is tested once in k rows is tested at the level k / (2 L
     ``run_length``), by random permutations of the window and the reference. Without a change, these
     rows are exchangeable, and the level is exact [3]_. By the union bound, the probability of any
-    alarm within T rows is at most the sum of the levels, which is at most T / (2 ``run_length``).
+    alarm within T rows is at most the sum of the levels, T / (2 ``run_length``). It is over the
+    reference and the stream, and assumes independent rows. The family and :math:`\Sigma` are
+    learned from a quarter of the reference, with which no window is compared.
 
-    The family and :math:`\Sigma` are learned from a quarter of the reference, with which no window
-    is compared. The probabilities above are over the reference and the stream, and assume
-    independent rows. Tests of overlapping windows tend to raise an alarm together, so that with few
-    columns the average run length is a few times longer than its bound.
-
-    After an alarm, the window starts with the next row. A reference of ``fit`` stays until
-    ``reset``.
-
-    The first 4 ``window_size`` rows are kept as they come. If they are data frames, or dictionaries
-    with text, ``pickle`` can store the detector at that time, but :func:`~trickless.save` cannot.
-    Afterwards, memory holds the reference and the largest window, with at most 128 columns. A row
-    takes time in proportion to its activations, and some thousand multiplications for each column.
-    If there is no change, a test mostly ends after a few permutations.
+    After an alarm, the window starts with the next row. The first 4 ``window_size`` rows are kept
+    as they come; if they are data frames, or dictionaries with text, ``pickle`` can store the
+    detector at that time, but :func:`~trickless.save` cannot. Afterwards, memory holds the
+    reference and the largest window, with at most 128 columns.
 
     References
     ----------
@@ -183,12 +168,7 @@ class DriftDetector(Stated, BaseEstimator):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.neurons = neurons
-        self.n_neurons = n_neurons
-        self.window_size = window_size
-        self.run_length = run_length
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        store(self, locals())
 
     def check_state(self) -> None:
         check_count("n_detections", self.n_detections, 0, self.n_seen_)
@@ -240,9 +220,9 @@ class DriftDetector(Stated, BaseEstimator):
         Parameters
         ----------
         X : number, dict, array of shape (n_features,), or table of shape (n_rows, n_features)
-            A number is a row with one feature, and a dictionary, as in River, is a row with named
-            features. An array of one dimension is one row. Tables are arrays, CSR matrices and data
-            frames, or arrays of images or series as in ``fit``.
+            A number is a row with one feature, and an array of one dimension is one row. A
+            dictionary, as in River, is a row with named features, the same in every row. Tables are
+            as in ``fit``.
 
         Returns
         -------
@@ -305,8 +285,7 @@ class DriftDetector(Stated, BaseEstimator):
         DriftDetector
             The copy.
         """
-        other: DriftDetector = clone(self)
-        return other
+        return clone(self)
 
     @property
     def _layout(self) -> Layout:
@@ -326,7 +305,7 @@ class DriftDetector(Stated, BaseEstimator):
                 f"window_size={self.window_size!r}",
                 "a longer run_length, such as 10_000, or a smaller window_size",
             )
-        check_neurons(_OWNER, "neurons", self.neurons)
+        self._family()
         names = "neurons", "n_neurons", "window_size", "run_length"
         self._fixed = {name: deepcopy(plain(getattr(self, name))) for name in names}
         self._seed = as_seed(self.random_state)
@@ -359,12 +338,8 @@ class DriftDetector(Stated, BaseEstimator):
 
     def _check_first(self, X: Any) -> None:
         """Check rows at once that the family is fitted to later."""
-        if self._first:
-            check_alike(_OWNER, X, self._first[0], "the first batch")
-        family = self._family()
-        rows = Rows(_OWNER, "float64", family._kind_of_rows(), False)
-        with in_words(_OWNER), without_warnings():
-            rows.first(family, X, None, None)
+        first, name = (self._first[0], "the first batch") if self._first else (X, "X")
+        check_alike(_OWNER, self._family(), first, X, (name, "X"))
 
     def _learn(self, X: Any) -> None:
         """Fit the family to some rows of a table, and take others as the reference."""
@@ -377,5 +352,5 @@ class DriftDetector(Stated, BaseEstimator):
         self._scan, self._first = Scan(features, features(compared), *sizes, self._seed), ()
 
     def _family(self) -> RandomFeatures:
-        neurons = deepcopy(self.neurons)
-        return random_features(neurons, self.n_neurons, self._seed, self.n_jobs, scale="unit")
+        neurons, how = deepcopy(self.neurons), (self.n_neurons, self._seed, self.n_jobs)
+        return random_features(_OWNER, neurons, *how, scale="unit")

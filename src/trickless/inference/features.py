@@ -11,46 +11,45 @@ from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
-import scipy.linalg
 
 from trickless.arrays.places import take, to_host
 from trickless.arrays.stated import Array, Stated
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, generator
-from trickless.inference.covariances import FEW, sketched
+from trickless.inference.covariances import FEW, principal, sketched
 from trickless.inference.dependence import Sample, too_large
-from trickless.inference.rows import as_rows, check_n_rows, in_words, pooled, select
+from trickless.inference.rows import (
+    as_rows,
+    check_alike,
+    in_words,
+    select,
+    stack,
+)
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
-from trickless.neurons import Neurons, make_neurons
-from trickless.rows.frames import picked
-from trickless.rules import N_JOBS, check_value, choice, count, integer, reworded, without_warnings
+from trickless.neurons import make_neurons
+from trickless.rows.frames import is_frame, names_of, with_names_as_text
+from trickless.rules import reworded, without_warnings
 
 #: The number γ as a share of the largest eigenvalue, and the least γ. Rows have about the norm 1.
 _RIDGE, _LEAST_RIDGE = 0.1, 1e-9
 #: The most rows from which Σ is estimated.
 _ROWS = 1024
 
-_RULES = {
-    "n_neurons": count("n_neurons=500 is a good start"),
-    "method": choice(
-        "permutation",
-        "asymptotic",
-        remedy="method='permutation' has an exact level; 'asymptotic' draws no permutations",
-    ),
-    "n_permutations": integer(1, "n_permutations=999 gives p-values from 0.001 on", 2**31),
-    "n_jobs": N_JOBS,
-}
 
+def random_features(
+    owner: str,
+    neurons: Any,
+    n_neurons: int,
+    seed: int,
+    n_jobs: Any,
+    scale: str = "kernel",
+    parameter: str = "neurons",
+) -> RandomFeatures:
+    """Return random features, dense and in double precision, of a family that needs no targets.
 
-def check_options(owner: str, **options: Any) -> None:
-    """Check the parameters that the tests share."""
-    for name, value in options.items():
-        check_value(owner, name, value, _RULES[name])
-
-
-def check_neurons(owner: str, parameter: str, neurons: Any) -> Neurons:
-    """Make the family of a parameter, and check that it needs no targets."""
+    They are not fitted. Errors call the family by the name of a ``parameter``.
+    """
     with reworded(lambda text: f"{owner}: {text.replace('neurons=', f'{parameter}=')}"):
         family = make_neurons(neurons)
     if is_chosen_by_targets(family):
@@ -58,31 +57,32 @@ def check_neurons(owner: str, parameter: str, neurons: Any) -> Neurons:
             f"{owner}: {parameter}={neurons!r} needs targets, but a test has none",
             "a family that uses the rows alone, such as 'gaussian', or 'tabular' for data frames",
         )
-    return family
-
-
-def random_features(
-    neurons: Any, n_neurons: int, seed: int, n_jobs: Any, scale: str = "kernel"
-) -> RandomFeatures:
-    """Return random features of rows, dense and in double precision, which are not fitted."""
     how: dict[str, Any] = {"scale": scale, "random_state": seed, "n_jobs": n_jobs}
-    return RandomFeatures(neurons, n_neurons, sparse_output=False, dtype="float64", **how)
+    return RandomFeatures(family, n_neurons, sparse_output=False, dtype="float64", **how)
 
 
 class FittedFeatures:
     """A family that is fitted to samples and makes their random features."""
 
     def __init__(
-        self, owner: str, parameter: str, family: Neurons, n_neurons: int, seed: int, n_jobs: Any
+        self, owner: str, parameter: str, neurons: Any, n_neurons: int, seed: int, n_jobs: Any
     ) -> None:
-        self._owner, self._seed, self._layout = owner, seed, family.layout
+        self._owner, self._seed = owner, seed
         self._in_words = partial(in_words, owner, neurons=parameter)
-        self._model = random_features(family, n_neurons, seed, n_jobs)
+        self._model = random_features(owner, neurons, n_neurons, seed, n_jobs, "kernel", parameter)
         self._model._warn_below = 0.0  # the level needs no scale
+        self._layout = make_neurons(neurons).layout
 
-    def table(self, name: str, X: Any) -> Any:
+    def table(self, name: str, X: Any, least: int = 2) -> Any:
         """Convert a sample to a table, or to an array that the family reads."""
-        return as_rows(self._owner, name, X, self._layout)
+        X = as_rows(self._owner, name, X, self._layout)
+        if X.shape[0] < least:
+            raise InvalidValueError(
+                f"{self._owner}: {name} has {X.shape[0]} row(s), but an unbiased statistic needs "
+                f"{least} or more",
+                "pass more rows",
+            )
+        return X
 
     def sample(self, name: str, X: Any) -> Sample:
         """Fit the family to a table, and return its features. Messages use the name."""
@@ -99,16 +99,16 @@ class FittedFeatures:
 
     def pooled(self, X: Any, Y: Any) -> tuple[Sample, int]:
         """Return features of the rows of both samples, and the number of rows of the first."""
-        X, Y = self.table("X", X), self.table("Y", Y)
-        rows = pooled(self._owner, X, Y, self._layout)
-        for name, some in (("X", X), ("Y", Y)):
-            check_n_rows(self._owner, name, some.shape[0], 2)
-        try:
-            return self.sample("X and Y", rows), X.shape[0]
-        except (TypeError, ValueError):
-            for name, some in (("X", X), ("Y", Y)):
-                self.sample(name, some)  # the error names the sample that causes it
-            raise
+        X, Y, owner = self.table("X", X), self.table("Y", Y), self._owner
+        if is_frame(X) and is_frame(Y) and all(isinstance(name, str) for name in names_of(X)):
+            Y = with_names_as_text(Y, names_of(X))
+        if len(X.shape) > 2 and X.shape[1:-1] == Y.shape[1:-1] and X.shape[1:] != Y.shape[1:]:
+            both = self.table("X and Y", [*X, *Y])  # some series are longer
+        else:
+            check_alike(owner, self._model, X, Y, ("X", "Y"))
+            check_alike(owner, self._model, Y, X, ("Y", "X"))
+            both = stack([X, Y])
+        return self.sample("X and Y", both), X.shape[0]
 
 
 class WhitenedFeatures(Stated):
@@ -128,7 +128,7 @@ class WhitenedFeatures(Stated):
             features.fit(X)
         if features.scale_ == 0:
             raise too_large(owner)
-        Z = self._of_family(picked(X, slice(_ROWS)))
+        Z = self._of_family(select(X, slice(_ROWS)))
         self.whitener = whitener(Z - Z.mean(axis=0), generator(seed, Purpose.SKETCH))
 
     def __call__(self, X: Any) -> np.ndarray:
@@ -150,16 +150,9 @@ class WhitenedFeatures(Stated):
 
 def whitener(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Compute (Σ + γ I)^(-1/2) from centred rows, times fewer directions if there are many."""
-    n_rows, n_columns = Z.shape
     with linear_algebra(1):  # so that the last digits do not depend on threads
-        _, singular, V = scipy.linalg.svd(Z, full_matrices=False, check_finite=False)
-        V, values = V.T, singular**2 / n_rows
-        ridge = max(_RIDGE * values[0], _LEAST_RIDGE)
-        W = np.eye(n_columns)
-        if n_columns > FEW:
-            white = values / (values + ridge)
-            total, square = float(white.sum()), float(white @ white)
-            W = sketched(white[: FEW // 2], V[:, : FEW // 2], total, square, rng)
-        # Along V, and along all directions in which these rows do not vary.
-        inside = V.T @ W
-        return (V / np.sqrt(values + ridge)) @ inside + (W - V @ inside) / np.sqrt(ridge)
+        values, V = principal(Z.T @ Z / len(Z))
+        ridge, W = max(_RIDGE * values[0], _LEAST_RIDGE), V.T
+        if len(values) > FEW:
+            W = V.T @ sketched(values / (values + ridge), V, FEW, rng)
+        return (V / np.sqrt(values + ridge)) @ W

@@ -11,10 +11,20 @@ from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.inference.dependence import KernelTestResult, Sample, dependence_test
-from trickless.inference.features import FittedFeatures, check_neurons, check_options
-from trickless.inference.rows import check_n_rows
+from trickless.inference.features import FittedFeatures
 from trickless.neurons import Neurons
+from trickless.rules import N_JOBS, check_value, choice, count, integer
 
+_RULES = {
+    "n_neurons": count("n_neurons=500 is a good start"),
+    "method": choice(
+        "permutation",
+        "asymptotic",
+        remedy="method='permutation' has an exact level; 'asymptotic' draws no permutations",
+    ),
+    "n_permutations": integer(1, "n_permutations=999 gives p-values from 0.001 on", 2**31),
+    "n_jobs": N_JOBS,
+}
 #: What the tests share.
 _SHARED = """
 Parameters
@@ -26,8 +36,7 @@ method : {"permutation", "asymptotic"}, default="permutation"
     How to compute the p-value. "permutation" assigns the rows to two samples at random, or pairs
     the rows of X and Y at random, many times. Its level is exact for any data, number of rows and
     family. "asymptotic" is faster. It uses the limit of the statistic if the hypothesis holds,
-    which is a weighted sum of chi-squares. They are scaled so that the variance is exactly the
-    variance over all permutations.
+    which is a weighted sum of chi-squares, with exactly the variance over all permutations.
 n_permutations : int, default=999
     Number of permutations. If k of them reach the statistic, the p-value is (1 + k) / (1 +
     ``n_permutations``). Not used if ``method="asymptotic"``.
@@ -64,9 +73,8 @@ def mmd_test(
     r"""Test whether two samples have the same distribution, by means of random features.
 
     A small p-value says that the distributions differ. With the default neurons, the test can find
-    any difference, not only of means or variances, and you do not need to know a kernel. It works
-    with every family: on data frames ("tabular", "trees"), on images
-    (:class:`~trickless.neurons.Patches`), and with your own neurons.
+    any difference, not only of means or variances. The guide :doc:`/guides/test-hypotheses` says
+    which family suits which rows, and what to report.
 
     The statistic is an unbiased estimate of the squared maximum mean discrepancy [1]_
 
@@ -100,19 +108,12 @@ def mmd_test(
 
     with the eigenvalues :math:`\lambda_l` of the covariance matrix of the features [3]_.
 
-    For one draw of neurons, the statistic has the variance
+    The standard error is the root of the variance of the statistic for one draw of neurons. Its
+    main term, from the projection of the U-statistic on one row, is estimated from the rows, and
+    the rest is as for equal distributions.
 
-    .. math:: \frac{4 \delta^\top \Sigma_X \delta}m + \frac{4 \delta^\top \Sigma_Y \delta}n
-        + \frac{2 \|\Sigma_X\|_F^2}{m (m - 1)} + \frac{2 \|\Sigma_Y\|_F^2}{n (n - 1)}
-        + \frac{4 \langle \Sigma_X, \Sigma_Y \rangle}{m n}
-
-    with the difference :math:`\delta` of the means and the covariance matrices :math:`\Sigma`. The
-    standard error is its root. The first two terms are estimated from the rows. This estimate
-    counts the other terms twice, so they are subtracted once, as for equal distributions.
-
-    Memory holds all features, if they take at most 256 MiB. Otherwise, it holds a panel of rows at
-    a time, and permutations use as many directions of the features as fit into 256 MiB, or 128, as
-    in :func:`~trickless.hsic_test`. The level stays exact. The asymptotic method, and fewer than 99
+    Features that take more than 256 MiB are recomputed for each pass, and permuted along fewer
+    directions, as in :func:`~trickless.hsic_test`. The asymptotic method, and fewer than 99
     permutations, also hold a matrix as large as the square of the number of columns.
 
     References
@@ -138,13 +139,10 @@ def mmd_test(
     >>> bool(mmd_test(X[:250], X[250:], random_state=0).pvalue > 0.05)
     True
     """
-    owner = "mmd_test"
-    check_options(
-        owner, n_neurons=n_neurons, method=method, n_permutations=n_permutations, n_jobs=n_jobs
-    )
-    family, seed = check_neurons(owner, "neurons", neurons), as_seed(random_state)
+    owner, seed = "mmd_test", as_seed(random_state)
+    _check(owner, n_neurons, method, n_permutations, n_jobs)
     with linear_algebra(n_jobs), np.errstate(over="ignore", invalid="ignore"):
-        reader = FittedFeatures(owner, "neurons", family, n_neurons, seed, n_jobs)
+        reader = FittedFeatures(owner, "neurons", neurons, n_neurons, seed, n_jobs)
         x, m = reader.pooled(X, Y)
         label = (np.arange(x.n_rows) < m).astype(float)[:, None]
         y = Sample(label.__getitem__, x.n_rows, 1)
@@ -167,9 +165,7 @@ def hsic_test(
     r"""Test whether X and Y are independent, by covariances of random features.
 
     A small p-value says that X and Y depend on each other. With the default neurons, the test can
-    find any kind of dependence, including dependence without correlation, and you do not need to
-    know a kernel. Each of the two families may be for data frames ("tabular", "trees"), for images
-    (:class:`~trickless.neurons.Patches`), or your own.
+    find any kind of dependence, including dependence without correlation.
 
     The statistic is an unbiased estimate of the Hilbert-Schmidt independence criterion [1]_
 
@@ -202,12 +198,9 @@ def hsic_test(
 
     with the eigenvalues :math:`\lambda_k, \mu_l` of the covariance matrices of the features.
 
-    The time of a permutation is in proportion to the rows times the pairs of columns. If a side has
-    more than 128 columns of random features, and the other side more than a few, permutations
-    therefore use fewer columns: 16 to 64 principal directions, and as many random combinations of
-    the other directions, which keep the expectation of the statistic. The level stays exact,
-    because the choice of columns does not depend on which rows are paired. The test loses power if
-    64 directions hold little of the variance, as with rough kernels of many features. The
+    Features of more than 128 columns are permuted along fewer directions: 16 to 64 principal ones,
+    and as many random combinations of the others, which keep the expectation of the statistic. The
+    level stays exact, because the choice does not depend on which rows are paired. The
     ``statistic`` of the result uses all columns.
 
     The standard error is the root of
@@ -219,9 +212,8 @@ def hsic_test(
     first term is estimated from the rows. This estimate counts the second term twice, so the second
     term, which is exactly the variance over all permutations, is subtracted once.
 
-    Memory holds a panel of rows at a time, or all features if they take at most 256 MiB. It also
-    holds matrices as large as the square of the number of columns, and 256 numbers for each row for
-    permutations. A tree has up to 16 columns, so use ``n_neurons=100`` for trees.
+    Memory holds at most 256 MiB of features, matrices as large as the square of the number of
+    columns, and 256 numbers for each row. A tree has up to 16 columns, so use ``n_neurons=100``.
 
     References
     ----------
@@ -248,26 +240,23 @@ def hsic_test(
     >>> bool(hsic_test(X, Y, neurons_y="tabular", random_state=0).pvalue > 0.05)
     True
     """
-    owner = "hsic_test"
-    check_options(
-        owner, n_neurons=n_neurons, method=method, n_permutations=n_permutations, n_jobs=n_jobs
-    )
-    given = {"neurons_x": neurons_x, "neurons_y": neurons_y}
-    families = {name: check_neurons(owner, name, family) for name, family in given.items()}
-    seed = as_seed(random_state)
+    owner, seed = "hsic_test", as_seed(random_state)
+    _check(owner, n_neurons, method, n_permutations, n_jobs)
     seeds = generator(seed, Purpose.BLOCKS).integers(2**63, size=2).tolist()
     with linear_algebra(n_jobs), np.errstate(over="ignore", invalid="ignore"):
-        of_x, of_y = (
-            FittedFeatures(owner, name, family, n_neurons, each, n_jobs)
-            for (name, family), each in zip(families.items(), seeds, strict=True)
-        )
-        X, Y = of_x.table("X", X), of_y.table("Y", Y)
+        of_x = FittedFeatures(owner, "neurons_x", neurons_x, n_neurons, seeds[0], n_jobs)
+        of_y = FittedFeatures(owner, "neurons_y", neurons_y, n_neurons, seeds[1], n_jobs)
+        X, Y = of_x.table("X", X, 4), of_y.table("Y", Y, 4)
         if X.shape[0] != Y.shape[0]:
             raise InvalidValueError(
                 f"{owner}: X has {X.shape[0]:,} rows, but Y has {Y.shape[0]:,}",
                 "pass one row of Y for each row of X, in the same order; to compare two samples, "
                 "use mmd_test",
             )
-        check_n_rows(owner, "X", X.shape[0], 4)
         x, y = of_x.sample("X", X), of_y.sample("Y", Y)
         return dependence_test(owner, x, y, n_neurons, method, n_permutations, seed, n_jobs)
+
+
+def _check(owner: str, *values: Any) -> None:
+    for (name, rule), value in zip(_RULES.items(), values, strict=True):
+        check_value(owner, name, value, rule)

@@ -10,26 +10,19 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import clone
 
 from trickless.arrays.missing import is_missing, unmasked
 from trickless.arrays.places import HOST, dispatches, place_of, take, to_host
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.neurons.checks import for_images, shape_of
+from trickless.learners.random_features import RandomFeatures
+from trickless.neurons.checks import check_shape, shape_of
 from trickless.neurons.layouts import Layout
 from trickless.neurons.unequal import is_unequal
-from trickless.rows.columns import Columns
-from trickless.rows.frames import (
-    columns_of,
-    is_frame,
-    names_of,
-    picked,
-    stacked,
-    with_names_as_text,
-)
+from trickless.rows.frames import is_frame, names_of, picked, stacked
 from trickless.rows.refusals import why_no_frame
-from trickless.rows.rows import canonical_rows
-from trickless.rows.values import CATEGORIES, OBJECTS
-from trickless.rules import reworded, shown, with_remedies
+from trickless.rows.rows import Rows, canonical_rows
+from trickless.rules import reworded, shown, with_remedies, without_warnings
 
 #: Whether each feature of dictionaries holds text, by name. None if a data frame decides.
 Features = dict[str, bool | None]
@@ -61,14 +54,9 @@ def as_rows(owner: str, name: str, X: Any, layout: Layout) -> Any:
             layout, rows = layout.learned(owner, X)
             return rows.reshape(len(rows), *(layout.shape or ()))
         X = X if dispatches() and place_of(X) is not HOST else np.asarray(unmasked(X))
-    shape = tuple(X.shape)
-    if len(shape) == 2 or (len(shape) > 2 and layout.reads_arrays):
-        return X
-    remedy = f"{name}.reshape(-1, 1) if it is one feature" if shape else "pass an array of rows"
-    raise InvalidValueError(
-        f"{owner}: {name} has the shape {shape}, but it must be a table of rows and columns",
-        for_images(name, shape) if len(shape) > 2 else remedy,
-    )
+    if X.ndim <= 2 or not layout.reads_arrays:
+        check_shape(owner, name, tuple(X.shape))
+    return X
 
 
 def select(X: Any, where: Any) -> Any:
@@ -76,33 +64,41 @@ def select(X: Any, where: Any) -> Any:
     return picked(X, where) if is_frame(X) else take(X, where)
 
 
-def check_alike(owner: str, X: Any, other: Any, name: str) -> None:
-    """Check that X has the form and the columns of other rows, which errors call by a ``name``."""
-    kinds = _kind(X), _kind(other)
-    if kinds[0] != kinds[1]:
+def check_alike(
+    owner: str, model: RandomFeatures, X: Any, later: Any, names: tuple[str, str]
+) -> None:
+    """Check rows X to which a model is fitted, and later rows that are stacked below them.
+
+    Errors call them by two ``names``.
+    """
+    if _form(X) != _form(later):
         raise InvalidTypeError(
-            f"{owner}: X is {kinds[0]}, but {name} is {kinds[1]}",
+            f"{owner}: {names[1]} is {_form(later)}, but {names[0]} is {_form(X)}",
             "pass both as the same kind of table",
         )
-    if is_frame(X) and names_of(X) != names_of(other):
-        alone = sorted(set(names_of(X)) ^ set(names_of(other)), key=str)
-        what = f"column {alone[0]!r} is in only one of them" if alone else "their order differs"
-        raise InvalidValueError(
-            f"{owner}: X and {name} have different columns: {what}",
-            "pass the same columns in the same order, for example Y[X.columns]",
-        )
-    if X.shape[1:] != other.shape[1:]:
-        of_x, there = (" × ".join(map(str, each.shape[1:])) for each in (X, other))
-        raise InvalidValueError(
-            f"{owner}: X has {of_x} columns, but {name} has {there}",
-            "pass the same columns in both, in the same order",
-        )
+    model, rows = clone(model), Rows(owner, "float64", model._kind_of_rows(), False)
+    with without_warnings(), in_words(owner, names[0]):
+        rows.first(model, X, None, None)
+
+    def change(text: str) -> str:
+        text = text.replace("passed during fit", f"passed as {names[0]}")
+        return re.sub("the first batch|(?<=at )fit time|(?<=were in )fit", names[0], text)
+
+    with without_warnings(), reworded(change), in_words(owner, names[1]):
+        rows.to_predict(model, later)
+
+
+def _form(X: Any) -> str:
+    if is_frame(X):
+        return f"a data frame of {type(X).__module__.partition('.')[0]}"
+    if scipy.sparse.issparse(X):
+        return "a sparse matrix"
+    array = "a NumPy array" if place_of(X) is HOST else f"an array of {place_of(X)}"
+    return array if X.ndim == 2 else f"{array} of more than two dimensions"
 
 
 def stack(tables: list[Any]) -> Any:
-    """Return tables of one kind, one below the other."""
-    if len(tables) == 1:
-        return tables[0]
+    """Return tables of one form, one below the other."""
     if is_frame(tables[0]):
         return stacked(tables)
     if scipy.sparse.issparse(tables[0]):
@@ -110,37 +106,13 @@ def stack(tables: list[Any]) -> Any:
     return place_of(tables[0]).xp.concat(tables)
 
 
-def pooled(owner: str, X: Any, Y: Any, layout: Layout) -> Any:
-    """Return two samples as one table, the second below the first."""
-    if is_frame(X) and is_frame(Y) and all(isinstance(name, str) for name in names_of(X)):
-        Y = with_names_as_text(Y, names_of(X))
-    if len(X.shape) > 2 and X.shape[1:-1] == Y.shape[1:-1] and X.shape[1:] != Y.shape[1:]:
-        return as_rows(owner, "X and Y", [*X, *Y], layout)  # some series are longer
-    check_alike(owner, X, Y, "Y")
-    if is_frame(X):
-        _check_types(owner, X, Y)
-    with with_remedies(owner):
-        return stack([X, Y])
-
-
-def check_n_rows(owner: str, name: str, n: int, least: int) -> None:
-    """Check that there are enough rows for an unbiased statistic."""
-    if n < least:
-        raise InvalidValueError(
-            f"{owner}: {name} has {n} row{'s' * (n != 1)}, but an unbiased statistic needs "
-            f"{least} or more",
-            "pass more rows",
-        )
-
-
 def of_stream(
     owner: str, X: Any, features: Features | None, layout: Layout
 ) -> tuple[Any, Features | None]:
     """Return a table of rows, and the features that dictionaries must have.
 
-    The first dictionary or data frame decides about them. Features that later dictionaries lack are
-    missing, and others are left out. After a data frame, or with text, a dictionary becomes a
-    pandas data frame.
+    The first dictionary or data frame decides about them. After a data frame, or with text, a
+    dictionary becomes a pandas data frame.
     """
     if isinstance(X, Mapping):
         row = {str(name): X[name] for name in X}
@@ -158,51 +130,27 @@ def of_stream(
 
 
 def _of_dictionary(owner: str, row: dict[str, Any], features: Features) -> Any:
-    if not features:
+    if not row:
         raise InvalidValueError(f"{owner}: the row has no features", "pass a row with a feature")
-    values = {name: _value(owner, name, row.get(name), kind) for name, kind in features.items()}
-    if not any(kind in (None, True) for kind in features.values()):
-        return np.array([list(values.values())], dtype=np.float64)
+    if changed := sorted(row.keys() ^ features.keys()):
+        lacks = f"lacks the feature {changed[0]!r}, which the rows before had"
+        more = f"has the new feature {changed[0]!r}, which the rows before lacked"
+        raise InvalidValueError(
+            f"{owner}: the row {lacks if changed[0] in features else more}",
+            "rows with the same features, None for a value that is missing; or reset, to begin a "
+            "new reference with other features",
+        )
+    values = [np.nan if is_missing(row[name]) else row[name] for name in features]
+    for (name, is_text), value in zip(features.items(), values, strict=True):
+        wanted = str if is_text else Real | np.bool_
+        if is_text is not None and value is not np.nan and not isinstance(value, wanted):
+            raise InvalidTypeError(
+                f"{owner}: feature {name!r} is {shown(value)}, but it must be "
+                f"{'text' if is_text else 'a number'}, as in the first row",
+                f"convert {name!r} to one type in all rows",
+            )
+    if not any(is_text is not False for is_text in features.values()):
+        return np.array([values], dtype=np.float64)
     import pandas
 
-    return pandas.DataFrame({name: [value] for name, value in values.items()})
-
-
-def _value(owner: str, name: str, value: Any, is_text: bool | None) -> Any:
-    """Return the value of a feature, checked unless a data frame decides what it must be."""
-    if is_missing(value):
-        return None if is_text else np.nan
-    is_number = isinstance(value, Real | np.bool_)
-    if is_text is not None and not (isinstance(value, str) if is_text else is_number):
-        raise InvalidTypeError(
-            f"{owner}: feature {name!r} is {shown(value)}, but it must be "
-            f"{'text' if is_text else 'a number'}, as in the first row",
-            f"convert {name!r} to one type in all rows",
-        )
-    return float(value) if is_text is False else value
-
-
-def _kind(X: Any) -> str:
-    if is_frame(X):
-        return f"a data frame of {type(X).__module__.partition('.')[0]}"
-    if scipy.sparse.issparse(X):
-        return "a sparse matrix"
-    place = place_of(X)
-    array = "a NumPy array" if place is HOST else f"an array of {place}"
-    return array if X.ndim == 2 else f"{array} of more than two dimensions"
-
-
-def _check_types(owner: str, X: Any, Y: Any) -> None:
-    """Check that columns of data frames hold the same types, or text and categories."""
-    kinds = []
-    for name, sample in (("X", X), ("Y", Y)):
-        with in_words(owner, name):
-            kinds.append(Columns(owner, sample).kinds)
-    columns = zip(names_of(X), *kinds, columns_of(X), columns_of(Y), strict=True)
-    for name, kind, other, of_x, of_y in columns:
-        is_text = CATEGORIES in (kind, other) and of_x.holds == of_y.holds == OBJECTS
-        if kind != other and not (is_text or of_x.missing().all() or of_y.missing().all()):
-            raise InvalidValueError(
-                f"{owner}: column {name!r} holds {kind} in X, but {other} in Y",
-                "convert them to the same type",
-            )
+    return pandas.DataFrame([values], columns=list(features))

@@ -15,15 +15,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.stated import (
-    Array,
-    Count,
-    Stated,
-    Within,
-    check_count,
-    check_same,
-    stated,
-)
+from trickless.arrays.stated import Array, Count, Stated, Within, check_count, check_same, stated
 from trickless.functions.stream import Purpose, Seed, generator
 from trickless.inference.covariances import row_squares
 from trickless.inference.dependence import number_at_least
@@ -148,10 +140,10 @@ class Scan(Stated):
     ) -> tuple[float, float] | None:
         """Return the statistic and the p-value of a window if the test rejects, or else None.
 
-        The pooled rows are ordered at random, several times. Each order is cut into groups of the
-        size of the window, which all count as permutations. The given order is one of them. The
-        p-value stays exact, since shifts by whole groups are a group of permutations. The test ends
-        once it cannot reject any more. Its random numbers belong to its ``index``.
+        Each of several orders of the pooled rows, of which the given one is the first, is cut into
+        groups of the size of the window. All count as permutations: the p-value stays exact, since
+        shifts by whole groups are a group of permutations. The random numbers belong to the
+        ``index`` of the test, which ends once it cannot reject any more.
         """
         n, m = len(window), len(self.reference)
         rows = np.concatenate([window, self.reference])
@@ -159,13 +151,10 @@ class Scan(Stated):
         n_groups = (n + m) // n
         n_orders = schedule.n_orders(n_groups)
         most = schedule.level * n_orders * n_groups * (1 + _ROUNDING)
-        scale = row_squares(rows).sum()
-        statistic, reaching, ordered = 0.0, 0, rows
+        scale, statistic, reaching = row_squares(rows).sum(), 0.0, 0
+        rng = generator(self.seed, Purpose.PERMUTATIONS, index)
         for i in range(n_orders):
-            if i == 1:
-                rng = generator(self.seed, Purpose.PERMUTATIONS, index)
-            if i:
-                ordered = rows[rng.permutation(n + m)]
+            ordered = rows[rng.permutation(n + m)] if i else rows
             groups = ordered[: n_groups * n].reshape(n_groups, n, -1).sum(axis=1)
             squares = row_squares(groups)
             statistic = statistic if i else squares[0]
