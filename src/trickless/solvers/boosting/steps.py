@@ -213,7 +213,7 @@ def _add_outputs(start, weight, coupled, memory):  # type: ignore[no-untyped-def
     squares, typical = start
     g, h, total_g, total_h = memory.g, memory.h, memory.total_g, memory.total_h
     n_outputs, n_rows = g.shape
-    unexplained = 0.0
+    signs, unexplained = _random_signs(n_outputs, coupled, memory.state), 0.0
     for k in range(n_outputs):
         of_g = of_h = 1.0
         if n_outputs > 1 and not coupled:  # so that outputs count equally in any units
@@ -221,8 +221,7 @@ def _add_outputs(start, weight, coupled, memory):  # type: ignore[no-untyped-def
             mean, usual = mean if mean > 0 else 1.0, typical[k] if typical[k] > 0 else 1.0
             of_g = 2.0 ** np.rint(np.log2(1 / np.sqrt(mean * usual)))
             of_h = 2.0 ** np.rint(np.log2(1 / mean))
-        if n_outputs > 1 and uniform(memory.state) < 0.5:
-            of_g = -of_g
+        of_g *= signs[k]
         now = 0.0
         for i in range(n_rows):
             total_g[i] = (total_g[i] if k else 0.0) + of_g * g[k, i]
@@ -232,6 +231,19 @@ def _add_outputs(start, weight, coupled, memory):  # type: ignore[no-untyped-def
     for i in range(n_rows):
         memory.square[i] = total_g[i] * total_g[i] / weight[i]
     return unexplained / n_outputs
+
+
+@compiled
+def _random_signs(n, coupled, state):  # type: ignore[no-untyped-def]
+    """Draw signs of several outputs, which differ if their slopes are coupled and sum to 0."""
+    signs, n_up = np.ones(n), n
+    for k in range(n):
+        if n > 1 and uniform(state) < 0.5:
+            signs[k] = -1.0
+            n_up -= 1
+    if n > 1 and coupled and n_up % n == 0:
+        signs[int(uniform(state) * n)] *= -1
+    return signs
 
 
 @compiled
