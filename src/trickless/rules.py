@@ -255,6 +255,10 @@ DTYPE = anything(
 )
 
 
+#: A remedy for rows or targets that need more digits.
+DOUBLE = "dtype='float64', if the learner has this parameter"
+
+
 def check_parameters(owner: Any, rules: Mapping[str, Rule]) -> None:
     """Check an object's parameters against its rules."""
     for name, rule in rules.items():

@@ -254,7 +254,8 @@ def test_objects_in_an_array_are_called_what_they_are(value, held):
     X, y = problem(ALL[0])
     rows = X.astype(object)
     rows[ROW, 1] = value
-    said = f"column 1 of X contains {held}, but an array must hold numbers"
+    wanted = "a cell must hold one number" if "list" in held else "an array must hold numbers"
+    said = f"column 1 of X contains {held}, but {wanted}"
     refuses(lambda: KitchenSinksRegressor("tabular").fit(rows, y), said)
 
 

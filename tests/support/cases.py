@@ -138,6 +138,12 @@ KERNEL_LEARNERS = (
 TREE_LEARNERS = (BoostedTreesRegressor(n_trees=20), BoostedTreesClassifier(n_trees=20))
 #: Learners without a parameter for the family.
 OTHERS = KERNEL_LEARNERS + TREE_LEARNERS
+EVERY = LEARNERS + OTHERS
+
+
+def takes_gaps(learner):
+    """Whether rows may have missing values."""
+    return learner.__sklearn_tags__().input_tags.allow_nan
 
 
 def name_of(learner):

@@ -25,19 +25,17 @@ def why_no_table(X: Any) -> Refusal | None:
     """Return why X is not a table of numbers, and a remedy; None if it is one."""
     if (why := why_no_frame(X)) is not None:
         return why
+    needed = (
+        "an array must hold numbers",
+        "pass a data frame, whose columns can have different types, or encode it in a pipeline",
+    )
+    if is_frame(X):
+        needed = (
+            "the model was fitted to an array, which is a table of numbers",
+            "fit it to a data frame with these columns",
+        )
     for column, held in _refused(X, missing=False, times=False):
-        if is_frame(X):
-            return (
-                f"column {column!r} of X {held}, but the model was fitted to an array, which is a "
-                "table of numbers",
-                "fit it to a data frame with these columns",
-            )
-        if held != _INFINITY:
-            return (
-                f"column {column} of X {held}, but an array must hold numbers",
-                "pass a data frame, whose columns can have different types, or encode it in a "
-                "pipeline",
-            )
+        return _told(column, held, needed, "X")
     return None
 
 
@@ -52,12 +50,17 @@ def why_no_numbers(X: Any, needed: Refusal, name: str = "X", times: bool = False
     for column, why in _refused(X, times=times):
         if why.startswith(f"{_OTHER} dict"):  # which scikit-learn refuses with a TypeError
             return None
-        if why.startswith(_OTHER):
-            needed = "a cell must hold one number", "a column for each number"
-        if why == _INFINITY:  # which no family takes
-            needed = "rows must be finite", "replace it by a finite number, or leave it out"
-        return f"column {column!r} of {name} {why}, but {needed[0]}", needed[1]
+        return _told(column, why, needed, name)
     return None
+
+
+def _told(column: Any, held: str, needed: Refusal, name: str) -> Refusal:
+    """Return what a column holds, and what must hold instead, if nothing fits better."""
+    if held.startswith(_OTHER):
+        needed = "a cell must hold one number", "a column for each number"
+    if held == _INFINITY:  # which no family takes
+        needed = "rows must be finite", "replace it by a finite number, or leave it out"
+    return f"column {column!r} of {name} {held}, but {needed[0]}", needed[1]
 
 
 def why_no_frame(X: Any, name: str = "X") -> Refusal | None:

@@ -9,7 +9,7 @@ import scipy.sparse
 
 from trickless.arrays.places import HOST, place_of, to_host
 from trickless.arrays.sparse import dense_if_small
-from trickless.rules import warn
+from trickless.rules import DOUBLE, warn
 
 #: Rows that are checked.
 _ROWS = 1000
@@ -55,8 +55,8 @@ def warn_of_resolution(
             f"{owner}: column {_name(column, names)} of X reaches {largest[column]:g}, which "
             f"dtype={np.dtype(dtype).name!r} rounds to within {unit * rounding[column]:.1g}, while "
             f"the {'values' if apart else 'rows'} differ by about {unit * spread[column]:.1g} in "
-            "all: predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
-            "dtype='float64'."
+            "all: predictions will be inaccurate. Remedy: standardise X (StandardScaler); or "
+            f"{DOUBLE}."
         )
     return poor
 
@@ -147,6 +147,6 @@ def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any, names: Any) -> boo
     warn(
         f"{owner}: of {before[column]} different values of column {_name(column, names)} of X, "
         f"dtype={np.dtype(dtype).name!r} tells {after[column]} apart: predictions will be "
-        "inaccurate. Remedy: dtype='float64'; or subtract an offset, or take logarithms."
+        f"inaccurate. Remedy: {DOUBLE}; or subtract an offset, or take logarithms."
     )
     return True

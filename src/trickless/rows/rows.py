@@ -35,7 +35,7 @@ from trickless.rows.refusals import why_no_frame
 from trickless.rows.resolution import merged, warn_of_resolution, warn_of_rounded_integers
 from trickless.rows.values import NUMBERS, TIMES, as_numbers, holds_times
 from trickless.rows.weights import check_weights, that_count
-from trickless.rules import with_remedies
+from trickless.rules import DOUBLE, with_remedies
 
 _FLOATS = (np.float64, np.float32)
 #: The most values of rows whose numbers are checked here and not by scikit-learn.
@@ -392,7 +392,7 @@ class Rows(Stated):
             raise InvalidValueError(
                 f"{self.owner}: X contains a value too large for dtype={self.dtype.name!r}, whose "
                 f"largest is {np.finfo(self.dtype).max:.1e}",
-                "scale X (StandardScaler), or dtype='float64'",
+                f"scale X (StandardScaler); or {DOUBLE}",
             )
         if first:
             kind = self.kind

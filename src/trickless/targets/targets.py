@@ -19,7 +19,7 @@ from trickless.arrays.stated import Array, Size, Stated, check_count
 from trickless.conformal.intervals import distances, widened
 from trickless.errors import InvalidValueError
 from trickless.functions.network import Network
-from trickless.rules import warn, with_remedies
+from trickless.rules import DOUBLE, warn, with_remedies
 from trickless.solvers.outputs import NewOutputs
 
 #: The largest target in double precision, and the least by which targets may differ in it: sums of
@@ -356,7 +356,7 @@ def _check_size(owner: str, targets: np.ndarray, dtype: np.dtype, name: str = "y
     if largest > min(1e-2 * float(np.finfo(dtype).max), _LARGEST):
         raise InvalidValueError(
             f"{owner}: {name} reaches {largest:g}, which is too large for dtype={dtype.name!r}",
-            f"scale y, or dtype='float64' for up to {_LARGEST:g}",
+            f"scale y; or {DOUBLE}, for up to {_LARGEST:g}",
         )
 
 
@@ -377,5 +377,5 @@ def _check_differences(
         raise InvalidValueError(
             f"{owner}: {which} varies by {differences[output]:g} only, but differences below "
             f"{least:g} vanish in sums of squares, or in coefficients of dtype={dtype.name!r}",
-            f"scale y, or dtype='float64' for at least {_LEAST:g}; y may also be constant",
+            f"scale y; or {DOUBLE}, for at least {_LEAST:g}; y may also be constant",
         )
