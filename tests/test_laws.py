@@ -21,9 +21,8 @@ import trickless.arrays.threads
 import trickless.functions.network
 import trickless.learners.kitchen_sinks
 from cases import (
+    EVERY,
     FAMILIES,
-    LEARNERS,
-    OTHERS,
     SOME,
     SPARSE,
     answers,
@@ -38,7 +37,6 @@ from trickless import save
 from trickless.functions.stream import BLOCK
 from trickless.neurons import Gaussian
 
-EVERY = LEARNERS + OTHERS
 REGRESSORS = [learner for learner in EVERY if is_regressor(learner)]
 CLASSIFIERS = [learner for learner in EVERY if not is_regressor(learner)]
 

@@ -10,8 +10,8 @@ from sklearn.base import clone, is_regressor
 
 from cases import (
     CLASSIFIERS,
+    EVERY,
     KERNEL_LEARNERS,
-    LEARNERS,
     REGRESSORS,
     SPARSE,
     answers,
@@ -37,7 +37,6 @@ from trickless.solvers.named_losses import (
     REGRESSION_LOSSES,
 )
 
-EVERY = LEARNERS + KERNEL_LEARNERS
 #: Classifiers read rows as regressors do.
 READERS = [*REGRESSORS, CLASSIFIERS[0], *KERNEL_LEARNERS[1:3]]
 every_learner = pytest.mark.parametrize("learner", READERS, ids=name_of)
@@ -258,7 +257,7 @@ def test_relevance_of_features_is_that_of_dense_rows(dtype):
 
 def every_loss():
     """Each learner with each of its losses, in double precision where it has a choice."""
-    for learner in EVERY:
+    for learner in (m for m in EVERY if m.__sklearn_tags__().input_tags.sparse):
         params = learner.get_params()
         losses = (
             (*REGRESSION_LOSSES, *QUANTILE_LOSSES)

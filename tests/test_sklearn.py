@@ -17,7 +17,7 @@ from sklearn.utils.fixes import parse_version
 
 import trickless
 import trickless.neurons
-from cases import LEARNERS, OTHERS, name_of, problem
+from cases import EVERY, LEARNERS, name_of, problem
 from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
@@ -32,7 +32,7 @@ FEW = {"DoublyStochastic": {"n_neurons": 1000}, "ShrinkingGradient": {"n_samples
 #: Every public estimator with nothing else set.
 DEFAULTS = [
     type(learner)(**{k: v for name in FEW if name in repr(learner) for k, v in FEW[name].items()})
-    for learner in LEARNERS + OTHERS
+    for learner in EVERY
     if not name_of(learner).startswith("Noisy")  # of the same class
 ] + [RandomFeatures(), StreamingScaler()]
 #: Why a check of weights, which takes a weight of 2 for the row twice, contradicts an estimator.
@@ -109,7 +109,7 @@ def test_learners_work_in_pipelines_cross_validation_and_wrappers():
     assert wrapped.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.85
 
 
-@pytest.mark.parametrize("learner", LEARNERS + OTHERS, ids=name_of)
+@pytest.mark.parametrize("learner", EVERY, ids=name_of)
 def test_data_frames_keep_their_names(learner):
     X, y = problem(learner)
     frame = pd.DataFrame(X, columns=list("abcd"))

@@ -13,7 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 import trickless.arrays.threads
-from cases import LEARNERS, OTHERS, answers, inputs, name_of, problem
+from cases import EVERY, LEARNERS, TREE_LEARNERS, answers, inputs, name_of, problem
 from trickless import KitchenSinksRegressor
 from trickless.functions.network import Network
 from trickless.functions.stream import StoredNeurons
@@ -50,7 +50,7 @@ def at_once(function, n_threads=16):
     return results
 
 
-@pytest.mark.parametrize("learner", LEARNERS + OTHERS, ids=name_of)
+@pytest.mark.parametrize("learner", EVERY, ids=name_of)
 def test_sixteen_threads_predict_with_one_model(learner, eager):
     X, y = problem(learner)
     model = clone(learner).set_params(random_state=0, n_jobs=2).fit(X, y)
@@ -87,7 +87,10 @@ def test_threads_that_work_at_once_share_the_cores(eager, monkeypatch, tmp_path)
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_fits_side_by_side_give_the_models_of_fits_in_turn(backend):
-    jobs = [(clone(m).set_params(random_state=0, n_jobs=2), *problem(m)) for m in LEARNERS]
+    jobs = [
+        (clone(m).set_params(random_state=0, n_jobs=2), *problem(m))
+        for m in LEARNERS + TREE_LEARNERS
+    ]
     expected = [fitted_answers(clone(model), X, y) for model, X, y in jobs]
     side_by_side = Parallel(n_jobs=2, backend=backend, timeout=PATIENCE)
     got = side_by_side(delayed(fitted_answers)(*job) for job in jobs)
@@ -104,7 +107,7 @@ def test_children_of_a_process_that_has_fitted_predict_and_fit(method, eager):
     with threadpool_limits(2, "blas"):
         large = inputs(1000, 1000)
         large @ large  # starts the threads of BLAS, which no child has
-        for learner in LEARNERS:
+        for learner in LEARNERS + TREE_LEARNERS:
             X, y = problem(learner)
             model = clone(learner).set_params(random_state=0, n_jobs=2).fit(X, y)
             jobs.append((model, X, y))

@@ -11,11 +11,11 @@ import pytest
 from sklearn.base import clone
 
 import trickless
-from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
+from cases import EVERY, name_of, problem
 from trickless import KernelGradientRegressor, KitchenSinksRegressor
 from trickless.arrays.growing import Growing, growing_like
 from trickless.arrays.states import _locks, snapshot, training_lock
-from trickless.learners import growing_sums
+from trickless.learners import boosted_trees, growing_sums
 
 #: Seconds after which something has locked up.
 PATIENCE = 60
@@ -27,7 +27,6 @@ SMALL = {
     "KernelGradient": {"max_support": 16},
     "NoisyKernelGradient": {"max_support": 16, "compression": "unbiased"},
 }
-EVERY = [*LEARNERS, *KERNEL_LEARNERS]
 STREAMING = [learner for learner in EVERY if hasattr(learner, "partial_fit")]
 every_learner = pytest.mark.parametrize("learner", EVERY, ids=name_of)
 every_stream = pytest.mark.parametrize("learner", STREAMING, ids=name_of)
@@ -186,13 +185,17 @@ def test_threads_that_learn_take_turns_and_lose_no_batch(learner):
 def test_a_batch_that_fails_leaves_the_model_and_later_batches_as_they_are(learner):
     parts, X = batches(learner)
     model = learn(small(learner), *parts[0])
-    solver = next(name for name in ("sums_", "descent_", "rounds_") if hasattr(model, name))
+    solver = next(
+        name for name in ("sums_", "descent_", "rounds_", "forest_") if hasattr(model, name)
+    )
     expected = states(model, parts[1:], X)
     for i, part in enumerate(parts[1:]):
         before = getattr(model, solver)
         owner, name = type(model), "_learn"
         if solver == "sums_":
             owner, name = growing_sums, "add_to_sums"
+        elif solver == "forest_":
+            owner, name = boosted_trees, "learn_batch"
         plain = getattr(owner, name)
 
         def fail(*args, plain=plain, **options):

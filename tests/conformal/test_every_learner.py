@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_regressor
 
-from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
+from cases import EVERY, LEARNERS, name_of, problem
 from fit_everything import make
 from rounding import gamma
 from trickless.conformal import SplitConformal
@@ -14,10 +14,11 @@ from trickless.conformal import SplitConformal
 ANSWERS = {
     *("KitchenSinksRegressor", "KitchenSinksClassifier"),
     *("ShrinkingGradientClassifier", "KernelGradientClassifier"),
+    *("BoostedTreesRegressor", "BoostedTreesClassifier"),
 }
 
 
-@pytest.mark.parametrize("model", (*LEARNERS, *KERNEL_LEARNERS), ids=name_of)
+@pytest.mark.parametrize("model", EVERY, ids=name_of)
 def test_it_answers_or_says_what_to_do(model):
     X, y = problem(model)
     name = type(model).__name__

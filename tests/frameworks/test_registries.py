@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cases import FAMILIES, KERNEL_LEARNERS, LEARNERS, answers, inputs, name_of, problem, suited
+from cases import EVERY, FAMILIES, LEARNERS, answers, inputs, name_of, problem, suited
 from trickless import KitchenSinksRegressor, RandomFeatures
 
 with warnings.catch_warnings():
@@ -17,7 +17,7 @@ with warnings.catch_warnings():
     import mlflow.sklearn
     import skops.io
 
-every_learner = pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=name_of)
+every_learner = pytest.mark.parametrize("learner", EVERY, ids=name_of)
 
 
 def by_skops(model):

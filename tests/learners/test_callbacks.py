@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from cases import LEARNERS, OTHERS, answers, inputs, name_of, problem
+from cases import EVERY, answers, inputs, name_of, problem
 from trickless import (
     BoostedTreesClassifier,
     DoublyStochasticClassifier,
@@ -16,7 +16,6 @@ from trickless import (
 )
 
 callback = pytest.importorskip("sklearn.callback")
-EVERY = LEARNERS + OTHERS
 
 
 class Tasks:

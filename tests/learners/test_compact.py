@@ -9,13 +9,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 import trickless
-from cases import LEARNERS, OTHERS, answers, name_of, problem, shots
+from cases import EVERY, LEARNERS, answers, name_of, problem, shots
 from fit_everything import make
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import Dense, Gaussian
 
 
-@pytest.mark.parametrize("model", (*LEARNERS, *OTHERS), ids=name_of)
+@pytest.mark.parametrize("model", EVERY, ids=name_of)
 def test_every_learner_predicts_the_same_and_refuses_to_learn_on(model, tmp_path):
     X, y = problem(model)
     model = make(model, "gaussian") if model in LEARNERS else clone(model)

@@ -6,20 +6,24 @@ import scipy.sparse
 from sklearn.base import clone, is_regressor
 
 import fuzz_inputs
-from cases import KERNEL_LEARNERS, LEARNERS, answers, inputs, name_of, problem
+from cases import EVERY, answers, inputs, name_of, problem
 from trickless.neurons import Coordinates, Gaussian, Neurons
 from trickless.rows.rows import Rows
 
-REGRESSORS = [learner for learner in LEARNERS + KERNEL_LEARNERS if is_regressor(learner)]
+REGRESSORS = [learner for learner in EVERY if is_regressor(learner)]
+
+
+def options_of(learner, **options):
+    return {name: value for name, value in options.items() if name in learner.get_params()}
 
 
 def fitted(learner, X, y, **options):
-    options = {"random_state": 0, "dtype": "float64"} | options
+    options = options_of(learner, random_state=0, dtype="float64") | options
     return clone(learner).set_params(**options).fit(X, y)
 
 
 def by_name(*beginnings):
-    learners = [m for m in LEARNERS + KERNEL_LEARNERS if name_of(m).startswith(beginnings)]
+    learners = [m for m in EVERY if name_of(m).startswith(beginnings)]
     return pytest.mark.parametrize("learner", learners, ids=name_of)
 
 
@@ -96,10 +100,6 @@ class Waves(Neurons):
         return np.cos(X @ weights[0].T + 1)
 
 
-def options_of(learner, **options):
-    return {name: value for name, value in options.items() if name in learner.get_params()}
-
-
 @by_name("KitchenSinks")
 def test_sums_over_rows_do_not_depend_on_their_order(learner):
     X, y = problem(learner)
@@ -118,7 +118,7 @@ def test_learners_that_meet_rows_one_after_the_other_depend_on_their_order(learn
     assert not np.allclose(answers(fitted(learner, X[::-1], y[::-1], **options), X), expected)
 
 
-@by_name("Kitchen", "Doubly", "Shrinking", "Kernel")
+@by_name("")
 def test_rows_are_answered_apart_and_in_their_order(learner):
     X, y = problem(learner)
     model = fitted(learner, X, y)
@@ -154,7 +154,7 @@ def test_targets_in_other_units_give_answers_in_them(learner):
     np.testing.assert_allclose(got, expected, atol=1e-7 * np.abs(expected).max())
 
 
-@by_name("Kitchen", "Doubly", "Shrinking", "Kernel")
+@by_name("Kitchen", "Doubly", "Shrinking", "Kernel", "Boosted")
 def test_names_of_classes_do_not_matter_and_two_classes_mirror(learner):
     if is_regressor(learner):
         pytest.skip("has no classes")

@@ -10,14 +10,14 @@ from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
+from cases import LEARNERS, OTHERS, name_of, problem
 from fit_everything import make
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import Gaussian
 
 NAMES = ["a", "b", "c", "d"]
 FITTED = [(learner, family) for learner in LEARNERS for family in ("gaussian", "tabular", "trees")]
-FITTED += [(learner, None) for learner in KERNEL_LEARNERS]
+FITTED += [(learner, None) for learner in OTHERS]
 every_model = pytest.mark.parametrize(
     ("learner", "family"), FITTED, ids=lambda each: each if isinstance(each, str) else None
 )

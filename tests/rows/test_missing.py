@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone, is_regressor
 
-from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
+from cases import EVERY, TREE_LEARNERS, name_of, problem, takes_gaps
 from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
@@ -20,9 +20,8 @@ from trickless import (
     mmd_test,
 )
 
-ALL = LEARNERS + KERNEL_LEARNERS
-REGRESSORS = [learner for learner in ALL if is_regressor(learner)]
-CLASSIFIERS = [learner for learner in ALL if not is_regressor(learner)]
+REGRESSORS = [learner for learner in EVERY if is_regressor(learner)]
+CLASSIFIERS = [learner for learner in EVERY if not is_regressor(learner)]
 ROW = 3
 
 
@@ -214,9 +213,11 @@ def masks(X):
     return np.ma.array(X, mask=mask)
 
 
-@pytest.mark.parametrize("learner", [*ALL, RandomFeatures()], ids=name_of)
+@pytest.mark.parametrize(
+    "learner", [*(m for m in EVERY if not takes_gaps(m)), RandomFeatures()], ids=name_of
+)
 def test_masked_rows_are_refused_where_gaps_are(learner):
-    X, y = problem(ALL[0])
+    X, y = problem(EVERY[0])
     y = y if is_regressor(learner) else (y > 0).astype(int)
     integers = np.round(4 * X).astype(int)
     model = fitted(learner, X, y)
@@ -228,17 +229,27 @@ def test_masked_rows_are_refused_where_gaps_are(learner):
     np.testing.assert_array_equal(answer(np.ma.array(X)), answer(X))
 
 
-@pytest.mark.parametrize("neurons", ["tabular", "trees"])
-def test_masked_rows_and_objects_have_gaps_where_the_family_takes_them(neurons):
-    X, _ = problem(ALL[0])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        RandomFeatures("tabular", 30, sparse_output=False),
+        RandomFeatures("trees", 30, sparse_output=False),
+        *TREE_LEARNERS,
+    ],
+    ids=str,
+)
+def test_masked_rows_and_objects_have_gaps_where_they_may(learner):
+    X, y = problem(learner)
     expected = X.copy()
     expected[ROW, 1] = np.nan
-    model = RandomFeatures(neurons, 30, random_state=0, sparse_output=False).fit(expected)
+    model = fitted(learner, expected, y)
+    answer = "transform" if hasattr(model, "transform") else "predict"
     marked = [with_gap(X, [X[ROW, 0], gap, *X[ROW, 2:]]) for gap in (None, pd.NA, pd.NaT)]
     for rows in (masks(X), masks(X.astype(object)), list(masks(X)), *marked, marked[1].tolist()):
-        np.testing.assert_array_equal(model.transform(rows), model.transform(expected))
-        again = clone(model).fit(rows)
-        np.testing.assert_array_equal(again.transform(rows), model.transform(expected))
+        for each in (model, clone(model).fit(rows, y)):
+            np.testing.assert_array_equal(
+                getattr(each, answer)(rows), getattr(model, answer)(expected)
+            )
 
 
 @pytest.mark.parametrize(
@@ -251,7 +262,7 @@ def test_masked_rows_and_objects_have_gaps_where_the_family_takes_them(neurons):
     ],
 )
 def test_objects_in_an_array_are_called_what_they_are(value, held):
-    X, y = problem(ALL[0])
+    X, y = problem(EVERY[0])
     rows = X.astype(object)
     rows[ROW, 1] = value
     wanted = "a cell must hold one number" if "list" in held else "an array must hold numbers"
@@ -260,7 +271,7 @@ def test_objects_in_an_array_are_called_what_they_are(value, held):
 
 
 def test_arrays_of_records_are_told_what_to_become():
-    X, y = problem(ALL[0])
+    X, y = problem(EVERY[0])
     records = pd.DataFrame(X, columns=list("abcd")).to_records(index=False)
     said = r"X is an array of records with the fields 'a', .*Remedy: pandas\.DataFrame\(X\)"
     for neurons in ("gaussian", "tabular"):

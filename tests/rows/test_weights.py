@@ -19,16 +19,12 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.preprocessing import scale
 from sklearn.utils.class_weight import compute_class_weight
 
-from cases import KERNEL_LEARNERS, LEARNERS, answers, name_of, problem
+from cases import EVERY, LEARNERS, answers, name_of, problem
 from fit_everything import make
 from trickless import DoublyStochasticClassifier, KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import Gaussian
 
-WEIGHTED = [
-    model
-    for model in (*LEARNERS, *KERNEL_LEARNERS)
-    if "sample_weight" in inspect.signature(model.fit).parameters
-]
+WEIGHTED = [model for model in EVERY if "sample_weight" in inspect.signature(model.fit).parameters]
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 #: Sets with two classes, of which one is rare, and others.
 IMBALANCED = {

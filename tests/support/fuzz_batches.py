@@ -19,7 +19,7 @@ import pandas as pd
 import polars as pl
 from sklearn.base import clone, is_classifier
 
-from cases import FAMILIES, KERNEL_LEARNERS, LEARNERS, answers, name_of, suited
+from cases import EVERY, FAMILIES, answers, name_of, suited
 
 FIRST_LABELS = [0, 2**31 - 1, 2**53 - 1, 2**53, 2**62]
 #: Types that hold labels, by what makes them of an int64 array.
@@ -74,7 +74,7 @@ def learn(model, batches, labels, odd, rng, folder):
 def check(seed, folder):
     """Try one random stream."""
     rng = np.random.default_rng(seed)
-    learners = [m for m in LEARNERS + KERNEL_LEARNERS if hasattr(m, "partial_fit")]
+    learners = [m for m in EVERY if hasattr(m, "partial_fit")]
     learner = clone(learners[rng.integers(len(learners))])
     family = sorted(FAMILIES)[rng.integers(len(FAMILIES))]
     rows = suited(family, rng.standard_normal((160, 4)))

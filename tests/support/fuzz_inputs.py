@@ -19,7 +19,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
-from cases import KERNEL_LEARNERS, LEARNERS, name_of
+from cases import EVERY, name_of
 from odd_inputs import (
     CONTAINERS,
     DOUBTFUL,
@@ -79,10 +79,7 @@ def shots(X, Y, rng):
         return rng.binomial(10, np.nan_to_num(rbf_kernel(X, Y))) / 10
 
 
-EVERY = [
-    type(model)(shots) if name_of(model).startswith("Noisy") else model
-    for model in LEARNERS + KERNEL_LEARNERS
-]
+EVERY = [type(model)(shots) if name_of(model).startswith("Noisy") else model for model in EVERY]
 
 
 class Case(NamedTuple):

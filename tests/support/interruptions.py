@@ -73,7 +73,7 @@ def run(n_signals, seed=0):
     """Send so many signals to this process, and look at BLAS's threads after each."""
     from sklearn.base import clone
 
-    from cases import LEARNERS, problem
+    from cases import LEARNERS, TREE_LEARNERS, problem
     from trickless.arrays.threads import _blas, _cores
 
     rng, left = random.Random(seed), 0
@@ -90,7 +90,10 @@ def run(n_signals, seed=0):
 
     shooter = threading.Thread(target=shoot, daemon=True)
     shooter.start()
-    jobs = [(clone(m).set_params(random_state=0, n_jobs=2), *problem(m)) for m in LEARNERS]
+    jobs = [
+        (clone(m).set_params(random_state=0, n_jobs=2), *problem(m))
+        for m in LEARNERS + TREE_LEARNERS
+    ]
     for i in range(n_signals):
         model, X, y = jobs[i % len(jobs)]
         try:

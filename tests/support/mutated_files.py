@@ -15,7 +15,12 @@ from pathlib import Path
 import numpy as np
 
 import trickless
-from trickless import DoublyStochasticClassifier, KernelGradientRegressor, KitchenSinksRegressor
+from trickless import (
+    BoostedTreesRegressor,
+    DoublyStochasticClassifier,
+    KernelGradientRegressor,
+    KitchenSinksRegressor,
+)
 from trickless.neurons import Ferns, Gaussian
 
 PREFIX = struct.Struct("<8sIQ")
@@ -35,6 +40,7 @@ def models():
             Ferns(), n_neurons=16, random_state=0, class_weight={"no": 2.0}
         ).fit(X, labels),
         KernelGradientRegressor().fit(X, y),
+        BoostedTreesRegressor(5, max_depth=3, random_state=0).fit(X, y),
     ]
 
 

@@ -131,6 +131,9 @@ def learners():
     learner = t.BoostedTreesClassifier(6, leaves="linear", **boosted)
     yield "boosted linear", learner, "table", "label"
     yield "boosted spelled", t.BoostedTreesRegressor(6, **boosted), "spelled", "number"
+    learner = t.BoostedTreesRegressor(6, loss="huber", monotonic_cst=[1, 0, 0], **boosted)
+    yield "boosted huber", learner, "dense", "numbers"
+    yield "boosted fading", t.BoostedTreesClassifier(6, half_life=30, **boosted), "dense", "label"
 
     yield (
         "rounds stumps",
@@ -188,7 +191,10 @@ def cases(folder):
 
     for name, learner, kind, target in learners():
         X, y = rows[kind], targets[target]
-        yield saved(name, learner.fit(X, y), X, y)
+        model = learner.fit(X, y)
+        if name.endswith("fading"):
+            model.partial_fit(X, y)
+        yield saved(name, model, X, y)
     X = rows["dense"]
     rng = np.random.default_rng(0)
     expansion = trickless.Expansion(

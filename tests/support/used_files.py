@@ -60,6 +60,10 @@ _BEYOND = "index is out of bounds"
 HARM = "ended the process", "numbers of foreign memory"
 #: Uses of every object.
 _ALWAYS = "copy", "predict again", "save", "load again", "repr"
+#: What gives numbers for rows without learning.
+ANSWERS = (
+    "predict", "decision_function", "predict_proba", "transform", "__call__", "shap_values",
+)  # fmt: skip
 PACKAGE = str(Path(trickless.__file__).parent)
 
 
@@ -86,7 +90,15 @@ def at_most(seconds):
 def answers(model, X):
     """All numbers that a model gives for rows without learning; an error is left out."""
     found = {}
-    for name in ("predict", "decision_function", "predict_proba", "transform", "__call__"):
+    names = (
+        "predict",
+        "decision_function",
+        "predict_proba",
+        "transform",
+        "__call__",
+        "shap_values",
+    )
+    for name in names:
         try:
             answer = getattr(model, name)(X)
         except TimeoutError:
@@ -150,6 +162,10 @@ def uses(model, again, X, y, path):
         "std": lambda: model.predict(X, return_std=True),
         "standard error": lambda: model.predict(X, return_standard_error=True),
         "importances": lambda: model.feature_importances_,
+        "shap_values": lambda: model.shap_values(X),
+        "shap base": lambda: model.shap_base_,
+        "predict_interval": lambda: model.predict_interval(X),
+        "predict_set": lambda: model.predict_set(X),
         "compact": lambda: answers(model.compact(), X),
         "warm fit": warm,
         "partial_fit": lambda: model.partial_fit(X, **learns),
@@ -163,6 +179,7 @@ def uses(model, again, X, y, path):
     }
     options = {"std": "return_std", "standard error": "return_standard_error"}
     methods = {"call": "__call__", "merge": "merge", "importances": "feature_importances_"}
+    methods |= {"shap base": "shap_base_"}
     methods |= {"certificate": "certify", "warm fit": "warm_start"}
 
     def is_there(name):
