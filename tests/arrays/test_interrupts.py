@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import trickless
-from cases import CLASSIFIERS, LEARNERS, REGRESSORS, answers, name_of, problem
+from cases import CLASSIFIERS, LEARNERS, REGRESSORS, TREE_LEARNERS, answers, name_of, problem
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -29,6 +29,7 @@ STEPS = {
     "DoublyStochastic": {"n_neurons": 24, "neurons_per_step": 6, "batch_size": 40},
     "ShrinkingGradient": {"n_neurons": 30, "batch_size": 25, "step_size": 0.04, "n_samples": 8},
     "KitchenSinks": {"n_neurons": 12},
+    "BoostedTrees": {"n_trees": 4},
 }
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 
@@ -48,7 +49,8 @@ class Interrupting(Gaussian):
 def small(learner, **params):
     kind = next(kind for kind in STEPS if name_of(learner).startswith(kind))
     params = {"neurons": Interrupting(1.0), "random_state": 0} | STEPS[kind] | params
-    return clone(learner).set_params(**params)
+    model = clone(learner)
+    return model.set_params(**{k: v for k, v in params.items() if k in model.get_params()})
 
 
 def and_copied(step, copies):
@@ -226,7 +228,7 @@ def signalled(n, call, *args):
     return next(lines, None) is None  # it came, and was put off beyond the call
 
 
-@pytest.mark.parametrize("learner", REGRESSORS + CLASSIFIERS[1:2], ids=name_of)
+@pytest.mark.parametrize("learner", [*REGRESSORS, CLASSIFIERS[1], *TREE_LEARNERS], ids=name_of)
 def test_ctrl_c_at_any_line_of_a_batch_leaves_whole_steps(learner, after_each_step):
     X, y = problem(learner, 60)
     begun = small(learner, neurons=Gaussian(1.0)).partial_fit(X, y)
@@ -236,7 +238,7 @@ def test_ctrl_c_at_any_line_of_a_batch_leaves_whole_steps(learner, after_each_st
     for step, model in models(done, after_each_step).items():
         copies.setdefault(step, []).append(model)
     if len(copies) == 1:
-        copies[before].append(done)  # a batch of Kitchen Sinks is learned or is not
+        copies[before].append(done)  # a batch of sums or trees is learned or is not
     expected = {
         step: [answers(deepcopy(model), X) for model in models] for step, models in copies.items()
     }

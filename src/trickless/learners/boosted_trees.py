@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.loops import MOST_LEVELS
 from trickless.arrays.memory import physical_memory
 from trickless.arrays.stated import Array
@@ -84,6 +85,11 @@ _RATE = Rule(
     lambda rate: 0 < rate <= 1,
 )
 _CONSTRAINTS = "leave it out, and columns are free"
+
+
+def _not_before_the_end(new: Any) -> bool:
+    """Tell that a batch is learned as a whole, or not at all."""
+    return False
 
 
 class BoostedTrees(NeuronLearner):
@@ -317,12 +323,13 @@ class BoostedTrees(NeuronLearner):
 
     def _take(self, found: Boosted) -> None:
         """Take over trees that were found."""
-        forest, self.neurons_ = self.forest_, found.family
-        forest.begin(found.family)
-        forest.append(found.weights, found.coef)
-        forest.intercept = forest.start + found.level
-        forest.scores, forest.scored, forest.unseen = found.scores, found.scored, found.unseen
-        forest.taken = float(len(forest))
+        with uninterrupted():
+            forest, self.neurons_ = self.forest_, found.family
+            forest.begin(found.family)
+            forest.append(found.weights, found.coef)
+            forest.intercept = forest.start + found.level
+            forest.scores, forest.scored, forest.unseen = found.scores, found.scored, found.unseen
+            forest.taken = float(len(forest))
 
     def _begin(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         """Begin with a constant."""
@@ -368,7 +375,7 @@ class BoostedTrees(NeuronLearner):
     ) -> Any:
         """Grow trees on a batch of a stream, with which the learner begins if it is not fitted."""
         with (
-            training_copy(self, BoostedTrees._is_model, resumes=True) as new,
+            training_copy(self, _not_before_the_end, resumes=True) as new,
             linear_algebra(self.n_jobs),
         ):
             passed = lapses(new, X, timestamps)
