@@ -118,7 +118,7 @@ def test_learners_that_meet_rows_one_after_the_other_depend_on_their_order(learn
     assert not np.allclose(answers(fitted(learner, X[::-1], y[::-1], **options), X), expected)
 
 
-@by_name("")
+@by_name("Kitchen", "Doubly", "Shrinking", "Kernel", "Boosted")
 def test_rows_are_answered_apart_and_in_their_order(learner):
     X, y = problem(learner)
     model = fitted(learner, X, y)

@@ -80,9 +80,10 @@ def check(seed, folder):
     rows = suited(family, rng.standard_normal((160, 4)))
     lacks = "nothing"
     options = {"random_state": seed, "y_range": (-9.0, 9.0), "n_neurons": 40}
-    options = {name: value for name, value in options.items() if hasattr(learner, name)}
+    options["neurons"] = FAMILIES[family]
+    params = learner.get_params(deep=False)
+    options = {name: value for name, value in options.items() if name in params}
     if hasattr(learner, "neurons"):
-        options["neurons"] = FAMILIES[family]
         lacks = LACKS[rng.integers(len(LACKS))]
     f = np.sin(2 * rows[:, 0]) + rows[:, 1]
     if lacks == "a constant column":

@@ -65,11 +65,18 @@ OPTIONS = {
     ],
     "KernelGradient": [{}, {"kernel": "linear"}, {"max_support": 4}, {"kernel": "sigmoid"}],
     "NoisyKernel": [{}, {"n_samples": 3}],
+    "BoostedTrees": [
+        {}, {"early_stopping": True}, {"early_stopping": False}, {"half_life": 20},
+        {"learning_rate": 1.0, "l2_regularization": 0}, {"shape": "binary"}, {"max_depth": 16},
+        {"leaves": "linear"}, {"n_candidates": 1}, {"interaction_cst": "pairwise"},
+    ],
+    "BoostedTreesRegressor": [{"loss": "huber"}, {"loss": "quantile", "quantile": [0.1, 0.9]}],
 }  # fmt: skip
 SMALL = {
     "KitchenSinks": {"n_neurons": 12},
     "DoublyStochastic": {"n_neurons": 96},
     "ShrinkingGradient": {"n_neurons": 40, "n_samples": 20},
+    "BoostedTrees": {"n_trees": 12},
 }
 
 
@@ -109,7 +116,8 @@ def cases(draw):
     learner = draw(st.sampled_from(EVERY))
     name = name_of(learner)
     options = dict(draw(st.sampled_from(options_of(name))))
-    options["dtype"] = draw(st.sampled_from(["float64", "float32"]))
+    if "dtype" in learner.get_params():
+        options["dtype"] = draw(st.sampled_from(["float64", "float32"]))
     if "neurons" in learner.get_params() and "search" not in options:
         options["neurons"] = draw(st.sampled_from(FAMILIES))
     sound = [*SOUND, *REORDERED, *SPARSE_SOUND]
@@ -313,7 +321,7 @@ def compare(case, got, expected):
         np.testing.assert_array_equal(got, expected)
     elif case.values in TAME and steady(case):
         scale = np.abs(expected).max() + 1e-9
-        single = case.options["dtype"] == "float32"
+        single = case.options.get("dtype") == "float32"
         np.testing.assert_allclose(got, expected, rtol=0, atol=(1e-2 if single else 1e-6) * scale)
 
 
@@ -322,7 +330,7 @@ def steady(case):
     options = case.options
     return (
         options.get("alpha") not in ("auto", 0.0, 1e-12, 1e-9)
-        and not case.learner.startswith("Noisy")
+        and not case.learner.startswith(("Noisy", "Boosted"))
         and not {"max_support", "search", "early_stopping", "step_size"} & set(options)
         and options.get("loss") not in ("hinge", "squared_hinge", "epsilon_insensitive")
         and (not case.learner.startswith("KitchenSinks") or "alpha" in options)
