@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless.functions.stream import as_seed
-from trickless.river.columns import Cells, Key
-from trickless.river.machines import Machines
-from trickless.river.rows import KEPT, StreamFeatures
+from trickless.river.rows import Cells, DictionaryRows, Key
 from trickless.rules import Rule, check_parameters, count, is_real
+from trickless.solvers.experts.growing_features import KEPT
+from trickless.solvers.experts.machines import Machines
 from trickless.solvers.experts.shares import fixed_share
 
 #: Half-lives in rows that suit streams with abrupt drifts as well as without any.
@@ -30,14 +30,14 @@ class Question(NamedTuple):
 
     ``at`` is how many rows were learned before, ``last`` the last answer that was known, as columns
     of the row, and ``opinions`` are the predictions of all experts. ``raw`` and ``activations`` are
-    what the row was then, for the latest question, and ``unseen`` columns that it would add.
+    what the row was then, and ``unseen`` columns that it would add.
     """
 
     at: int
     last: Cells
     opinions: np.ndarray
-    raw: np.ndarray | None
-    activations: np.ndarray | None
+    raw: np.ndarray
+    activations: np.ndarray
     unseen: list[Key]
 
 
@@ -83,7 +83,7 @@ class RiverLearner:
         self.half_lives = half_lives
         self.seed = seed
         check_parameters(self, self._rules)
-        self._rows = StreamFeatures(type(self).__name__, n_neurons, as_seed(seed))
+        self._rows = DictionaryRows(type(self).__name__, n_neurons, as_seed(seed))
         self._machines = Machines(half_lives, n_neurons, self._steps)
         self._machines.grow(self._rows.penalties(), self._n_outputs)
         self._first: list[Any] = []
@@ -142,9 +142,9 @@ class RiverLearner:
         delay = rows.n_rows - asked.at
         answer, last = self._judge(y, asked.opinions, 1 / (1 + delay))
         raw, z = asked.raw, asked.activations
-        if delay or asked.unseen or raw is None or z is None:
-            n_before, raw = len(rows.columns.places), rows.read(x, asked.last)
-            if len(raw) > n_before:
+        if delay or asked.unseen:
+            n_before, raw = len(rows.places), rows.read_new(x, asked.last)
+            if len(rows.places) > n_before:
                 self._machines.grow(rows.penalties(), self._n_outputs)
             z = rows.activate(raw)
         everything = rows.learn(raw)
@@ -171,13 +171,13 @@ class RiverLearner:
         """
         rows = list(zip(X.to_dict("records"), y, strict=True))
         for x, answer in rows:
-            self._rows.columns.read(x)
+            self._rows.read(x)
             self._check_answer(answer)
         for x, answer in rows:
             self.learn_one(x, answer)
 
     def _question(self, x: Mapping[Hashable, Any]) -> Question:
-        raw, unseen = self._rows.columns.read(x, self._last)
+        raw, unseen = self._rows.read(x, self._last)
         z = self._rows.activate(raw)
         opinions = self._opinions(self._machines.outputs(z))
         return Question(self._rows.n_rows, self._last, opinions, raw, z, unseen)
@@ -190,9 +190,6 @@ class RiverLearner:
         question, key = self._question(x), _key(x)
         if key:
             self._questions.pop(key, None)
-            if self._questions:
-                before, earlier = self._questions.popitem()
-                self._questions[before] = earlier._replace(raw=None, activations=None)
             self._questions[key] = question
             if len(self._questions) > MOST_ASKED:
                 del self._questions[next(iter(self._questions))]

@@ -9,7 +9,7 @@ from river import base
 
 from trickless.functions.stream import as_seed
 from trickless.river.learner import N_NEURONS
-from trickless.river.rows import StreamFeatures
+from trickless.river.rows import DictionaryRows
 from trickless.rules import check_value
 
 
@@ -45,7 +45,7 @@ class RandomFeatures(base.MiniBatchTransformer):
         self.n_neurons = n_neurons
         self.seed = seed
         check_value(type(self).__name__, "n_neurons", n_neurons, N_NEURONS)
-        self._rows = StreamFeatures(type(self).__name__, n_neurons, as_seed(seed))
+        self._rows = DictionaryRows(type(self).__name__, n_neurons, as_seed(seed))
         self._names = [f"{kind} {i}" for kind in ("cos", "sin") for i in range(n_neurons)]
 
     def learn_one(self, x: dict[Hashable, Any]) -> None:
@@ -56,7 +56,7 @@ class RandomFeatures(base.MiniBatchTransformer):
         x : dict
             Features by their names.
         """
-        self._rows.learn(self._rows.read(x))
+        self._rows.learn(self._rows.read_new(x))
 
     def transform_one(self, x: dict[Hashable, Any]) -> dict[Hashable, Any]:
         """Return the random features of a row, "cos 0" to "sin 99" for 100 neurons.
@@ -66,7 +66,7 @@ class RandomFeatures(base.MiniBatchTransformer):
         x : dict
             Features by their names.
         """
-        raw, _ = self._rows.columns.read(x)
+        raw, _ = self._rows.read(x)
         cosines = self._rows.activate(raw)[1 : len(self._names) + 1]
         return dict(zip(self._names, cosines.tolist(), strict=True))
 

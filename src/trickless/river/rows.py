@@ -1,162 +1,123 @@
-"""Rows of a stream as activations of random neurons, while columns and their scale change."""
+"""Dictionaries of features as vectors whose columns grow."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+import datetime
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from decimal import Decimal
+from itertools import chain
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from trickless.arrays.threads import linear_algebra
-from trickless.functions.stream import Purpose, generator
-from trickless.river.columns import Cells, StreamColumns
-from trickless.solvers.moments import FAR, ColumnMoments
+from trickless.arrays.missing import is_missing
+from trickless.errors import InvalidTypeError
+from trickless.rules import shown, warn
+from trickless.solvers.experts.growing_features import LARGEST, GrowingFeatures
 
-#: The first rows are kept, and learned again as the scale of their columns becomes known.
-KEPT = 256
-#: Afterwards, the scale of columns is updated after so many rows.
-_RESCALE = 64
-#: Half-life of the scale in rows: slower than most drifts, so that features keep their meaning.
-_HALF_LIFE = 2000.0
-#: Numbers from here on have squares beyond the range of floats: they are clipped, and not averaged.
-_LARGEST = 1e100
+#: The most columns.
+MOST = 512
+_PERIODS = {"day": 86_400.0, "week": 604_800.0, "year": 365.2425 * 86_400.0}
 
-#: Length scales, in root mean square distances of two rows in the chosen features.
-SCALES = 0.35, 1.0
-#: How many columns a neuron depends on: all columns are left to every fourth one.
-ORDERS = 1.0, 2.0, 4.0, np.inf
-#: Ridge of the constant.
-_LEAST = 1e-6
-#: The most columns that also enter linearly.
-LINEAR = 128
-
-#: Products of a matrix of fewer numbers and a row take one thread anyway.
-_FEW = 8192
+Key = tuple[Hashable, ...]
+#: Columns and their values.
+Cells = Iterable[tuple[Key, float]]
 
 
-def one_thread(size: int) -> AbstractContextManager[None]:
-    """Keep BLAS from waiting for other threads in the product of a matrix and a row."""
-    return linear_algebra(1) if size > _FEW else nullcontext()
+class DictionaryRows(GrowingFeatures):
+    """Features of a stream of dictionaries, whose columns are in the order in which they appeared.
 
-
-class StreamFeatures:
-    """Standardised columns, and sparse random Fourier features of them [1]_.
-
-    Numbers are standardised by their faded mean and deviation. They count as at most ``FAR``
-    deviations from the mean, and are clipped there. Neurons are pairs of cosine and sine. Each
-    depends on 1, 2, 4 or all of the columns at first, by turns, and has one of two length scales. A
-    column that appears later joins it with the probability that an earlier one had. The weights
-    of a column are drawn from the seed and its number alone.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows so far.
-
-    References
-    ----------
-    .. [1] A. Hashemi, H. Schaeffer, R. Shi, U. Topcu, G. Tran and R. Ward, "Generalization bounds
-       for sparse random feature expansions", Applied and Computational Harmonic Analysis 62, 2023.
+    A number has the column ``(name,)``, and each value of a category has a column of its own,
+    ``(name, value)``. A date has several of three entries.
     """
 
     def __init__(self, owner: str, n_neurons: int, seed: int) -> None:
-        self.columns, self.seed, self.n_neurons = StreamColumns(owner), seed, n_neurons
-        turns = np.arange(n_neurons)
-        self.length_scale = np.array(SCALES)[turns % len(SCALES)]
-        self.order = np.array(ORDERS)[turns // len(SCALES) % len(ORDERS)]
-        self.weights = np.zeros((n_neurons, 0))
-        self.moments = ColumnMoments.none(0)
-        self.n_rows = 0
-        self._recent: list[np.ndarray] = []
-        self._rescale()
+        super().__init__(n_neurons, seed)
+        self.owner = owner
+        self.places: dict[Key, int] = {}
+        self.is_full = False
 
-    def read(self, x: Mapping[Hashable, Any], more: Cells = ()) -> np.ndarray:
+    def read(self, x: Any, more: Cells = ()) -> tuple[np.ndarray, list[Key]]:
+        """Return the values of all columns in a row, and the keys that have no column yet.
+
+        A number that the row lacks is NaN, but 0 in a counter, and a category that it lacks is 0 in
+        all columns. ``more`` are cells besides those of the row.
+        """
+        raw = np.zeros(len(self.blank)) if isinstance(x, Counter) else self.blank.copy()
+        unseen: list[Key] = []
+        for key, number in chain(self._cells(x), more):
+            place = self.places.get(key)
+            if place is not None:
+                raw[place] = number
+            elif not self.is_full:
+                unseen.append(key)
+        return raw, unseen
+
+    def read_new(self, x: Any, more: Cells = ()) -> np.ndarray:
         """Return the values of a row, for which columns are added."""
-        raw, unseen = self.columns.read(x, more)
-        if unseen:
-            self.columns.grow(unseen)
-            self._grow()
-            raw, _ = self.columns.read(x, more)
-        return raw
+        raw, unseen = self.read(x, more)
+        if not unseen:
+            return raw
+        keys = sorted(unseen, key=repr)[: MOST - len(self.places)]
+        if len(keys) < len(unseen):
+            warn(
+                f"{self.owner}: the rows have had more than {MOST} different numbers and "
+                "categories. Further ones are left out. Remedy: river.preprocessing.FeatureHasher "
+                "or river.feature_selection before this learner."
+            )
+            self.is_full = True
+        if keys:
+            self.places |= {key: len(self.places) + i for i, key in enumerate(keys)}
+            self.grow([len(key) != 2 for key in keys])
+        return self.read(x, more)[0]
 
-    def activate(self, raw: np.ndarray) -> np.ndarray:
-        """Return a constant, cosines, sines and the first columns, shape (..., n_activations)."""
-        with np.errstate(invalid="ignore", over="ignore"):  # of infinities
-            x = raw - self._shift
-            x *= self._rate
-        missing = x != x  # also an infinity in a column without numbers
-        if missing.any():
-            x[missing] = 0.0
-        x = np.minimum(np.maximum(x, -FAR, out=x), FAR, out=x)
-        m = self.n_neurons
-        z = np.empty((*x.shape[:-1], 1 + 2 * m + min(x.shape[-1], LINEAR)))
-        z[..., 0] = 1.0
-        with one_thread(self.weights.size):
-            z[..., 1 : m + 1] = x @ self.weights.T
-        np.sin(z[..., 1 : m + 1], out=z[..., m + 1 : 2 * m + 1])
-        np.cos(z[..., 1 : m + 1], out=z[..., 1 : m + 1])
-        z[..., 2 * m + 1 :] = x[..., :LINEAR]
-        return z
+    def _cells(self, x: Any) -> Cells:
+        """Yield the columns of a row, and the value of each. A missing feature has none."""
+        if not hasattr(x, "items"):
+            raise InvalidTypeError(
+                f"{self.owner}: the row is {shown(x)}, of type {type(x).__name__}",
+                "pass a dictionary of features by their names",
+            )
+        for name, value in x.items():
+            if type(value) is float and value == value:  # the usual, at once
+                yield (name,), value
+            elif is_missing(value):
+                continue
+            elif isinstance(value, datetime.timedelta | np.timedelta64):
+                yield (name,), np.timedelta64(value) / np.timedelta64(1, "s")
+            elif isinstance(value, Real | np.bool_ | Decimal):
+                yield (name,), float(min(max(value, -LARGEST), LARGEST))
+            elif isinstance(value, datetime.date | np.datetime64):
+                yield from _times(name, value)
+            elif is_hashable(value):
+                yield (name, value), 1.0
+            else:
+                raise InvalidTypeError(
+                    f"{self.owner}: feature {name!r} is {shown(value)}, of type "
+                    f"{type(value).__name__}",
+                    "a number, a string, a Boolean or a date; leave a missing feature out, or None",
+                )
 
-    def penalties(self) -> np.ndarray:
-        """Return the ridge of each activation, relative to that of a function of variance 1."""
-        m, n_linear = self.n_neurons, min(len(self.columns.blank), LINEAR)
-        return np.concatenate([[_LEAST], np.full(2 * m, m), np.full(n_linear, n_linear)])
 
-    def learn(self, raw: np.ndarray) -> np.ndarray | None:
-        """Add a row to the scale, and return the activations of all rows if they change."""
-        self.n_rows += 1
-        self._recent.append(raw)
-        if self.n_rows > KEPT:
-            if self.n_rows % _RESCALE == 0:
-                self._learn_scale(self._padded())
-                self._recent = []
-            return None
-        if self.n_rows & (self.n_rows - 1):
-            return None
-        kept = self._padded()
-        self.moments = ColumnMoments.none(len(self.columns.blank))
-        self._learn_scale(kept)
-        if self.n_rows == KEPT:
-            self._recent = []
-        return self.activate(kept)
+def is_hashable(value: Any) -> bool:
+    """Return whether a value can be a category or a label."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
-    def _grow(self) -> None:
-        """Draw weights for new columns, and make room for their scale."""
-        n_old, n = self.weights.shape[1], len(self.columns.blank)
-        new = range(n_old, n)
-        m = self.n_neurons
-        chances = [generator(self.seed, Purpose.SAMPLES, j).random(m) for j in new]
-        normal = [generator(self.seed, Purpose.BLOCKS, j).standard_normal(m) for j in new]
-        if n_old:
-            takes = np.array(chances) < self.order / n_old
-        else:
-            takes = np.argsort(np.argsort(chances, axis=0), axis=0) < self.order
-            self.length_scale = self.length_scale * np.sqrt(np.minimum(self.order, n))
-        weights = np.array(normal) * takes / self.length_scale
-        self.weights = np.hstack([self.weights, weights.T])
-        old, none = self.moments.__getstate__(), ColumnMoments.none(n - n_old).__getstate__()
-        self.moments = ColumnMoments(**{name: np.append(old[name], none[name]) for name in old})
-        self._rescale()
 
-    def _learn_scale(self, rows: np.ndarray) -> None:
-        """Add rows, the latest of which counts most. NaN and huge numbers do not count."""
-        rows = np.where((np.abs(rows) < _LARGEST) & self.columns.is_number, rows, np.nan)
-        weight = 0.5 ** (np.arange(len(rows) - 1, -1, -1) / _HALF_LIFE)
-        self.moments = self.moments.after(rows, weight, 0.5 ** (len(rows) / _HALF_LIFE))
-        self._rescale()
-
-    def _rescale(self) -> None:
-        """Standardise by the present moments. Numbers without any are 0, categories unchanged."""
-        mean, is_number = self.moments.mean, self.columns.is_number
-        known = ~np.isnan(mean)
-        self._shift = np.where(known, mean, 0.0)
-        self._rate = np.where(is_number, known / np.where(known, self.moments.scale, 1.0), 1.0)
-
-    def _padded(self) -> np.ndarray:
-        """Return recent rows as an array, with missing values in columns that came later."""
-        blank = self.columns.blank
-        if len(self._recent[0]) == len(blank):
-            return np.array(self._recent)
-        return np.array([np.append(row, blank[len(row) :]) for row in self._recent])
+def _times(name: Hashable, value: Any) -> Cells:
+    """Yield the local time in seconds since 1970, and cosine and sine of day, week and year."""
+    if isinstance(value, datetime.datetime):
+        value = value.replace(tzinfo=None)
+    seconds = float(np.datetime64(value, "us").astype(int) / 1e6)
+    yield (name, "time", ""), seconds
+    for period, length in _PERIODS.items():
+        angle = 2 * math.pi * (seconds % length) / length
+        yield (name, period, "cos"), math.cos(angle)
+        yield (name, period, "sin"), math.sin(angle)

@@ -16,56 +16,49 @@ LARGEST_TARGET, _LEAST_UNIT = 1e100, 1e-200
 
 
 class Markov:
-    """How frequent each label is, and how frequent after the last one, by faded frequencies."""
+    """How frequent each label is, and how frequent after the last one, by faded counts."""
 
     n_experts = 2
 
     def __init__(self) -> None:
-        # The last row of a table is that of all labels.
-        self.table, self.visits = np.zeros((1, 0)), [0.0]
+        self.counts = np.zeros((1, 0))  # the last row is that of all labels
         self.last = 0
 
     def grow(self) -> None:
-        """Make room for a label, after which each label is equally frequent at first."""
-        n = self.table.shape[1] + 1
-        table = np.hstack([self.table, np.zeros((n, 1))])
-        self.table = np.insert(table, n - 1, 1 / n, axis=0)
-        if n == 1:
-            self.table[:] = 1.0
-        self.visits.insert(n - 1, _PRIOR * n)
+        """Make room for a label."""
+        n = self.counts.shape[1]
+        self.counts = np.insert(np.pad(self.counts, ((0, 0), (0, 1))), n, 0.0, axis=0)
 
     def learn(self, label: int) -> None:
         """Count a label."""
-        for row, least in ((self.last, 1 - _FADE_AFTER), (-1, 1 - _FADE)):
-            self.visits[row] += 1.0
-            rate = max(1 / self.visits[row], least)
-            self.table[row] *= 1 - rate
-            self.table[row, label] += rate
+        for row, fade in ((self.last, _FADE_AFTER), (-1, _FADE)):
+            self.counts[row] *= fade
+            self.counts[row, label] += 1.0
         self.last = label
 
     def probabilities(self) -> np.ndarray:
         """Return the probabilities of the next label, shape (2, n_labels)."""
-        return self.table[[self.last, -1]]
+        counts = self.counts[[self.last, -1]] + _PRIOR
+        return counts / counts.sum(axis=1, keepdims=True)
 
 
 class LastAndMean:
     """The last number, and a faded mean of all numbers."""
 
     n_experts = 2
-
-    def __init__(self) -> None:
-        self.last = self.mean = 0.0
-        self.weight = 0.0
+    last: float | None = None
+    mean: float | None = None
 
     def learn(self, number: float) -> None:
         """Add a number."""
-        self.weight = _FADE * self.weight + 1.0
-        self.mean += (number - self.mean) / self.weight
+        if self.mean is None:
+            self.mean = number
+        self.mean += (1 - _FADE) * (number - self.mean)
         self.last = number
 
     def predictions(self) -> np.ndarray:
         """Return both."""
-        return np.array([self.last, self.mean])
+        return np.array([self.last or 0.0, self.mean or 0.0])
 
 
 class AbsoluteErrors:
