@@ -119,7 +119,8 @@ def choose_cuts(bins, g, h, square, number, ridge, share, table, most, noise, ch
     leaf, alive = np.zeros(n_rows, dtype=np.intp), np.ones(len(table.groups), dtype=np.bool_)
     allowed = np.ones(table.groups.shape[1], dtype=np.bool_)
     used = np.zeros(table.groups.shape[1], dtype=np.bool_)
-    n_leaves, best, n_levels, df, noise_so_far = 1, -np.inf, 1, 1.0, 1.0
+    n_leaves = np.int64(1)  # a literal 1 would compile what takes it twice
+    best, n_levels, df, noise_so_far = -np.inf, 1, 1.0, 1.0
     for level in range(depth):
         n_before = n_leaves
         n_spots = min(n_candidates, THRESHOLDS, max(1, n_rows // (2 * n_leaves)))
