@@ -197,6 +197,15 @@ def test_as_many_trees_as_were_best_then_learn_from_all_rows(n_rows):
     assert model.forest_.n_rows == n_rows
 
 
+@pytest.mark.parametrize(("n_rows", "rate"), [(2500, 0.3), (14_400, 0.36), (90_000, 0.45)])
+def test_steps_are_larger_on_many_rows(n_rows, rate):
+    X = inputs(n_rows, 2)
+    options = {"n_trees": 100, "max_depth": 2, "early_stopping": False}
+    by_itself = make(REGRESSION[0], **options).fit(X, X[:, 0])
+    given = make(REGRESSION[0], **options, learning_rate=rate).fit(X, X[:, 0])
+    np.testing.assert_allclose(by_itself.neuron_coef_, given.neuron_coef_, rtol=1e-6, atol=1e-8)
+
+
 def test_early_stopping_is_the_default_for_ten_rows():
     frame, y = table(40)
     model = make(REGRESSION[0], n_trees=30)

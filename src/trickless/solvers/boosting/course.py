@@ -20,11 +20,17 @@ if TYPE_CHECKING:
 _APART = 0xD1B54A32D192ED03
 #: The largest size of a step, the least, and a constant over the root of the number of trees.
 _LARGEST, _LEAST, _SIZE = 0.5, 0.02, 3.0
+#: Rows from which steps are larger, by the root of their number, and at most so many times.
+_MANY, _LARGER = 10_000, 1.5
 
 
-def size_of_fit(n_trees: float) -> float:
-    """Return the share of a Newton step that each of so many trees takes."""
-    return float(min(_LARGEST, max(_LEAST, _SIZE / np.sqrt(n_trees))))
+def size_of_fit(n_trees: float, n_rows: int = 0) -> float:
+    """Return the share of a Newton step that each of so many trees takes.
+
+    Trees of many rows fit less noise, so larger steps cost little, and far fewer are enough.
+    """
+    larger = min(max(1.0, np.sqrt(n_rows / _MANY)), _LARGER)
+    return float(min(_LARGEST, larger * max(_LEAST, _SIZE / np.sqrt(n_trees))))
 
 
 class Search(NamedTuple):
