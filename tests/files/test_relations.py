@@ -22,6 +22,7 @@ from saved_cases import cases
 from trickless.arrays.growing import Growing
 from trickless.functions.stream import StoredNeurons
 from trickless.neurons import Ferns, Gaussian, Landmarks, On, Stumps, Trees
+from trickless.solvers.ages import NeuronAges
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 3))
@@ -350,6 +351,13 @@ def in_fields(path, **fields):
     return set_at(path, lambda values: values._replace(**fields))
 
 
+def aged(n_dropped):
+    """Ages of no neurons, before which so many were dropped."""
+    ages = NeuronAges(0)
+    ages.n_dropped = n_dropped
+    return ages
+
+
 OF_OTHERS = [
     (sparse_landmarks, set_at("neurons_.rows_.indices", put(0, 3)), "column of sparse rows"),
     (sparse_landmarks, set_at("neurons_.row_weights_", lambda w: w[:5]), "row_weights_: the shape"),
@@ -382,6 +390,7 @@ OF_OTHERS = [
     (of_towns, set_at("rows_.had_gaps", np.zeros(3, dtype=bool)), "columns of had_gaps"),
     (of_towns, set_at("rows_.had_gaps", [True, False]), "had_gaps: a list"),
     (of_towns, set_at("rows_.numeric", np.zeros(3)), "numeric: a ndarray"),
+    (of_towns, set_at("rows_.numeric", False), "numeric of rows_: False"),
     (of_towns, without("rows_.labels_beside_rows"), "Rows: there is no labels_beside_rows"),
     (of_towns, set_at("neurons_.mixture_.parts_.0.variables_", np.zeros(0, int)), "number of var"),
     (steps, set_at("descent_.steps", None), "steps: a NoneType"),
@@ -389,6 +398,7 @@ OF_OTHERS = [
     (steps, without("descent_.history"), "Descent: there is no history"),
     (boosted, set_at("forest_.spread", np.full(1, -1.0)), "spread: -1.0 is below 0"),
     (boosted, set_at("forest_.taken", -1.0), "taken: -1.0"),
+    (boosted, set_at("forest_.ages", aged(2**63)), "n_dropped: 9223372036854775808"),
     (boosted, set_at("seed_", -1), "seed_: -1"),
     (boosted, without("forest_.start"), "Forest: there is no start"),
     (boosted, without("neurons_"), "there is no neurons_"),

@@ -299,7 +299,11 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
             check_same("columns of rows_", len(self.rows_.columns.kinds), self.n_features_in_)
         if self.rows_.had_gaps is not None:
             check_same("columns of had_gaps", len(self.rows_.had_gaps), self.n_features_in_)
-        check_is("targets_", self.targets_, Numbers | Labels | LabelSets | None)
+        expected: Any = Numbers | Labels | LabelSets | None
+        if hasattr(self, "predict"):
+            check_same("numeric of rows_", self.rows_.numeric, self._numeric)
+            expected = Numbers if self._numeric else Labels | LabelSets
+        check_is("targets_", self.targets_, expected)
 
     def _check_outputs(self, name: str, n_outputs: int) -> None:
         """Check that a part of the model has an output for each column of the targets."""

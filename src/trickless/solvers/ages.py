@@ -12,12 +12,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from trickless.arrays.growing import Growing
-from trickless.arrays.stated import (
-    Amount,
-    Array,
-    Count,
-    Stated,
-)
+from trickless.arrays.stated import Amount, Array, Stated, Within
+from trickless.rules import MOST_THINGS
 from trickless.solvers.clock import SPAN
 
 
@@ -53,7 +49,7 @@ class NeuronAges(Stated):
     """
 
     now: Amount
-    n_dropped: Count
+    n_dropped: Annotated[int, Within(0, MOST_THINGS)]
     born: Annotated[Growing, Array("f8", None, least=0)]
 
     def __init__(self, n_neurons: int) -> None:
