@@ -19,7 +19,7 @@ class DoublyStochasticBound(NamedTuple):
     norm: float
 
 
-@checked(delta=probability(3, "delta=0.01 is usual"))
+@checked(delta=probability(3))
 def doubly_stochastic_bound(
     n_steps: int,
     alpha: float,
@@ -56,8 +56,8 @@ def doubly_stochastic_bound(
     smoothness : float
         Lipschitz constant L of the slope. It is 1/4 for the logistic loss and 1 for Huber's.
     delta : float, optional
-        If given, the bounds hold with probability 1 - 3 delta, instead of in expectation, and on
-        the distance for one x at a time. It must be above 0 and below 1/3.
+        If given, the bounds hold with probability 1 - 3 delta, on the distance for one x at a time.
+        It must be above 0 and below 1/3. Default: they hold in expectation.
     batch_size : int, default=1
         Number b of rows in a step.
     neurons_per_step : int, default=1
@@ -67,8 +67,8 @@ def doubly_stochastic_bound(
     bound : float, default=1.0
         Largest Euclidean norm of a neuron's values, the root of κ.
     risk_of_zero : float, optional
-        The risk :math:`E\, l(0, y)` of f = 0, which is log 2 for the logistic loss. It is needed
-        only for the ``norm``, which is at most :math:`\sqrt{2 E\, l(0, y) / \alpha}`.
+        The risk :math:`E\, l(0, y)` of f = 0, such as log 2 for the logistic loss, by which the
+        ``norm`` is at most :math:`\sqrt{2 E\, l(0, y) / \alpha}`.
 
     Returns
     -------
@@ -79,9 +79,7 @@ def doubly_stochastic_bound(
 
     Notes
     -----
-    The steps do not compete with the best function of norm B but with the minimiser, whose risk may
-    be larger by :math:`\frac\alpha2 B^2`.
-
+    The risk of the minimiser may exceed that of a function of norm B by :math:`\frac\alpha2 B^2`.
     The bounds are for one output. For the softmax loss they hold in expectation, with the Euclidean
     norm over the outputs, ``lipschitz`` :math:`\sqrt 2` and ``smoothness`` 1/2.
 

@@ -16,7 +16,7 @@ class KitchenSinksBound(NamedTuple):
     approximation: float
 
 
-@checked(delta=probability(2, "delta=0.05 is usual"))
+@checked(delta=probability(2))
 def kitchen_sinks_bound(
     n_rows: int,
     n_neurons: int,
@@ -78,11 +78,6 @@ def kitchen_sinks_bound(
     0.0419
     """
     steepness = float(lipschitz) * float(weight_bound) * math.sqrt(width) * float(bound)
-    estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
-    approximation = steepness * _deviation(delta) / math.sqrt(n_neurons)
+    estimation = steepness * (1 + math.sqrt(2 * math.log(2 / delta))) / math.sqrt(n_rows)
+    approximation = steepness * (1 + math.sqrt(2 * math.log(1 / delta))) / math.sqrt(n_neurons)
     return KitchenSinksBound(2 * estimation + approximation, estimation, approximation)
-
-
-def _deviation(delta: float) -> float:
-    """Bound a norm by McDiarmid's inequality, for n = 1 and radius 1."""
-    return 1 + math.sqrt(2 * math.log(1 / delta))

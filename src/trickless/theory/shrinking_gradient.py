@@ -45,17 +45,16 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
     .. math:: \eta = \frac{B}{2 \sqrt T}, \qquad m = ((16 B + 1) B)^2\, T \log \gamma, \qquad
         \gamma = \max\Big(\frac{((16 B + 1)\, \eta T + B)^2}{\eta^2},\; e\Big)
 
-    The step and the number of draws guarantee that the expected regret
-    :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` with the loss
-    :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2` is
+    They guarantee that the expected regret of :func:`shrinking_gradient_regret` is
 
     .. math:: R_T \le \frac{1}{1 - \eta} \Big( \frac{B^2}{2 \eta} + \eta T +
         \frac{T}{2 \eta \gamma} \Big(\frac{(16 B + 1)\, \eta T}{4} + B\Big)^2 \Big)
         \le \frac{7/4}{1 - \eta}\, B \sqrt T
 
-    if rows and targets do not depend on the draws. The number m is for the worst case. For B below
-    1/8, the bound is proved only for :func:`shrinking_gradient_draws`. Divided by T, it is on
-    the expected excess risk of the average over rounds on T independent rows (Corollary 1 of [1]_).
+    if rows and targets do not depend on the draws. The last term is for wrong shrinks, and the
+    others are :func:`shrinking_gradient_regret` for a variance of 1. The number m is for the worst
+    case. For B below 1/8, the bound is proved only for :func:`shrinking_gradient_draws`. Divided by
+    T, it bounds the expected excess risk of the average over T independent rows (Corollary 1).
 
     Returns
     -------
@@ -66,12 +65,6 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
     ------
     ValueError
         If η is not below 1/8, as the theorem requires. The message says which horizon is enough.
-
-    Notes
-    -----
-    The paper's theorem omits the factor 1/2 of the step, which its proof has. The last term of the
-    bound accounts for wrong shrinks. The other terms are :func:`shrinking_gradient_regret` for a
-    variance of 1.
 
     Examples
     --------
