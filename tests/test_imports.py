@@ -26,7 +26,7 @@ print(*sorted(name for name in sys.modules if name in ("sklearn.metrics", "sklea
 ROOT = Path(trickless.__file__).parent
 #: Each imports those before it only.
 LAYERS = (
-    "errors docstrings rules pictures theory arrays conformal neurons rows functions solvers "
+    "errors docstrings rules pictures theory arrays neurons rows conformal functions solvers "
     "selection files targets learners inference export public dask river readers cli"
 )
 LAYERS = LAYERS.split()

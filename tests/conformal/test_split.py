@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from trickless import KitchenSinksRegressor
+from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
 from trickless.conformal import SplitConformal
 from trickless.conformal.sets import scores_of_classes
 from trickless.neurons import Gaussian
@@ -150,15 +154,17 @@ def test_what_does_not_fit_together_is_refused():
         conformal.predict_interval(X)
     with pytest.raises(ValueError, match=r"19 rows, but group b had 10. Remedy: pass more"):
         conformal.predict_interval(X, 0.95, groups=["b"] * 20)
-    with pytest.raises(ValueError, match=r"group c had 0"):
+    with pytest.raises(
+        ValueError, match=r"group c had no rows in calibrate.*groups of .'a', 'b'.\.$"
+    ):
         conformal.predict_interval(X, groups=["c"] * 20)
-    with pytest.raises(ValueError, match=r"sample_weight must hold finite numbers"):
+    with pytest.raises(ValueError, match=r"sample_weight holds .*Remedy"):
         SplitConformal(Line()).calibrate(X, y, sample_weight=-y)
     with pytest.raises(ValueError, match=r"sample_weight has the shape \(3,\)"):
         SplitConformal(Line()).calibrate(X, y, sample_weight=[1, 2, 3])
     with pytest.raises(ValueError, match=r"scale='mad', but it must be None or 'std'"):
         SplitConformal(Line(), scale="mad").calibrate(X, y)
-    with pytest.raises(ValueError, match=r"not finite"):
+    with pytest.raises(ValueError, match=r"y contains NaN .row 0."):
         SplitConformal(Line()).calibrate(X, y * np.nan)
     model = LogisticRegression().fit(X, y > 0.5)
     with pytest.raises(ValueError, match=r"which is not a class of the model"):
@@ -176,8 +182,41 @@ def test_what_does_not_fit_together_is_refused():
             conformal.predict_interval(X, groups=groups)
     with pytest.raises(ValueError, match=r"y has the shape \(20, 2\), but the model predicts"):
         SplitConformal(Line()).calibrate(X, np.stack([y, y], axis=1))
-    with pytest.raises(ValueError, match=r"y has the shape \(19,\), but the model predicts"):
+    with pytest.raises(ValueError, match=r"y has the shape \(19,\), but X has 20 rows"):
         SplitConformal(Line()).calibrate(X, y[:19])
+
+
+LINKS = [
+    PoissonRegressor(),
+    HistGradientBoostingRegressor(loss="poisson", max_iter=20),
+    make_pipeline(
+        StandardScaler(), DoublyStochasticRegressor(n_neurons=20, loss="tweedie", random_state=0)
+    ),
+]
+
+
+@pytest.mark.parametrize("model", LINKS, ids=lambda model: type(model).__name__)
+def test_intervals_of_losses_with_a_log_link_end_at_0(model):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 2))
+    y = rng.poisson(np.exp(X[:, 0] - 1)).astype(float)
+    conformal = SplitConformal(model.fit(X[:200], y[:200])).calibrate(X[200:400], y[200:400])
+    ends = conformal.predict_interval(X[400:])
+    assert ends.min() == 0
+    assert inside(ends, y[400:]).mean() > 0.85
+    conformal = SplitConformal(LinearRegression().fit(X, y)).calibrate(X, y)
+    assert conformal.predict_interval(X).min() < 0
+
+
+def test_a_frozen_model_stays_fitted_in_clones():
+    X, y = rows(np.random.default_rng(0), 60)
+    model = LinearRegression().fit(X, y)
+    expected = SplitConformal(model).calibrate(X, y).predict_interval(X)
+    frozen = SplitConformal(FrozenEstimator(model)).fit(X, y)
+    for conformal in (frozen, clone(frozen).fit(X, y)):
+        np.testing.assert_array_equal(conformal.predict_interval(X), expected)
+    with pytest.raises(NotFittedError, match=r"model=LinearRegression is not.*FrozenEstimator"):
+        clone(SplitConformal(model)).calibrate(X, y)
 
 
 def test_rows_that_are_refused_leave_the_errors_of_earlier_ones():

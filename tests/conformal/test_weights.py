@@ -161,7 +161,7 @@ def test_ratios_of_densities_are_above_zero_where_rows_are():
     X, y, _ = numbers(np.random.default_rng(0), 60)
     model = KitchenSinksRegressor(Gaussian(1.0), 10, random_state=0).fit(X, y)
     conformal = SplitConformal(model)
-    with pytest.raises(ValueError, match=r"sample_weight is 0 for all rows of calibrate.*Remedy"):
+    with pytest.raises(ValueError, match=r"sample_weight is zero for all 60 rows.*Remedy"):
         conformal.calibrate(X, y, sample_weight=np.zeros(60))
     conformal.calibrate(X, y, sample_weight=np.ones(60))
     with pytest.raises(ValueError, match=r"sample_weight is 0 for new row 2.*Remedy"):

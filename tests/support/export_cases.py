@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn.base import clone, is_regressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -21,6 +22,7 @@ from cases import (
 from trickless import (
     BoostedTreesRegressor,
     DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     RandomFeatures,
@@ -125,9 +127,9 @@ def of_frame(learner):
 def split(model, classes):
     """A model with the errors of rows that it has not learned from, which its sets must keep."""
     X, y = problem(REGRESSORS[0], 80)
-    y = ODD[np.digitize(y, [-0.7, 0.7])] if classes else np.stack([y, np.exp(y)], axis=1)
+    y = ODD[np.digitize(y, [-0.7, 0.7])] if classes else np.exp(np.stack([y, -y], axis=1))
     model.fit(X[:40], y[:40])
-    conformal = SplitConformal(model).calibrate(X[40:], y[40:])
+    conformal = SplitConformal(FrozenEstimator(model)).calibrate(X[40:], y[40:])
     outputs = ("label", "set") if classes else ("prediction", "interval")
     return Case(conformal, X[40:], answers_of(conformal, X[40:], outputs, model), False)
 
@@ -185,6 +187,9 @@ CASES |= {
     "frame_trees": lambda: of_frame(BoostedTreesRegressor(12, random_state=0)),
     "frame_tabular": lambda: of_frame(KitchenSinksRegressor("tabular", 20, **_EXACT)),
     "intervals_of_others": lambda: split(KitchenSinksRegressor(n_neurons=20, **_EXACT), False),
+    "intervals_of_counts": lambda: split(
+        DoublyStochasticRegressor("gaussian", 20, loss="poisson", **_EXACT), False
+    ),
     "sets_of_others": lambda: split(KitchenSinksClassifier(n_neurons=20, **_EXACT), True),
     "two": lambda: classes(
         KitchenSinksClassifier("gaussian", 20, **_EXACT), 2, "label", "probabilities", "set"

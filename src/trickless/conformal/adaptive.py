@@ -40,6 +40,7 @@ from sklearn.exceptions import NotFittedError
 
 from trickless.conformal.intervals import absolute_errors
 from trickless.conformal.levels import check_confidence, check_enough, check_has, rows_needed
+from trickless.conformal.models import as_predicted, targets_beside, within_range
 from trickless.errors import InvalidValueError
 from trickless.rules import check_value, integer
 
@@ -124,11 +125,12 @@ class AdaptiveInterval(BaseEstimator):
                 f"window={least} or more",
             )
         self._check_same_confidence()
-        predicted = self._before(X)
-        errors = None if predicted is None else absolute_errors("AdaptiveInterval", y, predicted)
+        targets, predicted = targets_beside(self, X, y), self._before(X)
+        if predicted is not None:
+            errors = absolute_errors("AdaptiveInterval", targets, predicted)
         self.model.partial_fit(X, y, **options)
         self._has_learned = True
-        if errors is not None and len(errors):
+        if predicted is not None and len(errors):
             self._see(errors)
         return self
 
@@ -173,9 +175,9 @@ class AdaptiveInterval(BaseEstimator):
             self.confidence,
             "more batches before predict_interval",
         )
-        mean = np.asarray(self.model.predict(X), dtype=np.float64)
+        mean = as_predicted(self.model.predict(X))
         far = self._far().reshape(mean.shape[1:])
-        return np.stack([mean - far, mean + far], axis=-1)
+        return within_range(self.model, np.stack([mean - far, mean + far], axis=-1))
 
     @property
     def levels_(self) -> np.ndarray:
@@ -206,7 +208,7 @@ class AdaptiveInterval(BaseEstimator):
     def _before(self, X: Any) -> np.ndarray | None:
         """Return predictions of a batch that the model has not learned; None if it cannot yet."""
         try:
-            return np.asarray(self.model.predict(X), dtype=np.float64)
+            return as_predicted(self.model.predict(X))
         except NotFittedError:
             return None
         except AttributeError:

@@ -14,8 +14,6 @@ References
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from trickless.errors import InvalidValueError
@@ -43,13 +41,13 @@ def widened(ends: np.ndarray, far: np.ndarray | float) -> np.ndarray:
     return np.where(wider[..., :1] > wider[..., 1:], middle, wider)
 
 
-def absolute_errors(owner: str, y: Any, predicted: np.ndarray) -> np.ndarray:
+def absolute_errors(owner: str, targets: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Return how far targets are from predictions, (n_rows, n_outputs)."""
-    targets = np.asarray(y, dtype=np.float64)
     if len(targets) != len(predicted) or targets.size != predicted.size:
         raise InvalidValueError(
             f"{owner}: y has the shape {targets.shape}, but the model predicts the shape "
             f"{predicted.shape}",
             "a target for each row and output of the model",
         )
-    return np.abs(targets - predicted.reshape(targets.shape)).reshape(len(targets), -1)
+    errors = np.abs(targets.astype(np.float64) - predicted.reshape(targets.shape))
+    return errors.reshape(len(targets), -1)

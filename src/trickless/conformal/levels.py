@@ -43,11 +43,11 @@ def check_enough(owner: str, what: str, n_rows: float, confidence: float, remedy
     """Raise an error if so many rows cannot bound a new one with confidence."""
     least = rows_needed(confidence)
     if n_rows < least:
-        most = n_rows / (n_rows + 1)
+        most = math.floor(1000 * n_rows / (n_rows + 1)) / 1000
         raise InvalidValueError(
             f"{owner}: confidence={confidence!r} needs the errors of at least {least:,} rows, but "
             f"{what} {n_rows:,.0f}",
-            f"{remedy}; or a confidence of at most {math.floor(1000 * most) / 1000:g}",
+            f"{remedy}; or a confidence of at most {most:g}" if most else remedy,
         )
 
 

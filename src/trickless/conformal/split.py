@@ -6,14 +6,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
-from trickless.arrays.missing import missing
+from trickless.arrays.missing import missing, unmasked
+from trickless.arrays.places import to_host
 from trickless.conformal.intervals import absolute_errors, distances, widened
 from trickless.conformal.levels import check_confidence, check_enough, check_has
+from trickless.conformal.models import as_predicted, targets_beside, within_range
 from trickless.conformal.quantiles import shifted_quantiles, upper_quantiles
 from trickless.conformal.sets import scores_of_classes
+from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
-from trickless.rules import anything, check_value
+from trickless.rows.weights import check_weights
+from trickless.rules import anything, check_value, shown
 
 _SCALE = anything(
     "None or 'std'",
@@ -21,6 +26,22 @@ _SCALE = anything(
     lambda v: v is None or v == "std",
 )
 _MORE = "pass more rows to calibrate"
+#: What intervals and sets are asked for.
+_NEW_ROWS = """
+Parameters
+----------
+X : array of shape (n_rows, n_features)
+confidence : float, default=0.9
+sample_weight : array of shape (n_rows,), optional
+    Ratios of densities at these rows, in the unit of those of ``calibrate``.
+groups : array of shape (n_rows,), optional
+    The group of each row.
+
+Raises
+------
+ValueError
+    If there are too few rows for the confidence, in all or in a group.
+"""
 
 
 class SplitConformal(BaseEstimator):
@@ -44,7 +65,8 @@ class SplitConformal(BaseEstimator):
     ----------
     model : estimator
         A fitted regressor, or a fitted classifier with ``predict_proba``, of any library that
-        follows scikit-learn.
+        follows scikit-learn. Scikit-learn's ``FrozenEstimator(model)`` stays fitted in a ``clone``.
+        Intervals of losses with a log link, such as "poisson", end at 0.
     scale : {None, "std"}, default=None
         What the errors of a regressor are divided by. "std" are the standard deviations of
         ``model.predict(X, return_std=True)``, so that intervals are wider where these are.
@@ -68,6 +90,8 @@ class SplitConformal(BaseEstimator):
     >>> bool(((low <= y[300:]) & (y[300:] <= high)).mean() > 0.8)
     True
     """
+
+    _takes_sets = False
 
     def __init__(self, model: Any, scale: str | None = None) -> None:
         self.model = model
@@ -94,32 +118,36 @@ class SplitConformal(BaseEstimator):
         self
         """
         check_value("SplitConformal", "scale", self.scale, _SCALE)
-        y = np.asarray(y)
         ends = None
-        if hasattr(self.model, "classes_"):
-            scores = self._of_classes(X, y)[:, None]
-        else:
-            mean, spread = self._predicted(X)
-            if mean.ndim == 2 and mean.shape[1] > 1 and y.size == len(y) == len(mean):
-                ends, scores = mean, y.astype(np.float64).reshape(-1, 1)
+        try:
+            if hasattr(self.model, "classes_"):
+                scores = self._of_classes(X, y)[:, None]
             else:
-                errors = absolute_errors("SplitConformal", y, mean)
-                scores = errors / spread.reshape(-1, errors.shape[1] if spread.ndim else 1)
+                mean, spread = self._predicted(X)
+                targets = targets_beside(self, X, y)
+                if mean.ndim == 2 and mean.shape[1] > 1 and targets.size == len(mean):
+                    ends, scores = mean, targets.astype(np.float64).reshape(-1, 1)
+                else:
+                    errors = absolute_errors("SplitConformal", targets, mean)
+                    scores = errors / spread.reshape(-1, errors.shape[1] if spread.ndim else 1)
+        except NotFittedError as error:
+            raise NotFittedError(
+                f"SplitConformal: model={type(self.model).__name__} is not fitted. Remedy: fit it "
+                "before; SplitConformal(FrozenEstimator(model)), of sklearn.frozen, stays fitted "
+                "in clones"
+            ) from error
         if not (np.isfinite(scores).all() and (ends is None or np.isfinite(ends).all())):
             raise InvalidValueError(
-                "SplitConformal: y or the predictions hold numbers that are not finite",
+                "SplitConformal: the model predicts numbers that are not finite",
                 "leave these rows out",
             )
-        weight = _ratios(sample_weight, len(y))
-        if weight is not None and not weight.any():
-            raise InvalidValueError(
-                "SplitConformal: sample_weight is 0 for all rows of calibrate, so none of them is "
-                "like a new row",
-                "rows where new ones occur",
-            )
-        groups = None if groups is None else _groups(groups, len(y))
+        weight = check_weights("SplitConformal", to_host(sample_weight), len(scores))
+        groups = None if groups is None else _groups(groups, len(scores))
         self.scores_, self.ends_, self.sample_weight_, self.groups_ = scores, ends, weight, groups
         return self
+
+    #: The same, by scikit-learn's name. The model itself is not fitted.
+    fit = calibrate
 
     def predict(self, X: Any) -> Any:
         """Predict with the model.
@@ -135,29 +163,16 @@ class SplitConformal(BaseEstimator):
         """
         return self.model.predict(X)
 
+    @completed_by(_NEW_ROWS)
     def predict_interval(
         self, X: Any, confidence: float = 0.9, *, sample_weight: Any = None, groups: Any = None
     ) -> np.ndarray:
         """Predict intervals that hold new targets with a probability of ``confidence``.
 
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_features)
-        confidence : float, default=0.9
-        sample_weight : array of shape (n_rows,), optional
-            Ratios of densities at these rows, in the unit of those of ``calibrate``.
-        groups : array of shape (n_rows,), optional
-            The group of each row.
-
         Returns
         -------
         float64 array of shape (n_rows, 2) or (n_rows, n_outputs, 2)
             Lower and upper ends. They are infinite where the weight of a new row is too large.
-
-        Raises
-        ------
-        ValueError
-            If there are too few rows for the confidence, in all or in a group.
         """
         check_has(self, "scores_", "calibrate(X, y)")
         check_confidence("SplitConformal", confidence)
@@ -169,21 +184,13 @@ class SplitConformal(BaseEstimator):
             scores = distances(self.ends_[:, [low, high]], scores[:, 0])[:, None]
             ends = mean[:, [low, high]]
         far = self._bounds(scores, len(mean), confidence, sample_weight, groups)
-        return widened(ends, far.reshape(ends.shape[:-1]) * spread)
+        return within_range(self.model, widened(ends, far.reshape(ends.shape[:-1]) * spread))
 
+    @completed_by(_NEW_ROWS)
     def predict_set(
         self, X: Any, confidence: float = 0.9, *, sample_weight: Any = None, groups: Any = None
     ) -> np.ndarray:
         """Predict sets of classes that hold the true one with a probability of ``confidence``.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_features)
-        confidence : float, default=0.9
-        sample_weight : array of shape (n_rows,), optional
-            Ratios of densities at these rows, in the unit of those of ``calibrate``.
-        groups : array of shape (n_rows,), optional
-            The group of each row.
 
         Returns
         -------
@@ -193,7 +200,7 @@ class SplitConformal(BaseEstimator):
         check_has(self, "scores_", "calibrate(X, y)")
         check_confidence("SplitConformal", confidence)
         self._check_kind(True)
-        scores = scores_of_classes(np.asarray(self.model.predict_proba(X)))
+        scores = scores_of_classes(as_predicted(self.model.predict_proba(X)))
         far = self._bounds(self.scores_, len(scores), confidence, sample_weight, groups)
         return scores <= far
 
@@ -221,23 +228,23 @@ class SplitConformal(BaseEstimator):
     def _predicted(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions, and what their errors are divided by."""
         if self.scale is None:
-            mean = np.asarray(self.model.predict(X), dtype=np.float64)
-            return mean, np.ones(())
+            return as_predicted(self.model.predict(X)), np.ones(())
         mean, spread = self.model.predict(X, return_std=True)
-        return np.asarray(mean, dtype=np.float64), np.asarray(spread, dtype=np.float64)
+        return as_predicted(mean), as_predicted(spread)
 
-    def _of_classes(self, X: Any, y: np.ndarray) -> np.ndarray:
+    def _of_classes(self, X: Any, y: Any) -> np.ndarray:
         """Return the scores of the true classes."""
-        classes, scores = self.model.classes_, self.model.predict_proba(X)
-        scores = scores_of_classes(np.asarray(scores))
-        which = np.searchsorted(classes, y)
-        known = classes[np.minimum(which, len(classes) - 1)] == y
-        if not np.all(known):
+        scores = scores_of_classes(as_predicted(self.model.predict_proba(X)))
+        labels = targets_beside(self, X, y, numeric=False).tolist()
+        numbers = {label: j for j, label in enumerate(np.asarray(self.model.classes_).tolist())}
+        which = np.array([numbers.get(label, -1) for label in labels], dtype=int)
+        if (which < 0).any():
             raise InvalidValueError(
-                f"SplitConformal: y holds {y[~known][0]!r}, which is not a class of the model",
+                f"SplitConformal: y holds {labels[which.argmin()]!r}, which is not a class of the "
+                "model",
                 "leave rows of other classes out, or fit the model to all classes",
             )
-        return scores[np.arange(len(y)), which]
+        return scores[np.arange(len(which)), which]
 
     def _columns(self, confidence: float) -> tuple[int, int]:
         """Return the columns of the quantiles that an interval starts from."""
@@ -262,7 +269,7 @@ class SplitConformal(BaseEstimator):
                     f"SplitConformal: {name} was given for {there} only",
                     f"{name} for both, or for neither",
                 )
-        of_new = _ratios(weight, n_new)
+        of_new = check_weights("SplitConformal", to_host(weight), n_new, may_be_empty=True)
         if of_new is not None and not of_new.all():
             raise InvalidValueError(
                 f"SplitConformal: sample_weight is 0 for new row {int(of_new.argmin())}, as if new "
@@ -280,6 +287,13 @@ class SplitConformal(BaseEstimator):
             ]
         for what, old, new in parts:
             some = scores[old]
+            if not len(some):
+                known = np.unique(self.groups_).tolist()
+                raise InvalidValueError(
+                    f"SplitConformal: {what} no rows in calibrate, so nothing is known of its "
+                    "errors",
+                    f"rows of this group for calibrate, or groups of {shown(known)}",
+                )
             check_enough("SplitConformal", what, len(some), confidence, _MORE)
             for output, column in enumerate(some.T):
                 if of_new is None:
@@ -291,33 +305,16 @@ class SplitConformal(BaseEstimator):
         return found
 
 
-def _one_each(name: str, values: Any, n_rows: int) -> np.ndarray:
-    values = np.asarray(values)
-    if values.shape != (n_rows,):
+def _groups(given: Any, n_rows: int) -> np.ndarray:
+    groups = np.asarray(unmasked(to_host(given)))
+    if groups.shape != (n_rows,):
         raise InvalidValueError(
-            f"SplitConformal: {name} has the shape {values.shape}, but there are {n_rows} rows",
-            f"one number of {name} for each row",
+            f"SplitConformal: groups has the shape {groups.shape}, but there are {n_rows} rows",
+            "one group for each row",
         )
-    return values
-
-
-def _groups(groups: Any, n_rows: int) -> np.ndarray:
-    groups = _one_each("groups", groups, n_rows)
     if (where := missing(groups)).any():
         raise InvalidValueError(
             f"SplitConformal: groups has a missing value (row {int(where.argmax())})",
             "a group of its own for such rows, such as 'unknown'",
         )
     return groups
-
-
-def _ratios(sample_weight: Any, n_rows: int) -> np.ndarray | None:
-    if sample_weight is None:
-        return None
-    ratios = _one_each("sample_weight", sample_weight, n_rows).astype(np.float64)
-    if not (np.isfinite(ratios) & (ratios >= 0)).all():
-        raise InvalidValueError(
-            "SplitConformal: sample_weight must hold finite numbers of at least 0",
-            "ratios of densities, such as p / (1 - p) for the probability p that a row is new",
-        )
-    return ratios

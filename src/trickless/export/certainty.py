@@ -9,6 +9,7 @@ from scipy import linalg
 
 import trickless.export.namespace as xp
 from trickless.arrays.places import to_host
+from trickless.conformal.models import within_range
 from trickless.errors import InvalidValueError
 from trickless.export.decisions import columns_of
 from trickless.export.inputs import owner_of
@@ -62,7 +63,8 @@ def interval(model: Regressor, X: Tensor, f: Tensor, confidence: float) -> Tenso
 def around(model: Regressor, X: Tensor, f: Tensor, confidence: float, far: np.ndarray) -> Tensor:
     """Return intervals within a distance of predictions, in the units of the targets."""
     mean = model.targets_.values(f)
-    return model.targets_.shaped(xp.stack([mean - far, mean + far], axis=-1))
+    ends = model.targets_.shaped(xp.stack([mean - far, mean + far], axis=-1))
+    return within_range(model, ends)
 
 
 def _by_leaving_out(model: Any, X: Tensor, f: Any, confidence: float) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
@@ -43,6 +44,7 @@ def trace(owner: str, model: Any, outputs: Any, confidence: float, dtype: Any = 
     check_confidence(owner, confidence)
     conformal = model if isinstance(model, SplitConformal) else None
     model = model if conformal is None else conformal.model
+    model = model.estimator if isinstance(model, FrozenEstimator) else model
     try:
         learner, scaler = _parts(model)
         known, usual = answers_of(learner)

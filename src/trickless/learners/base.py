@@ -30,7 +30,7 @@ from trickless.arrays.stated import (
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Scores, Unseen
-from trickless.errors import InvalidTypeError
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import Seed, as_seed
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.fixed_parameters import check_fixed
@@ -201,6 +201,11 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         If the batch is ``learned``, new categories may get codes of their own.
         """
         check_fixed(self)
+        if y is None:
+            raise InvalidValueError(
+                f"{type(self).__name__}: y is None, but every batch has targets",
+                "pass the targets y",
+            )
         before, self.rows_ = self.targets_, self.rows_.fork()  # which may note what is in them
         X, y, weight = self.rows_.later(self, X, y, sample_weight, stream, learned)
         if not isinstance(before, Numbers):
