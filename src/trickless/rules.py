@@ -290,7 +290,9 @@ def shown(value: Any) -> str:
     try:
         text = repr(value)
     except ValueError:  # Python does not print integers of too many digits
-        return f"an integer of {int(value).bit_length():,} bits"
+        if isinstance(value, int):
+            return f"an integer of {value.bit_length():,} bits"
+        return f"a {type(value).__name__} of very large integers"
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]}…{text[-_SHOWN // 2 :]}"
 
 

@@ -398,6 +398,7 @@ OF_OTHERS = [
     (steps, without("descent_.history"), "Descent: there is no history"),
     (boosted, set_at("forest_.spread", np.full(1, -1.0)), "spread: -1.0 is below 0"),
     (boosted, set_at("forest_.taken", -1.0), "taken: -1.0"),
+    (boosted, set_at("forest_.seed", 2**64), "seed: 18446744073709551616"),
     (boosted, set_at("forest_.ages", aged(2**63)), "n_dropped: 9223372036854775808"),
     (boosted, set_at("seed_", -1), "seed_: -1"),
     (boosted, without("forest_.start"), "Forest: there is no start"),

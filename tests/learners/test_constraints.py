@@ -113,6 +113,9 @@ def test_a_function_without_interactions_is_a_sum():
         ({"monotonic_cst": [1, 0, 0, 0], "leaves": "linear"}, "slopes of leaves"),
         ({"interaction_cst": "all"}, "'pairwise', 'no_interactions'"),
         ({"interaction_cst": [[0, 9]]}, "names the feature 9"),
+        ({"monotonic_cst": [10**5000, 0, 0, 0]}, "a list of very large integers"),
+        ({"monotonic_cst": {0: 10**400}}, "-1, 0 or 1"),
+        ({"interaction_cst": [[10**5000]]}, "names the feature an integer of 16,610 bits"),
     ],
 )
 def test_wrong_constraints_are_refused(options, said):

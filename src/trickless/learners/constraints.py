@@ -18,12 +18,12 @@ def monotonic_signs(learner: Any) -> np.ndarray | None:
     if isinstance(given, dict):
         values = np.zeros(n)
         for name, value in given.items():
-            known = value if isinstance(value, int | np.integer) else np.nan
-            values[_number(learner, "monotonic_cst", name)] = known
+            known = isinstance(value, int | np.integer) and -1 <= int(value) <= 1
+            values[_number(learner, "monotonic_cst", name)] = value if known else np.nan
     else:
         try:
             values = np.asarray(given, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             values = np.empty(0)
     if values.shape != (n,) or not np.isin(values, (-1, 0, 1)).all():
         raise InvalidValueError(
@@ -86,7 +86,7 @@ def _number(learner: Any, parameter: str, feature: Any) -> int:
     if isinstance(feature, int | np.integer) and 0 <= feature < learner.n_features_in_:
         return int(feature)
     raise InvalidValueError(
-        f"{type(learner).__name__}: {parameter} names the feature {feature!r}, but X has "
+        f"{type(learner).__name__}: {parameter} names the feature {shown(feature)}, but X has "
         f"{learner.n_features_in_} features" + ("" if names is None else " with other names"),
         "numbers from 0 on, or names of the columns of a data frame",
     )

@@ -28,8 +28,8 @@ def sample_rows(
         warn(
             "X has one row, and the neurons keep the length scale, ranks or thresholds that they "
             "take from it: predictions will be inaccurate. Remedy: begin with a batch of some "
-            "hundred rows, or a family that takes nothing from rows, such as "
-            "Gaussian(length_scale=1.0)."
+            "hundred rows; or, if the learner has neurons, use a family that takes nothing from "
+            "rows, such as Gaussian(length_scale=1.0)."
         )
     numbers, weight = sample_numbers(n, rng, size, sample_weight)
     return to_host(X if n <= size else place_of(X).take(X, numbers)), weight

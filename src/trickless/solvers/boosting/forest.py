@@ -7,10 +7,10 @@ from typing import Annotated, Self
 import numpy as np
 
 from trickless.arrays.growing import Growing
-from trickless.arrays.stated import Amount, Array, Count, Length, Stated, check_same
+from trickless.arrays.stated import Amount, Array, Count, Length, Stated, Within, check_same
 from trickless.conformal.unseen import Unseen
 from trickless.functions.network import Network, check_source
-from trickless.functions.stream import Seed, StoredNeurons, pick
+from trickless.functions.stream import StoredNeurons, pick
 from trickless.neurons import Trees, Weights
 from trickless.solvers.ages import NeuronAges
 from trickless.solvers.losses import Loss
@@ -37,7 +37,7 @@ class Forest(Stated):
     #: Bins of some rows of the first batch, the background of Shapley values.
     background: Annotated[np.ndarray, Array("u1", None, None)]
     #: Seed of the trees.
-    seed: Seed
+    seed: Annotated[int, Within(0, 2**64 - 1)]
     #: Rows so far, and their weight, which fade with the trees.
     n_rows: Amount = 0.0
     total_weight: Amount = 0.0
