@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from cases import CLASSIFIERS, KERNEL_LEARNERS, REGRESSORS, inputs, name_of, problem
+from cases import CLASSIFIERS, KERNEL_LEARNERS, REGRESSORS, TREE_LEARNERS, inputs, name_of, problem
 from trickless import (
+    BoostedTreesRegressor,
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
@@ -23,6 +24,9 @@ LEARNERS_OF_NUMBERS = [
     DoublyStochasticRegressor(n_neurons=400, loss="huber"),
     DoublyStochasticRegressor(n_neurons=400, early_stopping=True),
     ShrinkingGradientRegressor(n_neurons=300, n_samples=50, max_support=20),
+    TREE_LEARNERS[0],
+    BoostedTreesRegressor(20, loss="huber"),
+    BoostedTreesRegressor(20, loss="absolute_error"),
 ]
 EXPONENTS = (
     -1074,
@@ -46,8 +50,10 @@ EXPONENTS = (
 
 def begun(learner, exponent=0, **options):
     """A learner for targets times a power of 2, and with them thresholds in the units of y."""
-    model = clone(learner).set_params(random_state=0, **options)
-    if model.get_params().get("loss") == "huber":
+    model = clone(learner)
+    options = {"random_state": 0} | options
+    model.set_params(**{k: v for k, v in options.items() if k in model.get_params()})
+    if "epsilon" in model.get_params() and model.get_params().get("loss") == "huber":
         model.set_params(epsilon=float(np.ldexp(0.5, exponent)))
     return model
 
@@ -96,6 +102,7 @@ STREAMED = [model for model in LEARNERS_OF_NUMBERS if hasattr(model, "partial_fi
 STREAMED = [m for m in STREAMED if m.get_params().get("solver") != "iterative"]
 
 
+@pytest.mark.filterwarnings("ignore:X has one row", "ignore:.*no column of X varies")
 @pytest.mark.parametrize("learner", STREAMED, ids=name_of)
 def test_streams_that_begin_with_equal_or_tiny_targets(learner):
     X, y = problem(learner)
@@ -172,9 +179,9 @@ SMALL = {"KitchenSinks": 12, "DoublyStochastic": 96, "ShrinkingGradient": 40}
 ENDS = 5e-324, 1e-310, 1e160, 1.7e308, np.float32(1e-45), np.float16(0.5), np.int64(2**62)
 INTEGERS = 2**62, 2**63, 10**30, 10**400, 10**5000, 1e30, 2.0, np.uint64(2**63 + 5), np.int8(100)
 #: One of each way to learn, with the parameters of regressors or of classifiers.
-WITH_PARAMETERS = CLASSIFIERS[0], *REGRESSORS[1:], KERNEL_LEARNERS[2]
+WITH_PARAMETERS = CLASSIFIERS[0], *REGRESSORS[1:], KERNEL_LEARNERS[2], *TREE_LEARNERS
 #: Parameters whose large values mean work without end.
-ENDLESS = "n_neurons", "n_samples", "max_iter", "cache_bytes"
+ENDLESS = "n_neurons", "n_samples", "max_iter", "cache_bytes", "n_trees"
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -12,7 +12,7 @@ import scipy.sparse
 from sklearn.base import clone, is_regressor
 from sklearn.model_selection import cross_val_score
 
-from cases import LEARNERS, answers, inputs, name_of, problem
+from cases import LEARNERS, TREE_LEARNERS, answers, inputs, name_of, problem
 from trickless import (
     KernelGradientClassifier,
     KitchenSinksClassifier,
@@ -23,7 +23,11 @@ from trickless.neurons import Gaussian, Inputs, Neurons, On, Product, Stumps, Ta
 from trickless.rows.columns import Columns
 
 #: Columns are read before any learner sees them.
-every_learner = pytest.mark.parametrize("learner", [LEARNERS[0], *LEARNERS[4:]], ids=name_of)
+with_neurons = pytest.mark.parametrize("learner", [LEARNERS[0], *LEARNERS[4:]], ids=name_of)
+every_learner = pytest.mark.parametrize(
+    "learner", [LEARNERS[0], *LEARNERS[4:], *TREE_LEARNERS], ids=name_of
+)
+few_learners = pytest.mark.parametrize("learner", [*LEARNERS[:2], *TREE_LEARNERS], ids=name_of)
 
 
 def table(rows=150, seed=0):
@@ -56,7 +60,9 @@ def targets(learner, y):
 
 
 def tabular(learner, **options):
-    return clone(learner).set_params(neurons=Tabular(), random_state=0, **options)
+    options |= {"neurons": Tabular(), "random_state": 0}
+    model = clone(learner)
+    return model.set_params(**{k: v for k, v in options.items() if k in model.get_params()})
 
 
 def test_columns_are_numbers_or_categories_by_their_types():
@@ -132,7 +138,7 @@ def test_types_and_scales_of_columns_do_not_matter(learner):
 
 
 @pytest.mark.filterwarnings("ignore:.*column 'town' of X are new, such as")
-@every_learner
+@with_neurons
 def test_batches_share_the_codes_of_the_first_and_of_new_categories(learner):
     frame, y = table(300)
     y = targets(learner, y)
@@ -169,6 +175,7 @@ def test_a_warning_names_a_column_in_which_all_or_most_categories_are_new(kind):
         empty.read("me", kind({"town": range(1, 11)}))
 
 
+@pytest.mark.filterwarnings("ignore:.*no column of X varies")
 @every_learner
 def test_columns_that_are_constant_or_missing_tell_nothing(learner):
     frame, y = table()
@@ -231,7 +238,7 @@ def test_arrays_are_tables_of_numbers_that_may_be_missing(learner):
         model.predict(np.where(np.isnan(X), np.inf, X))
 
 
-@every_learner
+@with_neurons
 def test_other_families_say_what_takes_tables(learner):
     frame, y = table()
     y = targets(learner, y)
@@ -422,8 +429,10 @@ def test_frames_of_polars_are_those_of_pandas(learner):
     np.testing.assert_array_equal(answers(model, frame), expected)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(other[:, ::-1])
-    with pytest.raises(ValueError, match=r"column 'town' of X contains text.*Remedy: neurons=Tab"):
-        clone(learner).fit(other[["town"]], y)
+    if "neurons" in learner.get_params():
+        why = r"column 'town' of X contains text.*Remedy: neurons=Tab"
+        with pytest.raises(ValueError, match=why):
+            clone(learner).fit(other[["town"]], y)
 
 
 def test_columns_of_polars_have_codes_for_what_is_missing_or_new():
@@ -532,13 +541,13 @@ def test_categories_of_few_rows_and_declared_ones_are_not_rare():
     assert len(Columns("me", pd.DataFrame({"letter": declared})).codes[0]) == 22
 
 
-@pytest.mark.parametrize("learner", LEARNERS[:2], ids=name_of)
+@few_learners
 def test_a_warning_names_a_column_whose_strings_are_mostly_unique(learner):
     frame, f = table(300)
     y = np.where(f > 0, 1, 0)
     named = frame.assign(ticket=[f"T{i}" for i in range(300)])
     why = "300 of 300 values in column 'ticket' of X occur once or twice only.*Remedy"
-    model = clone(learner).set_params(neurons="tabular", random_state=0)
+    model = tabular(learner)
     with pytest.warns(UserWarning, match=why):
         model.fit(named, y)
     # Its one category is the same in all rows.
@@ -546,11 +555,11 @@ def test_a_warning_names_a_column_whose_strings_are_mostly_unique(learner):
     np.testing.assert_array_equal(answers(model, rows), answers(model, named))
 
 
-@pytest.mark.parametrize("learner", LEARNERS[:2], ids=name_of)
+@few_learners
 def test_a_warning_names_a_column_that_is_missing_but_never_was(learner):
     frame, f = table(300)
     whole = frame.assign(pay=frame.pay.fillna(1.0), town=frame.town.fillna("Aa"))
-    model = clone(learner).set_params(neurons="tabular", random_state=0)
+    model = tabular(learner)
     model.fit(whole[:200], np.where(f > 0, 1, 0)[:200])
     for name in ("pay", "town"):
         gaps = whole[200:].assign(**{name: None if name == "town" else np.nan})

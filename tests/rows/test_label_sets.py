@@ -9,7 +9,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import MultiLabelBinarizer, scale
 
 import trickless
-from cases import LEARNERS
+from cases import EVERY
 from trickless import DoublyStochasticClassifier, KitchenSinksClassifier
 from trickless.neurons import Gaussian
 
@@ -65,7 +65,7 @@ def test_wrong_label_sets_are_refused():
 
 
 @pytest.mark.parametrize(
-    "model", [m for m in LEARNERS if hasattr(m, "predict_proba")], ids=lambda m: type(m).__name__
+    "model", [m for m in EVERY if hasattr(m, "predict_proba")], ids=lambda m: type(m).__name__
 )
 def test_all_other_classifiers_name_a_remedy(model):
     model = clone(model)

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from cases import LEARNERS, answers, inputs, name_of
+from cases import LEARNERS, TREE_LEARNERS, answers, inputs, name_of
 from trickless import KernelGradientClassifier, KitchenSinksRegressor
 from trickless.neurons import On, Stumps
 
@@ -59,7 +59,9 @@ def test_columns_in_another_order_are_refused(learned, asked, neurons):
             model.predict(frame[[frame.columns[j] for j in order]])
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS, KernelGradientClassifier()], ids=name_of)
+@pytest.mark.parametrize(
+    "learner", [*LEARNERS, *TREE_LEARNERS, KernelGradientClassifier()], ids=name_of
+)
 def test_every_learner_compares_names_as_text(learner):
     y = (X[:, 0] > 0).astype(int)
     one, other = NUMBERED[[2, 0]], NUMBERED.rename(columns=str)[["2", "0"]]
