@@ -41,4 +41,4 @@ def test_weights_do_not_depend_on_the_grouping_and_the_history_is_short():
     (until, means), (_, others) = first.history(), second.history()
     np.testing.assert_allclose(means, others)
     assert until[-1] == 3000 and len(until) <= 512
-    assert (np.diff(until)[:-1] == first.per_entry).all()
+    assert (np.diff(until)[:-1] == first.every).all()

@@ -67,12 +67,6 @@ class NumberAnswer(Answer):
         """Return what is subtracted from targets: those of the first row."""
         return y.copy()
 
-    def first_variances(self) -> np.ndarray:
-        """Variances that are assumed at first: those of the targets so far."""
-        n = max(1, self.n_rows)
-        variance = self.squares / n - (self.sums / n) ** 2
-        return np.where(variance > 1e-12 * self.squares / n, variance, 0.0)
-
     def after(self, Y: np.ndarray) -> tuple[NumberAnswer, np.ndarray]:
         """Return the same after some rows, and the variances assumed at first before each."""
         n = self.n_rows + np.arange(len(Y))[:, None]
@@ -166,10 +160,6 @@ class LabelAnswer(Answer):
     def origin(self, y: np.ndarray) -> np.ndarray:
         """Return what is subtracted from targets: nothing."""
         return np.zeros_like(y)
-
-    def first_variances(self) -> np.ndarray:
-        """Variances that are assumed at first: those of ±1 by a fair coin."""
-        return np.ones(self.n_targets)
 
     def after(self, Y: np.ndarray) -> tuple[LabelAnswer, np.ndarray]:
         """Return the same after some rows, and the variances assumed at first before each."""

@@ -254,8 +254,11 @@ class Experts(Stated):
             lagged = np.repeat(self._lagged(np.zeros((0, len(self.origin)))), X.shape[0], axis=0)
             each = zip(self.groups, self._activations(X, lagged), strict=True)
             mean, spread = _together([group.ahead(Z, time) for group, Z in each])
-            variance = self.noise.ahead(self.step, self.answer.first_variances())
-            variances = variance[:, None] * spread[:, :, None]
+            unknown = np.zeros((1, self.answer.n_targets))  # the next row's
+            _, first = self.answer.after(unknown)
+            squares = np.broadcast_to(unknown, (len(mean), *unknown.shape))
+            _, variance, _ = self.noise.after(np.array([self.step]), squares, first)
+            variances = variance * spread[:, :, None]
             mixed, square = self.answer.mixed(self.shares.weights[None], mean, variances)
         return Predicted(mixed + self.origin, np.sqrt(square))
 

@@ -39,16 +39,6 @@ class NoiseVariances(Stated):
         other.count, other.squares = self.count, self.squares[:, source]
         return other
 
-    def ahead(self, age: float, first: np.ndarray) -> np.ndarray:
-        """Return the variances after some time, (n_machines, n_outputs).
-
-        ``first`` are the variances that are assumed at first, of shape (n_outputs,).
-        """
-        fade = np.exp2(-self.rates * age)
-        freedom = _PRIOR + fade * self.count
-        variances = (_PRIOR * first + fade[:, None] * self.squares) / freedom[:, None]
-        return np.maximum(variances, _LEAST * first)
-
     def after(
         self, ages: np.ndarray, squares: np.ndarray, first: np.ndarray
     ) -> tuple[NoiseVariances, np.ndarray, np.ndarray]:

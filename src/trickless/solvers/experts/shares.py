@@ -9,11 +9,12 @@ online ensembles of basis expansions", TMLR 2024).
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Annotated
 
 import numpy as np
 
-from trickless.arrays.stated import Array, Count, Size, Stated, check_count
+from trickless.arrays.stated import Array, Count, Size, Stated, check_same
 
 #: The share of the weights that is given to all experts equally after each row.
 SHARE = 0.01
@@ -43,26 +44,26 @@ class Shares(Stated):
     ----------
     weights : array of shape (n_experts, n_outputs)
         They sum to 1 for each output.
-    means : array of shape (n_entries, n_experts)
-        History: mean weights before each ``per_entry`` rows, over the outputs.
-    last : array of shape (n_experts,)
-        The same for the last rows, ``n_last`` in number, which are fewer.
+    n_rows : int
+    total : array of shape (n_experts,)
+        Sums over all rows of the weights before each, which are means over the outputs.
+    every, totals : int, array of shape (n_entries, n_experts)
+        History: ``total`` after each so many rows.
     """
 
     weights: Annotated[np.ndarray, Array("f8", "n_experts", None, least=0)]
-    means: Annotated[np.ndarray, Array("f8", None, "n_experts", least=0)]
-    per_entry: Size
-    last: Annotated[np.ndarray, Array("f8", "n_experts", least=0)]
-    n_last: Count
+    n_rows: Count
+    total: Annotated[np.ndarray, Array("f8", "n_experts", least=0)]
+    every: Size
+    totals: Annotated[np.ndarray, Array("f8", None, "n_experts", least=0)]
 
     def __init__(self, n_experts: int, n_outputs: int) -> None:
         self.weights = np.full((n_experts, n_outputs), 1 / n_experts)
-        self.means = np.zeros((0, n_experts))
-        self.per_entry = 1
-        self.last, self.n_last = np.zeros(n_experts), 0
+        self.n_rows, self.total = 0, np.zeros(n_experts)
+        self.every, self.totals = 1, np.zeros((0, n_experts))
 
     def check_state(self) -> None:
-        check_count("n_last", self.n_last, 0, self.per_entry - 1)
+        check_same("entries of totals", len(self.totals), self.n_rows // self.every)
 
     def after(self, scores: np.ndarray) -> tuple[Shares, np.ndarray]:
         """Return the weights after some rows, and those before each row.
@@ -83,36 +84,24 @@ class Shares(Stated):
         for i, of_row in enumerate(density):
             before[i] = weights
             weights = fixed_share(weights, of_row, prior)
-        later = object.__new__(Shares)
+        later = copy(self)
         later.weights = weights
-        later._write(self, before.mean(axis=2))
+        later._write(before.mean(axis=2))
         return later, before
 
-    def _write(self, earlier: Shares, rows: np.ndarray) -> None:
-        """Add rows to the history. If it becomes too long, merge neighbours."""
-        self.means, self.per_entry = earlier.means, earlier.per_entry
-        self.last, self.n_last = earlier.last, earlier.n_last
-        closed = []
-        for row in rows:
-            self.last = self.last + (row - self.last) / (self.n_last + 1)
-            self.n_last += 1
-            if self.n_last < self.per_entry:
-                continue
-            closed.append(self.last)
-            self.n_last = 0
-            if len(self.means) + len(closed) == _MOST_ENTRIES:
-                means = np.concatenate([self.means, closed])
-                self.means, closed = (means[::2] + means[1::2]) / 2, []
-                self.per_entry *= 2
-        if closed:
-            self.means = np.concatenate([self.means, closed])
+    def _write(self, rows: np.ndarray) -> None:
+        """Add rows to the history. If it becomes too long, keep every second entry."""
+        n = self.n_rows + np.arange(1, len(rows) + 1)
+        totals = self.total + np.cumsum(rows, axis=0)
+        self.n_rows, self.total = int(n[-1]), totals[-1]
+        self.totals = np.concatenate([self.totals, totals[n % self.every == 0]])
+        while len(self.totals) >= _MOST_ENTRIES:
+            self.totals, self.every = self.totals[1::2], 2 * self.every
 
     def history(self) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers of rows, and mean weights before these rows, over the outputs."""
-        counts = self.per_entry * np.arange(1, len(self.means) + 1)
-        if not self.n_last:
-            return counts, self.means
-        return (
-            np.append(counts, len(self.means) * self.per_entry + self.n_last),
-            np.concatenate([self.means, self.last[None]]),
-        )
+        counts, totals = self.every * np.arange(1, len(self.totals) + 1), self.totals
+        if self.n_rows % self.every:
+            counts, totals = np.append(counts, self.n_rows), np.vstack([totals, self.total])
+        passed = np.diff(counts, prepend=0)[:, None]
+        return counts, np.diff(totals, axis=0, prepend=0.0) / passed
