@@ -25,7 +25,7 @@ from river import (
 from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
 from trickless.river.rows import MOST
 from trickless.solvers.experts.machines import RIDGES, Machines
-from trickless.solvers.experts.simple import Markov
+from trickless.solvers.experts.opinions import LabelOpinions
 
 ESTIMATORS = [KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures]
 CHECKS = [(each, check) for each in ESTIMATORS for check in checks.yield_checks(each())]
@@ -209,12 +209,11 @@ def test_machines_solve_faded_least_squares():
 
 
 def test_frequencies_after_a_label_are_learned():
-    markov = Markov()
-    for label in [0, 1, 2] * 100:
-        if label >= markov.counts.shape[1]:
-            markov.grow()
-        markov.learn(label)
-    after, of_all = markov.probabilities()
+    opinions, none = LabelOpinions(0), np.zeros((0, 3))
+    for label in ["a", "b", "c"] * 100:
+        number, _ = opinions.judge(label, none, opinions.prior)
+        opinions.learn(number)
+    after, of_all = opinions.of(none)
     np.testing.assert_allclose(after.sum(), 1.0)
     assert after[0] > 0.95
     np.testing.assert_allclose(of_all, [1 / 3] * 3, atol=0.02)

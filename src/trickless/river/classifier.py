@@ -6,19 +6,15 @@ from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
-import numpy as np
 from river import base
 
 from trickless.arrays.missing import is_missing
 from trickless.docstrings import documented
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.river.learner import LAST, RiverLearner
-from trickless.river.rows import Cells, is_hashable
+from trickless.river.learner import RiverLearner
+from trickless.river.rows import is_hashable
 from trickless.rules import shown
-from trickless.solvers.experts.simple import Markov
-
-#: The least probability that an expert gives to a class, times the number of classes.
-_LEAST = 0.02
+from trickless.solvers.experts.opinions import LabelOpinions
 
 
 @partial(documented, below=base.MiniBatchClassifier)
@@ -72,11 +68,7 @@ class KitchenSinksClassifier(RiverLearner, base.MiniBatchClassifier):
 
     _steps = 0.1, 0.5  # for streams whose rows resemble their neighbours
 
-    def _begin(self) -> np.ndarray:
-        self._simple = Markov()
-        self._numbers: dict[Hashable, int] = {}
-        n_experts = self._machines.n_experts + Markov.n_experts
-        return np.full(n_experts, 1 / n_experts)
+    _kind = LabelOpinions
 
     @property
     def _multiclass(self) -> bool:
@@ -92,9 +84,9 @@ class KitchenSinksClassifier(RiverLearner, base.MiniBatchClassifier):
         **kwargs : dict
             Ignored, as River allows more arguments.
         """
-        if not self._numbers:
+        if not self._opinions.numbers:
             return {}
-        return dict(zip(self._numbers, self._average(x).tolist(), strict=True))
+        return dict(zip(self._opinions.numbers, self._average(x).tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
         """Return the probability of each label, in a column each, for the rows of a data frame.
@@ -107,7 +99,7 @@ class KitchenSinksClassifier(RiverLearner, base.MiniBatchClassifier):
         import pandas as pd
 
         rows = [self.predict_proba_one(x) for x in X.to_dict("records")]
-        return pd.DataFrame(rows, index=X.index, columns=list(self._numbers))
+        return pd.DataFrame(rows, index=X.index, columns=list(self._opinions.numbers))
 
     def _check_answer(self, y: Any) -> None:
         if is_missing(y):
@@ -121,25 +113,3 @@ class KitchenSinksClassifier(RiverLearner, base.MiniBatchClassifier):
                 f"{type(y).__name__}",
                 "a hashable label, such as a string, an integer or a tuple",
             )
-
-    def _opinions(self, outputs: np.ndarray) -> np.ndarray:
-        """Return the probabilities of all experts for a row, shape (n_experts, n_classes)."""
-        opinions = np.concatenate([outputs, self._simple.probabilities()])
-        if n_classes := len(self._numbers):
-            opinions = np.maximum(opinions, _LEAST / n_classes)
-            opinions /= opinions.sum(axis=1, keepdims=True)
-        return opinions
-
-    def _judge(self, y: Hashable, opinions: np.ndarray, n_rows: float) -> tuple[int, Cells]:
-        number = self._numbers.get(y)
-        if number is None:
-            number = self._numbers[y] = len(self._numbers)
-            self._n_outputs = len(self._numbers)
-            self._machines.grow(self._rows.penalties(), self._n_outputs)
-            self._simple.grow()
-        if number < opinions.shape[1]:
-            self._weigh(opinions[:, number], n_rows)
-        return number, (((LAST, number), 1.0),)
-
-    def _as_targets(self, answers: list[int]) -> np.ndarray:
-        return np.eye(len(self._numbers))[answers]

@@ -13,6 +13,7 @@ from trickless.river.rows import Cells, DictionaryRows, Key
 from trickless.rules import Rule, check_parameters, count, is_real
 from trickless.solvers.experts.growing_features import KEPT
 from trickless.solvers.experts.machines import Machines
+from trickless.solvers.experts.opinions import LabelOpinions, NumberOpinions
 from trickless.solvers.experts.shares import fixed_share
 
 #: Half-lives in rows that suit streams with abrupt drifts as well as without any.
@@ -21,8 +22,6 @@ HALF_LIVES = (50.0, 500.0, 5000.0)
 N_NEURONS = count("n_neurons=96 is the default")
 #: The most rows that wait for their answers.
 MOST_ASKED = 1024
-#: The name of the last target among the features.
-LAST = b"last target"
 
 
 class Question(NamedTuple):
@@ -67,11 +66,10 @@ class RiverLearner:
             lambda v: bool(v) and all(is_real(h) and h > 0 for h in v),
         ),
     }
-    #: Sizes of the steps of machines that learn each row at once, and number of outputs at first.
+    #: Sizes of the steps of machines that learn each row at once.
     _steps: tuple[float, ...] = ()
-    _n_outputs = 0
-    #: Experts that know only earlier answers.
-    _simple: Any
+    #: What experts think of answers.
+    _kind: type[LabelOpinions] | type[NumberOpinions]
 
     def __init__(
         self,
@@ -85,34 +83,16 @@ class RiverLearner:
         check_parameters(self, self._rules)
         self._rows = DictionaryRows(type(self).__name__, n_neurons, as_seed(seed))
         self._machines = Machines(half_lives, n_neurons, self._steps)
-        self._machines.grow(self._rows.penalties(), self._n_outputs)
+        self._opinions: Any = self._kind(self._machines.n_experts)
+        self._machines.grow(self._rows.penalties(), self._opinions.n_outputs)
         self._first: list[Any] = []
         self._last: Cells = ()
         self._questions: dict[Key, Question] = {}
-        self._prior = self._weights = self._begin()
-
-    @abstractmethod
-    def _begin(self) -> np.ndarray:
-        """Begin with simple experts that know nothing, and return the weights of all experts."""
+        self._weights = self._opinions.prior
 
     @abstractmethod
     def _check_answer(self, y: Any) -> None:
         """Raise an error for an answer that cannot be learned."""
-
-    @abstractmethod
-    def _opinions(self, outputs: np.ndarray) -> np.ndarray:
-        """Return the predictions of all experts, given those of the machines: (n_experts, ...)."""
-
-    @abstractmethod
-    def _judge(self, y: Any, opinions: np.ndarray, n_rows: float) -> tuple[Any, Cells]:
-        """Weight the experts by an answer, which counts as ``n_rows`` rows.
-
-        Returns the answer that is learned, and how it is an input of the next row.
-        """
-
-    @abstractmethod
-    def _as_targets(self, answers: list[Any]) -> np.ndarray:
-        """Return the targets of the machines for an answer, or for all answers so far."""
 
     def learn_one(self, x: dict[Hashable, Any], y: Any) -> None:
         """Learn a row.
@@ -140,24 +120,27 @@ class RiverLearner:
         # neighbours are alike. P. Joulani, A. György and C. Szepesvári, "Online learning under
         # delayed feedback", ICML 2013, give each of these rows weights of its own.
         delay = rows.n_rows - asked.at
-        answer, last = self._judge(y, asked.opinions, 1 / (1 + delay))
+        opinions, machines = self._opinions, self._machines
+        answer, factors = opinions.judge(y, asked.opinions, self._weights)
+        if factors is not None:
+            self._weights = fixed_share(self._weights, factors, opinions.prior, 1 / (1 + delay))
         raw, z = asked.raw, asked.activations
         if delay or asked.unseen:
-            n_before, raw = len(rows.places), rows.read_new(x, asked.last)
-            if len(rows.places) > n_before:
-                self._machines.grow(rows.penalties(), self._n_outputs)
+            raw = rows.read_new(x, asked.last)
             z = rows.activate(raw)
+        if machines.coef.shape[1:] != (opinions.n_outputs, len(z)):
+            machines.grow(rows.penalties(), opinions.n_outputs)
         everything = rows.learn(raw)
         if rows.n_rows <= KEPT:
             self._first.append(answer)
         if everything is None:
-            self._machines.learn(z, self._as_targets([answer])[0])
+            machines.learn(z, opinions.targets([answer])[0])
         else:
-            self._machines.start_over(everything, self._as_targets(self._first))
+            machines.start_over(everything, opinions.targets(self._first))
         if rows.n_rows == KEPT:
             self._first = []
-        self._simple.learn(answer)
-        self._last = last
+        opinions.learn(answer)
+        self._last = opinions.as_input(answer)
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn the rows of a data frame one after the other, or none if there is an error.
@@ -179,7 +162,7 @@ class RiverLearner:
     def _question(self, x: Mapping[Hashable, Any]) -> Question:
         raw, unseen = self._rows.read(x, self._last)
         z = self._rows.activate(raw)
-        opinions = self._opinions(self._machines.outputs(z))
+        opinions = self._opinions.of(self._machines.outputs(z))
         return Question(self._rows.n_rows, self._last, opinions, raw, z, unseen)
 
     def _average(self, x: Mapping[Hashable, Any]) -> np.ndarray:
@@ -194,10 +177,6 @@ class RiverLearner:
             if len(self._questions) > MOST_ASKED:
                 del self._questions[next(iter(self._questions))]
         return self._weights @ question.opinions
-
-    def _weigh(self, factors: np.ndarray, n_rows: float) -> None:
-        """Update the weights by the factors that an answer gives to the experts."""
-        self._weights = fixed_share(self._weights, factors, self._prior, n_rows)
 
 
 def _key(x: Mapping[Hashable, Any]) -> Key | None:

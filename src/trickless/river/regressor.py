@@ -11,15 +11,9 @@ from river import base
 
 from trickless.docstrings import documented
 from trickless.errors import InvalidValueError
-from trickless.river.learner import LAST, RiverLearner
-from trickless.river.rows import Cells
+from trickless.river.learner import RiverLearner
 from trickless.rules import is_real, shown
-from trickless.solvers.experts.reach import Reach
-from trickless.solvers.experts.simple import LARGEST_TARGET, AbsoluteErrors, LastAndMean
-from trickless.solvers.moments import FAR, ColumnMoments
-
-#: The prior weight of the last target.
-_LAST = 0.5
+from trickless.solvers.experts.opinions import LARGEST_TARGET, NumberOpinions
 
 
 @partial(documented, below=base.MiniBatchRegressor)
@@ -55,15 +49,7 @@ class KitchenSinksRegressor(RiverLearner, base.MiniBatchRegressor):
     MAE: 17.90948
     """
 
-    _n_outputs = 2  # the target, and the one before
-
-    def _begin(self) -> np.ndarray:
-        self._simple, self._origin = LastAndMean(), 0.0
-        n_experts = 2 * self._machines.n_experts + LastAndMean.n_experts
-        self._errors, self._reach = AbsoluteErrors(n_experts), Reach()
-        prior = np.full(n_experts, (1 - _LAST) / (n_experts - 1))
-        prior[-LastAndMean.n_experts] = _LAST
-        return prior
+    _kind = NumberOpinions
 
     def predict_one(self, x: dict[Hashable, Any]) -> float:
         """Predict the target of a row, which is 0 before the first.
@@ -95,30 +81,3 @@ class KitchenSinksRegressor(RiverLearner, base.MiniBatchRegressor):
                 f"a number of at most {LARGEST_TARGET:g} in size; learn only rows whose target is "
                 "known",
             )
-
-    def _opinions(self, outputs: np.ndarray) -> np.ndarray:
-        """Return the predictions of all experts for a row, shape (n_experts,)."""
-        ours, lasts = outputs.T
-        simple = self._simple.predictions()
-        changes = simple[0] + ours - lasts
-        return np.concatenate([ours + self._origin, changes, simple])
-
-    def _judge(self, y: float, opinions: np.ndarray, n_rows: float) -> tuple[float, Cells]:
-        predicted = float(self._weights @ opinions)
-        residual = float(y) - predicted
-        near = self._reach(residual)
-        y = float(y) if near == residual else predicted + near
-        self._weigh(self._errors.learn(y - opinions), n_rows)
-        return y, (((LAST,), y),)
-
-    def _as_targets(self, answers: list[float]) -> np.ndarray:
-        """Return targets and the ones before them, of which the first has none."""
-        several, before = len(answers) > 1, self._simple.last
-        first = answers[0] if several or before is None else before
-        targets = np.array([*zip(answers, [first, *answers], strict=False)])
-        if several:  # the machines start over
-            moments = ColumnMoments.none(2).after(targets)
-            reach = FAR * moments.scale
-            targets = np.clip(targets, moments.mean - reach, moments.mean + reach)
-            self._origin = self._simple.mean = float(moments.mean[0])
-        return targets - self._origin
