@@ -16,10 +16,12 @@ import fit_everything
 import trickless
 from cases import (
     CLASSIFIERS,
+    EVERY,
     FAMILIES,
     KERNEL_LEARNERS,
     LEARNERS,
     SOME,
+    TREE_LEARNERS,
     answers,
     inputs,
     name_of,
@@ -355,9 +357,7 @@ def test_devices_are_not_mixed(learner):
                 call(model, later)
 
 
-@pytest.mark.parametrize(
-    "learner", [m for m in (*LEARNERS, *KERNEL_LEARNERS) if m not in WORKING], ids=name_of
-)
+@pytest.mark.parametrize("learner", [m for m in EVERY if m not in WORKING], ids=name_of)
 def test_learners_that_work_on_numpy_alone_say_so(learner):
     X, y = problem(learner)
     with pytest.raises(TypeError, match=r"X is an array of .*device1.* NumPy arrays only.*Remedy"):
@@ -407,7 +407,9 @@ def test_a_family_that_works_on_numpy_alone_is_refused():
         make(WORKING[0], neurons=Strays()).fit(put(X), y)
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS[:3], *KERNEL_LEARNERS[:1]], ids=name_of)
+@pytest.mark.parametrize(
+    "learner", [*LEARNERS[:3], *KERNEL_LEARNERS[:1], *TREE_LEARNERS], ids=name_of
+)
 def test_without_dispatch_arrays_are_read_as_those_of_numpy(learner):
     X, y = problem(learner)
     with sklearn.config_context(array_api_dispatch=False):

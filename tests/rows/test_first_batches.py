@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.base import clone
 
 import fuzz_batches
-from cases import FAMILIES, LEARNERS, inputs, name_of, suited
+from cases import FAMILIES, LEARNERS, TREE_LEARNERS, inputs, name_of, suited
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, load, save
 from trickless.neurons import Gaussian, Stumps
 
@@ -69,12 +69,14 @@ def test_batches_in_random_order_are_not_warned_of(family):
     assert streamed(model, rows, target(rows))[1] == []
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+@pytest.mark.parametrize("learner", LEARNERS + TREE_LEARNERS, ids=name_of)
 def test_every_learner_warns_once_also_when_rows_come_one_by_one(learner):
     rows = X[:300].copy()
     constant(rows)
     y = np.sign(rows[:, 1])
-    model = clone(learner).set_params(neurons=Stumps(), random_state=0)
+    model = clone(learner).set_params(random_state=0)
+    if learner in LEARNERS:
+        model.set_params(neurons=Stumps())
     model.partial_fit(rows[:100], y[:100])
     with pytest.warns(UserWarning, match=r"column 0 held one value, 1, in the .*" + WARNING):
         for i in range(100, 140):
