@@ -88,7 +88,10 @@ class Labels(Targets):
                 "classes='grow' if they are not known"
             )
             if not stream:
-                remedy = "leave such rows out, or fit to all labels with warm_start=False"
+                remedy = (
+                    "leave such rows out, or fit to all labels, with warm_start=False if that is "
+                    "a parameter"
+                )
             raise InvalidValueError(
                 f"{self.owner}: y holds the label(s) {unknown}, which are not among the "
                 f"classes {self.classes.tolist()} fixed by the first batch",
