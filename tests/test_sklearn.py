@@ -41,8 +41,8 @@ WEIGHTS = {
     "KitchenSinksClassifier": "alpha='auto' goes by the number of rows, which repetition changes",
     "DoublyStochasticRegressor": "a batch is of so many rows, whatever their weights",
     "DoublyStochasticClassifier": "a batch is of so many rows, whatever their weights",
-    "BoostedTreesRegressor": "the depth of trees goes by the number of rows, not by their weights",
-    "BoostedTreesClassifier": "the depth of trees goes by the number of rows, not by their weights",
+    "BoostedTreesRegressor": "depth and noise go by the number of rows, not by their weights",
+    "BoostedTreesClassifier": "depth and noise go by the number of rows, not by their weights",
 }
 
 

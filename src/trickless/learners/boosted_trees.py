@@ -246,7 +246,8 @@ class BoostedTrees(NeuronLearner):
         Parameters
         ----------
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, relative to their mean.
+            Weights of the rows, relative to their mean. A row of weight 2 is not quite that row
+            twice, since the number of rows says how much of a gain is noise, and how deep to go.
         """
         check_validation(self, X_val, y_val, sample_weight_val)
         with training_copy(self, BoostedTrees._is_model) as new, linear_algebra(self.n_jobs):
