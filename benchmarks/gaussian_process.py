@@ -25,8 +25,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from circumstances import circumstances
+from measurement import resident_mib
 from trickless import KitchenSinksRegressor
-from trickless.cli.demo.measurement import resident_mib
 from trickless.neurons import Gaussian
 
 PATH = Path(__file__).parent / "results" / "gaussian_process.json"

@@ -30,8 +30,8 @@ import numpy as np
 
 import data
 from circumstances import circumstances
+from measurement import measured
 from trickless import KitchenSinksClassifier
-from trickless.cli.demo.measurement import measured
 from trickless.neurons import Gaussian, Layers, Neurons, Patches, Weights
 
 PATH = Path(__file__).parent / "results" / "images.json"

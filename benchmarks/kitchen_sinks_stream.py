@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from circumstances import circumstances
+from measurement import resident_mib
 from trickless import KitchenSinksRegressor
-from trickless.cli.demo.measurement import resident_mib
 from trickless.neurons import Stumps
 
 ROWS, BATCH, COLUMNS, NEURONS = 10_000_000, 20_000, 50, 1000

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from circumstances import circumstances
+from measurement import resident_mib
 from trickless import ShrinkingGradientClassifier
-from trickless.cli.demo.measurement import resident_mib
 
 ROWS, BATCH, COLUMNS = 1_000_000, 1_000, 20
 MAX_SUPPORT, KEPT_ROWS = 5_000, 100_000

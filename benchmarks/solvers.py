@@ -27,8 +27,8 @@ import numpy as np
 
 import data
 from circumstances import circumstances
+from measurement import measured
 from trickless import KitchenSinksClassifier
-from trickless.cli.demo.measurement import measured
 
 PATH = Path(__file__).parent / "results" / "solvers.json"
 NEURONS = (4096, 8192)

@@ -40,9 +40,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from circumstances import circumstances
+from measurement import measured
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.arrays.threads import n_threads
-from trickless.cli.demo.measurement import measured
 from trickless.functions.activations import PANEL_BYTES
 from trickless.functions.activations import panels as panels_of
 from trickless.neurons import Gaussian

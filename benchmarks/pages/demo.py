@@ -9,7 +9,7 @@ from trickless.cli.demo.comparison import Row, table
 def demo_table():
     """The table as the demo prints it."""
     result = results("trickless-demo")
-    text = table([Row(**row) for row in result["table"]]).strip()
+    text = table([Row(*map(row.get, Row._fields)) for row in result["table"]]).strip()
     return f"```\n{text}\n```\n\nMedians of {result['repeats']} runs in turn. {where(result)}."
 
 

@@ -2,8 +2,6 @@
 
 import json
 import subprocess
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
 
 import matplotlib as mpl
 import numpy as np
@@ -11,9 +9,9 @@ import pytest
 from sklearn.datasets import load_digits
 
 from circumstances import circumstances
+from measurement import measured
 from trickless import KitchenSinksClassifier, cli
 from trickless.cli.demo import comparison, download
-from trickless.cli.demo.measurement import measured
 
 
 @pytest.fixture
@@ -28,30 +26,12 @@ def offline(monkeypatch, tmp_path):
     return tmp_path
 
 
-class HereAndNow(ThreadPoolExecutor):
-    """A pool of processes as a thread of this process, which has imported everything."""
-
-    def __init__(self, max_workers, mp_context, max_tasks_per_child):
-        assert (mp_context.get_start_method(), max_tasks_per_child) == ("spawn", 1)
-        super().__init__(max_workers)
-
-
 def few_sinks(neurons, n_neurons, **options):
     return KitchenSinksClassifier(neurons, min(n_neurons, 300), **options)
 
 
-def test_a_model_of_the_demo_is_fitted_in_a_fresh_process():
-    X, y = load_digits(return_X_y=True)
-    data = comparison.Data("digits", X[:300], y[:300] % 2, X[300:], y[300:] % 2)
-    model = KitchenSinksClassifier("stumps", 100, random_state=0)
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
-        row = pool.submit(comparison.fit_and_predict, "stumps", model, data).result()
-    assert row.error == comparison.fit_and_predict("stumps", model, data).error
-
-
 def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):
     monkeypatch.setattr(comparison, "SIZES", {"stumps": (10, 20), "gaussian": (10, 20)})
-    monkeypatch.setattr(comparison, "ProcessPoolExecutor", HereAndNow)
     monkeypatch.setattr(comparison, "KitchenSinksClassifier", few_sinks)
     few = [part[:600] for part in load_digits(return_X_y=True)]
     monkeypatch.setattr(comparison, "load_digits", lambda return_X_y: few)

@@ -7,28 +7,13 @@ from typing import Any
 
 import numpy as np
 
+import trickless
 from trickless.cli.screen import is_shown, progress
 from trickless.errors import InvalidValueError
-from trickless.learners.boosted_trees import BoostedTreesClassifier, BoostedTreesRegressor
-from trickless.learners.doubly_stochastic import (
-    DoublyStochasticClassifier,
-    DoublyStochasticRegressor,
-)
-from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.learners.shrinking_gradient import (
-    ShrinkingGradientClassifier,
-    ShrinkingGradientRegressor,
-)
 from trickless.readers.errors import location
 from trickless.readers.known_rows import KnownRows, SampledRows, numbers_of, table_of, targets_of
 from trickless.readers.messages import say
 
-LEARNERS: dict[str, tuple[type, type]] = {
-    "boosted-trees": (BoostedTreesClassifier, BoostedTreesRegressor),
-    "kitchen-sinks": (KitchenSinksClassifier, KitchenSinksRegressor),
-    "doubly-stochastic": (DoublyStochasticClassifier, DoublyStochasticRegressor),
-    "shrinking-gradient": (ShrinkingGradientClassifier, ShrinkingGradientRegressor),
-}
 #: The most support points that Shrinking Gradient keeps. They limit the time of a round.
 _MAX_SUPPORT = 10_000
 #: The most values of the sample with which Kitchen Sinks begins: neurons take ranks from it.
@@ -77,7 +62,8 @@ def learned(
         options["n_trees" if name == "boosted-trees" else "n_neurons"] = n_neurons
     if name == "shrinking-gradient":
         options["max_support"] = _MAX_SUPPORT
-    learner = LEARNERS[name][not classifies](**options)
+    kind = name.title().replace("-", "") + ("Classifier" if classifies else "Regressor")
+    learner = getattr(trickless, kind)(**options)
     if rows.weight is not None and "sample_weight" not in inspect.signature(learner.fit).parameters:
         raise InvalidValueError(
             f"--weight {rows.weight}: {name} takes no weights",
