@@ -9,15 +9,13 @@ from typing import Any, NamedTuple
 import dask
 import dask.array
 import numpy as np
-import scipy.sparse
 from dask.delayed import Delayed
 from dask.optimization import cull
 from distributed import Future, default_client, futures_of
 
-from trickless.arrays.missing import is_masked
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import Purpose, generator
-from trickless.rows.frames import picked
+from trickless.rows.frames import picked, stacked
 from trickless.rows.weights import check_weights
 
 #: The most rows in the first batch of a model. Its neurons are fitted to this batch.
@@ -145,21 +143,6 @@ def _take(owner: str, X: Any, y: Any, weight: Any, index: Any) -> tuple[Any, Any
         index = positive[index]
     X, y = picked(X, index), picked(y, index)
     return X, y, None if weight is None else picked(weight, index)
-
-
-def stacked(parts: Sequence[Any]) -> Any:
-    """Concatenate the rows of several arrays, sparse matrices or data frames."""
-    if len(parts) == 1:
-        return parts[0]
-    if hasattr(parts[0], "iloc"):
-        import pandas as pd
-
-        return pd.concat(parts)
-    if scipy.sparse.issparse(parts[0]):
-        return scipy.sparse.vstack(parts, format="csr")
-    if any(map(is_masked, parts)):
-        return np.ma.concatenate(parts)  # type: ignore[no-untyped-call]
-    return np.concatenate(parts)
 
 
 def tree(items: list[Any], join: Callable[[list[Any]], Any]) -> Any:

@@ -13,14 +13,14 @@ from trickless.arrays.states import in_one_state, training_lock
 from trickless.errors import InvalidValueError, MissingAttributeError
 from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.inference.features import WhitenedFeatures, random_features
-from trickless.inference.rows import Features, as_rows, check_alike, of_stream, select, stack
+from trickless.inference.rows import Features, as_rows, check_alike, of_stream, select
 from trickless.inference.scan import LEAST, Drift, Scan
 from trickless.learners.base import store
 from trickless.learners.fixed_parameters import check_unchanged
 from trickless.learners.random_features import RandomFeatures
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.layouts import Layout
-from trickless.rows.frames import picked
+from trickless.rows.frames import picked, stacked
 from trickless.rules import N_JOBS, check_parameters, count, integer, plain
 
 _OWNER = "DriftDetector"
@@ -319,7 +319,7 @@ class DriftDetector(Stated, BaseEstimator):
             self._first = (*self._first, picked(X, slice(used)))
             self.n_seen_ += used
             if used == missing:
-                self._learn(stack(list(self._first)))
+                self._learn(stacked(self._first))
             return used
         self._scan = scan = copy(self._scan)  # earlier states stay
         Z, used = scan.features(X), 0

@@ -24,12 +24,11 @@ from trickless.inference.rows import (
     check_alike,
     in_words,
     select,
-    stack,
 )
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
 from trickless.neurons import make_neurons
-from trickless.rows.frames import is_frame, names_of, with_names_as_text
-from trickless.rules import reworded, without_warnings
+from trickless.rows.frames import is_frame, names_of, stacked, with_names_as_text
+from trickless.rules import reworded, with_remedies, without_warnings
 
 #: The number γ as a share of the largest eigenvalue, and the least γ. Rows have about the norm 1.
 _RIDGE, _LEAST_RIDGE = 0.1, 1e-9
@@ -107,7 +106,8 @@ class FittedFeatures:
         else:
             check_alike(owner, self._model, X, Y, ("X", "Y"))
             check_alike(owner, self._model, Y, X, ("Y", "X"))
-            both = stack([X, Y])
+            with with_remedies(owner):
+                both = stacked([X, Y])
         return self.sample("X and Y", both), X.shape[0]
 
 

@@ -19,7 +19,7 @@ from trickless.learners.random_features import RandomFeatures
 from trickless.neurons.checks import check_shape, shape_of
 from trickless.neurons.layouts import Layout
 from trickless.neurons.unequal import is_unequal
-from trickless.rows.frames import is_frame, names_of, picked, stacked
+from trickless.rows.frames import is_frame, names_of, picked
 from trickless.rows.refusals import why_no_frame
 from trickless.rows.rows import Rows, canonical_rows
 from trickless.rules import reworded, shown, with_remedies, without_warnings
@@ -95,15 +95,6 @@ def _form(X: Any) -> str:
         return "a sparse matrix"
     array = "a NumPy array" if place_of(X) is HOST else f"an array of {place_of(X)}"
     return array if X.ndim == 2 else f"{array} of more than two dimensions"
-
-
-def stack(tables: list[Any]) -> Any:
-    """Return tables of one form, one below the other."""
-    if is_frame(tables[0]):
-        return stacked(tables)
-    if scipy.sparse.issparse(tables[0]):
-        return scipy.sparse.vstack(tables, format="csr")
-    return place_of(tables[0]).xp.concat(tables)
 
 
 def of_stream(

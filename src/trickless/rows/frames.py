@@ -6,15 +6,17 @@ and reads it as such. Text is a category, whatever it spells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+import scipy.sparse
 
-from trickless.arrays.missing import is_missing
+from trickless.arrays.missing import is_masked, is_missing
+from trickless.arrays.places import place_of
 from trickless.errors import InvalidValueError
 from trickless.neurons.forms import spelled_as, why_ambiguous
 from trickless.rows.values import (
@@ -284,11 +286,27 @@ def picked(X: Any, rows: np.ndarray | slice) -> Any:
     return nw.from_native(X, eager_only=True)[rows].to_native() if is_frame(X) else X[rows]
 
 
-def stacked(frames: list[Any]) -> Any:
-    """Return data frames of one library with the same columns, one below the other.
+def stacked(tables: Sequence[Any]) -> Any:
+    """Return tables of one form and with the same columns, one below the other.
 
-    A column of categories gets the categories of all frames, whatever each type declares.
+    They are arrays of any library, sparse matrices, series, or data frames. A column of categories
+    gets the categories of all frames, whatever each type declares.
     """
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    if scipy.sparse.issparse(first):
+        return scipy.sparse.vstack(tables, format="csr")
+    if any(map(is_masked, tables)):
+        return np.ma.concatenate(tables)  # type: ignore[no-untyped-call]
+    if hasattr(first, "iloc") and first.ndim == 1:
+        import pandas
+
+        return pandas.concat(tables)
+    return _stacked_frames(tables) if is_frame(first) else place_of(first).xp.concat(tables)
+
+
+def _stacked_frames(frames: Sequence[Any]) -> Any:
     columns = list(zip(*map(columns_of, frames), strict=True))
     texts = [parts[0].name for parts in columns if any(part.categorical for part in parts)]
     if not hasattr(frames[0], "iloc"):
