@@ -9,7 +9,6 @@ from river import datasets, evaluate, metrics
 
 from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.river.learner import MOST_ASKED
-from trickless.solvers.experts.shares import fixed_share
 
 
 def test_the_last_label_that_was_known_may_mean_another_one():
@@ -68,9 +67,3 @@ def test_questions_without_an_answer_take_bounded_memory():
     for i in range(MOST_ASKED + 500):
         model.learn_one({"a": i}, 1.0)
     assert not model._questions
-
-
-def test_rows_with_a_delay_move_the_weights_less():
-    prior, factors = np.array([0.5, 0.5]), np.array([1.0, 0.25])
-    np.testing.assert_allclose(fixed_share(prior, factors, prior), [0.8, 0.2], atol=0.01)
-    np.testing.assert_allclose(fixed_share(prior, factors, prior, 0.5), [2 / 3, 1 / 3], atol=0.01)

@@ -24,8 +24,6 @@ from river import (
 
 from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
 from trickless.river.rows import MOST
-from trickless.solvers.experts.machines import RIDGES, Machines
-from trickless.solvers.experts.opinions import LabelOpinions
 
 ESTIMATORS = [KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures]
 CHECKS = [(each, check) for each in ESTIMATORS for check in checks.yield_checks(each())]
@@ -189,36 +187,6 @@ def test_data_frames_are_learned_like_rows():
     assert many.predict_proba_many(X)[True].tolist() == expected
 
 
-def test_machines_solve_faded_least_squares():
-    rng = np.random.default_rng(5)
-    Z, y = rng.normal(size=(320, 7)), rng.normal(size=(320, 1))
-    machines, penalties, solved = Machines((100.0,), 2), np.arange(1.0, 8.0), 0
-    machines.grow(penalties, 1)
-    for z, target in zip(Z, y, strict=True):
-        due = machines.due[0]
-        machines.learn(z, target)
-        if machines.due[0] > due:
-            solved = machines.n_rows
-    assert 300 < solved <= 320
-    weight = 0.5 ** ((solved - 1 - np.arange(solved)) / 100)
-    for r, ridge in enumerate(RIDGES):
-        weighted = Z[:solved] * weight[:, None]
-        system = weighted.T @ Z[:solved] + np.diag(ridge * penalties)
-        expected = np.linalg.solve(system, weighted.T @ y[:solved])
-        np.testing.assert_allclose(machines.coef[r, 0], expected[:, 0], rtol=1e-10)
-
-
-def test_frequencies_after_a_label_are_learned():
-    opinions, none = LabelOpinions(0), np.zeros((0, 3))
-    for label in ["a", "b", "c"] * 100:
-        number, _ = opinions.judge(label, none, opinions.prior)
-        opinions.learn(number)
-    after, of_all = opinions.of(none)
-    np.testing.assert_allclose(after.sum(), 1.0)
-    assert after[0] > 0.95
-    np.testing.assert_allclose(of_all, [1 / 3] * 3, atol=0.02)
-
-
 @pytest.mark.parametrize("options", [{"n_neurons": 0}, {"half_lives": ()}, {"half_lives": (0.0,)}])
 @pytest.mark.parametrize("estimator", [KitchenSinksClassifier, KitchenSinksRegressor])
 def test_bad_parameters_are_named(estimator, options):
@@ -236,13 +204,3 @@ def test_bad_targets_change_nothing(target):
     with pytest.raises(TypeError, match=r"feature 'a' is .*of type list"):
         model.learn_one({"a": [2.0]}, 1.0)
     assert pickle.dumps(model) == before
-
-
-def test_a_step_of_one_leaves_no_error():
-    rng = np.random.default_rng(7)
-    machines = Machines((100.0,), 2, (1.0, 0.5))
-    machines.grow(np.ones(7), 2)
-    z, target = rng.normal(size=7), rng.normal(size=2)
-    machines.learn(z, target)
-    expected = np.stack([target, target / 2])
-    np.testing.assert_allclose(machines.outputs(z)[machines.n_solved :], expected)

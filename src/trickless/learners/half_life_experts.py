@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -47,6 +48,7 @@ N_EARLY = 256
 _FIXED = "half_life", "alpha", "lags", "fit_intercept"
 
 
+@dataclass(eq=False, repr=False)
 class EarlyRows(Stated):
     """The first rows of a stream, while the family may still be estimated again."""
 
@@ -55,33 +57,21 @@ class EarlyRows(Stated):
     weight: Annotated[np.ndarray, Array("f8", "n_rows", least=0)]
     times: Annotated[np.ndarray, Array("f8", "n_rows")]
 
-    def __init__(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, times: np.ndarray
-    ) -> None:
-        self.X = X
-        self.targets = targets
-        self.weight = np.ones(len(targets)) if weight is None else weight
-        self.times = times
-
     def __len__(self) -> int:
         return len(self.targets)
 
     def __add__(self, other: EarlyRows) -> EarlyRows:
-        both = [self.X, other.X]
-        return EarlyRows(
-            vstack(both, format="csr") if issparse(self.X) else np.concatenate(both),
-            np.concatenate([self.targets, other.targets]),
-            np.concatenate([self.weight, other.weight]),
-            np.concatenate([self.times, other.times]),
-        )
+        Xs, *others = zip(vars(self).values(), vars(other).values(), strict=True)
+        X = vstack(Xs, format="csr") if issparse(self.X) else np.concatenate(Xs)
+        return EarlyRows(X, *map(np.concatenate, others))
 
     def with_outputs(self, new: NewOutputs, measure: Any) -> EarlyRows:
         """Return the rows with the targets of other classes."""
-        return EarlyRows(self.X, new.of_targets(self.targets), self.weight, self.times)
+        return replace(self, targets=new.of_targets(self.targets))
 
     def part(self, rows: slice) -> EarlyRows:
         """Return some of the rows."""
-        return EarlyRows(self.X[rows], self.targets[rows], self.weight[rows], self.times[rows])
+        return EarlyRows(*(each[rows] for each in vars(self).values()))
 
 
 def is_ensemble(learner: Any) -> bool:
@@ -168,6 +158,7 @@ def learn_rows(learner: Any, batch: Batch, aged: Aged, one_by_one: bool = False)
             "whose time stamps cannot be told from those of the others",
             "leave these rows out before, or a small weight instead of 0",
         )
+    weight = np.ones(n) if weight is None else weight
     rows, start, found = EarlyRows(X, targets, weight, times), 0, []
     few = n <= FEW_AT_ONCE
     with nullcontext() if few else learner._progress(n, "row") as bar:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from trickless.solvers.experts.shares import SHARE, Shares
+from trickless.solvers.experts.shares import SHARE, Shares, fixed_share
 
 
 def mixed(scores, size=50):
@@ -42,3 +42,9 @@ def test_weights_do_not_depend_on_the_grouping_and_the_history_is_short():
     np.testing.assert_allclose(means, others)
     assert until[-1] == 3000 and len(until) <= 512
     assert (np.diff(until)[:-1] == first.every).all()
+
+
+def test_rows_with_a_delay_move_the_weights_less():
+    prior, factors = np.array([0.5, 0.5]), np.array([1.0, 0.25])
+    np.testing.assert_allclose(fixed_share(prior, factors, prior), [0.8, 0.2], atol=0.01)
+    np.testing.assert_allclose(fixed_share(prior, factors, prior, 0.5), [2 / 3, 1 / 3], atol=0.01)

@@ -13,6 +13,8 @@ from trickless.solvers.experts.recursion import faded_sums
 RIDGES = 0.03, 1.0
 #: The most rows that wait.
 WAITING = 256
+#: Half-lives up to which a machine is solved often among the first rows.
+_SHORT = 500.0
 #: A machine is solved again after this share of its half-life, or of the rows so far.
 _SHARE = 16
 
@@ -59,8 +61,12 @@ class Machines:
         self.sums = [(np.zeros((0, 0)), np.zeros((0, 0)))] * n
 
     def every(self, half_life: float) -> int:
-        """Return after how many rows a machine is solved again."""
-        if self.n_rows < KEPT and half_life > 500:
+        """Return after how many rows a machine is solved again.
+
+        Among the first rows, which are learned again and again, those with many activations wait
+        until then, unless it is the only one.
+        """
+        if self.n_rows < KEPT and half_life > max(_SHORT, self.half_lives[0]):
             return WAITING
         least = 1 if self.n_rows < 64 else 8
         return int(min(WAITING, max(least, min(half_life, self.n_rows) // _SHARE)))
