@@ -14,7 +14,6 @@ from typing import Annotated, Any
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 
 from trickless.arrays.places import check_on_host, place_of
@@ -31,6 +30,7 @@ from trickless.learners.neuron_learner import (
 )
 from trickless.learners.row_ages import Aged
 from trickless.neurons import make_neurons
+from trickless.rows.frames import stacked
 from trickless.rows.rows import Batch
 from trickless.rules import without_warnings
 from trickless.selection.grid import families_of_grid
@@ -61,9 +61,7 @@ class EarlyRows(Stated):
         return len(self.targets)
 
     def __add__(self, other: EarlyRows) -> EarlyRows:
-        Xs, *others = zip(vars(self).values(), vars(other).values(), strict=True)
-        X = vstack(Xs, format="csr") if issparse(self.X) else np.concatenate(Xs)
-        return EarlyRows(X, *map(np.concatenate, others))
+        return EarlyRows(*map(stacked, zip(vars(self).values(), vars(other).values(), strict=True)))
 
     def with_outputs(self, new: NewOutputs, measure: Any) -> EarlyRows:
         """Return the rows with the targets of other classes."""

@@ -13,8 +13,7 @@ from trickless.functions.network import check_finite
 from trickless.solvers.least_squares.delayed import MOST_ROWS, Delayed
 from trickless.solvers.least_squares.fitted import Fitted
 from trickless.solvers.least_squares.problem import Problem
-from trickless.solvers.least_squares.queue import FEW_AT_ONCE, MOST_WAITING, Batch, Queue
-from trickless.solvers.least_squares.row_sample import Arrival
+from trickless.solvers.least_squares.queue import FEW_AT_ONCE, MOST_WAITING, Queue
 
 
 class Following(Fitted):
@@ -54,13 +53,16 @@ class Following(Fitted):
         the latest earlier row.
         """
         self.drop_if_changed(problem)
-        fresh = np.exp2(passed - passed[-1])
-        arrival = None if arrived is None else Arrival(arrived, fresh)
         with linear_algebra(1):
             Z = self._few_activations(X)
             delayed = self._followed(problem)
-            fade = float(np.exp2(-passed[-1]))
-            self._wait(Batch(X, Z, targets, weight * fresh, fade, arrival))
+            known, queue = vars(self).pop("statistics", None), self._queue
+            if known is not None:
+                queue = Queue(known, arrived)
+            assert queue is not None
+            self._queue = queue.after(X, Z, targets, weight, passed)
+            if self._queue.n_rows >= MOST_WAITING:
+                _ = self.statistics
             self._forget()
             self._delayed, found = delayed, None
             if delayed is not None:
@@ -122,13 +124,3 @@ class Following(Fitted):
             return Delayed(statistics, ridges, has, left, temperatures)
         except LinAlgError:
             return None
-
-    def _wait(self, batch: Batch) -> None:
-        """Let a batch wait behind the others."""
-        known, queue = vars(self).pop("statistics", None), self._queue
-        if known is not None:
-            queue = Queue(known)
-        assert queue is not None
-        self._queue = queue.after(batch)
-        if self._queue.n_rows >= MOST_WAITING:
-            _ = self.statistics

@@ -5,12 +5,11 @@ Fading a Gram matrix, and adding the products of a row to it, take as long for o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 
+from trickless.rows.frames import stacked
 from trickless.solvers.least_squares.row_sample import Arrival, RowSample
 from trickless.solvers.least_squares.statistics import Statistics
 
@@ -18,48 +17,36 @@ from trickless.solvers.least_squares.statistics import Statistics
 FEW_AT_ONCE, MOST_WAITING = 16, 256
 
 
-class Batch(NamedTuple):
-    """Rows, their activations, targets, weights, and the factor of all earlier weights.
+class Queue(NamedTuple):
+    """Rows that follow those of some statistics, batch by batch.
 
-    ``arrival`` is when they came, if rows fade.
+    ``arrived`` is how many rows came before them, if rows fade. ``batches`` have rows, activations,
+    targets, weights when they came, and half-lives since then.
     """
 
-    X: Any
-    Z: np.ndarray
-    targets: np.ndarray
-    weight: np.ndarray
-    fade: float
-    arrival: Arrival | None
-
-
-class Queue(NamedTuple):
-    """Batches that follow the rows of some statistics."""
-
     base: Statistics
-    batches: tuple[Batch, ...] = ()
+    arrived: int | None
+    batches: tuple[tuple[Any, ...], ...] = ()
     n_rows: int = 0
+    now: float = 0.0
 
-    def after(self, batch: Batch) -> Queue:
-        """Return the queue with one more batch."""
-        return Queue(self.base, (*self.batches, batch), self.n_rows + len(batch.targets))
+    def after(
+        self, X: Any, Z: np.ndarray, targets: np.ndarray, weight: np.ndarray, passed: np.ndarray
+    ) -> Queue:
+        """Return the queue with one more batch, half-lives after the last row so far."""
+        times = self.now + passed
+        batches, n_rows = (*self.batches, (X, Z, targets, weight, times)), self.n_rows + len(times)
+        return Queue(self.base, self.arrived, batches, n_rows, float(times[-1]))
 
     def joined(self, seed: int) -> Statistics:
         """Return the statistics with the rows that wait."""
-        fades = np.array([batch.fade for batch in self.batches] + [1.0])
-        after = np.cumprod(fades[::-1])[::-1]  # of a batch, and of all later ones
-        Xs, Zs, targets, weights, _, arrivals = zip(*self.batches, strict=True)
-        sparse = scipy.sparse.issparse(Xs[0])
-        X = scipy.sparse.vstack(Xs, format="csr") if sparse else np.concatenate(Xs)
-
-        def faded(parts: Iterable[np.ndarray]) -> np.ndarray:
-            each = zip(parts, after[1:], strict=True)
-            return np.concatenate([part * factor for part, factor in each])
-
-        y, weight, arrival, fresh = np.concatenate(targets), faded(weights), None, None
-        if (first := arrivals[0]) is not None:
-            fresh = faded(each.fresh for each in arrivals)
-            arrival = Arrival(first.first, fresh)
+        Xs, *others = zip(*self.batches, strict=True)
+        Z, targets, weight, times = map(np.concatenate, others)
+        X, arrival, fresh = stacked(Xs), None, None
+        weight = weight * (left := np.exp2(times - self.now))
+        if self.arrived is not None:
+            arrival, fresh = Arrival(self.arrived, left), left
         new = Statistics(len(self.base.z_sum), self.base.origin)
-        new.add(np.concatenate(Zs), y, weight, fresh=fresh)
-        new.add_sample(RowSample.of(X, y, weight, seed, arrival=arrival))
-        return self.base.faded(float(after[0])).joined(new)
+        new.add(Z, targets, weight, fresh=fresh)
+        new.add_sample(RowSample.of(X, targets, weight, seed, arrival=arrival))
+        return self.base.faded(float(np.exp2(-self.now))).joined(new)
