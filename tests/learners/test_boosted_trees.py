@@ -302,25 +302,11 @@ def test_importances_are_shares_of_cuts_of_the_trees_there_are(learner):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_depth": 0}, r"max_depth=0.*Remedy"),
-        ({"max_depth": 17}, r"max_depth=17.*Remedy"),
-        ({"max_depth": 1.5}, r"max_depth=1.5.*Remedy"),
-        ({"n_trees": 0}, r"n_trees=0.*Remedy"),
-        ({"learning_rate": 0.0}, r"learning_rate=0.0.*Remedy"),
-        ({"n_candidates": 0}, r"n_candidates=0.*Remedy: n_candidates=8"),
-        ({"n_candidates": 2.0}, r"n_candidates=2.0.*Remedy"),
-        ({"n_candidates": "many"}, r"n_candidates='many'.*'auto'"),
-        ({"shape": "round"}, r"shape='round'.*Remedy"),
-        ({"leaves": "none"}, r"leaves='none'.*Remedy"),
         ({"leaves": "linear", "shape": "binary"}, r"leaves='linear' does not go with shape.*Rem"),
-        ({"early_stopping": 1}, r"early_stopping=1.*Remedy"),
-        ({"l2_regularization": -1}, r"l2_regularization=-1.*Remedy"),
-        ({"loss": "hinge"}, r"loss='hinge'.*Remedy"),
         (
             {"max_depth": 16, "n_trees": 10**8},
             r"100,000,000 trees of 65,536 leaves .* GiB of coefficients, but .* smaller max_depth",
         ),
-        ({"validation_fraction": 1.5}, "validation_fraction=1.5.*Remedy"),
     ],
     ids=lambda value: str(value)[:50],
 )
@@ -331,18 +317,9 @@ def test_invalid_parameters_of_trees_are_refused(options, message):
 
 
 @both_kinds
-def test_invalid_rows_of_trees_are_refused(learner):
+def test_rows_without_differences_are_warned_of(learner):
     X = inputs(40, 2)
     y = targets(learner, X[:, 0])
-    for value in (np.inf, -np.inf):
-        infinite = X.copy()
-        infinite[3, 1] = value
-        with pytest.raises(ValueError, match=r"infinity.*Remedy"):
-            make(learner).fit(infinite, y)
-        with pytest.raises(ValueError, match=r"infinity.*Remedy"):
-            make(learner, n_trees=5).fit(X, y).predict(infinite)
-    with pytest.raises(ValueError, match=r"sample_weight is zero for all 40 rows.*Remedy"):
-        make(learner).fit(X, y, np.zeros(40))
     for rows in (np.ones((40, 2)), np.full((40, 2), np.nan)):
         model = make(learner, n_trees=10)
         with pytest.warns(UserWarning, match=r"Trees: no column of X varies.*Remedy"):
@@ -532,17 +509,6 @@ def test_losses_of_outliers_are_little_moved_by_them():
         for learner in REGRESSION
     ]
     assert min(scores[1:]) > 0.85 > 0 > scores[0]
-
-
-def test_targets_of_any_scale_are_learned_alike():
-    frame, f = table(300)
-    for learner in REGRESSION:
-        scores = []
-        for scale in (1e-30, 1.0, 1e30):
-            model = make(learner, n_trees=30).fit(frame, scale * f)
-            scores.append(r2_score(f, model.predict(frame) / scale))
-        assert min(scores) > 0.7
-        np.testing.assert_allclose(scores, scores[1], atol=0.03)
 
 
 def test_many_classes_are_learned_although_each_is_rare():
