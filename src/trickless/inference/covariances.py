@@ -7,26 +7,12 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from trickless.arrays.threads import linear_algebra, map_blocks, row_blocks, worth_products
-
-#: Columns of a product that a thread computes at a time.
-_COLUMNS = 256
 #: The most columns that are kept unchanged, unless there is time for more.
 FEW = 128
 #: The least number of principal directions to keep.
 _LEAST = 16
 #: The share by which a sketch may increase the sum of the squares of the covariance matrix.
 _RAISED = 0.02
-
-
-def add_product(total: np.ndarray, left: np.ndarray, right: np.ndarray, n_jobs: Any) -> None:
-    """Add the product leftᵀ right, in tiles that do not depend on the number of threads."""
-
-    def tile(columns: slice) -> None:
-        total[columns] += left[:, columns].T @ right
-
-    jobs = worth_products(n_jobs, left.size * right.shape[1])
-    map_blocks(tile, row_blocks(left.shape[1], _COLUMNS), jobs)
 
 
 def row_squares(Z: np.ndarray) -> np.ndarray:
@@ -53,8 +39,7 @@ def unbiased(square: Any, a: np.ndarray, b: np.ndarray, ab: Any) -> Any:
 
 def principal(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Compute the eigenvalues of a covariance matrix, the largest first, and the eigenvectors."""
-    with linear_algebra(1):  # so that the last digits do not depend on threads
-        values, vectors = scipy.linalg.eigh(covariance, driver="evd", check_finite=False)
+    values, vectors = scipy.linalg.eigh(covariance, driver="evd", check_finite=False)
     return np.maximum(values[::-1], 0), vectors[:, ::-1]
 
 

@@ -20,18 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.threads import linear_algebra, map_blocks, row_blocks, worth_products
+from trickless.arrays.threads import map_blocks, row_blocks, worth_products
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, generator
 from trickless.inference.chi_squares import upper_tail
-from trickless.inference.covariances import (
-    FEW,
-    add_product,
-    principal,
-    row_squares,
-    sketched,
-    unbiased,
-)
+from trickless.inference.covariances import FEW, principal, row_squares, sketched, unbiased
 
 #: Values of the features of a panel of rows, and the most values of features that are kept.
 _PANEL_VALUES, _KEPT_VALUES = 2**22, 2**25
@@ -149,10 +142,10 @@ def dependence_test(
     panels = max(x.panels, y.panels, key=len)
     for where in panels:
         Zx, Zy = x[where], y[where]
-        add_product(cross, Zx, Zy, n_jobs)
-        add_product(of_y, Zy, Zy, n_jobs)
+        cross += Zx.T @ Zy
+        of_y += Zy.T @ Zy
         if not is_sampled:
-            add_product(of_x, Zx, Zx, n_jobs)
+            of_x += Zx.T @ Zx
         a[where], b[where] = row_squares(Zx), row_squares(Zy)
     for where in panels:
         along[where] = np.einsum("ij,ij->i", x[where] @ (cross / n), y[where])
@@ -176,9 +169,8 @@ def dependence_test(
         reaching = number_at_least(permuted, given, a.mean() * b.mean() / n)
         pvalue = (1 + reaching) / (1 + n_permutations)
     else:
-        with linear_algebra(1):
-            values = (np.maximum(np.linalg.eigvalsh(C), 0) for C in (of_x, of_y))
-            pvalue = upper_tail(np.outer(*values).ravel(), variance, statistic)
+        values = (np.maximum(np.linalg.eigvalsh(C), 0) for C in (of_x, of_y))
+        pvalue = upper_tail(np.outer(*values).ravel(), variance, statistic)
     # The spread counts the variance under the hypothesis twice, since its projection is estimated.
     error = float(np.sqrt(max(spread - variance, variance)))
     n_drawn = n_permutations if is_permuted else None
@@ -242,5 +234,4 @@ def _permuted(
 
     jobs = worth_products(n_jobs, n_permutations * A.size * B.shape[1])
     permuted = map_blocks(several, row_blocks(n_permutations, together), jobs)
-    with linear_algebra(1):
-        return float(paired(np.arange(n)[:, None])[0]), np.concatenate(permuted)
+    return float(paired(np.arange(n)[:, None])[0]), np.concatenate(permuted)

@@ -150,7 +150,7 @@ class WhitenedFeatures(Stated):
 
 def whitener(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Compute (Σ + γ I)^(-1/2) from centred rows, times fewer directions if there are many."""
-    with linear_algebra(1):  # so that the last digits do not depend on threads
+    with linear_algebra(1):  # so that alarms do not depend on threads
         values, V = principal(Z.T @ Z / len(Z))
         ridge, W = max(_RIDGE * values[0], _LEAST_RIDGE), V.T
         if len(values) > FEW:

@@ -44,7 +44,7 @@ random_state : int, Generator, RandomState or None, default=None
     Seed of the neurons and the permutations. Pass an int for reproducible results.
 n_jobs : int or None, default=None
     Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-    -1 uses all cores. The result does not depend on it.
+    -1 uses all cores. The result depends on it by rounding only.
 
 Returns
 -------
