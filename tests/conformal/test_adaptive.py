@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDRegressor
 
-from trickless import KitchenSinksRegressor
+from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
 from trickless.conformal import AdaptiveInterval
 from trickless.conformal import adaptive as module
 from trickless.neurons import Gaussian
@@ -64,6 +64,18 @@ def test_steady_noise_has_intervals_of_the_right_width():
     assert abs(hits.mean() - 0.9) < 4 * error
     assert stream.predict_interval(np.zeros((1, 1)))[0, 1] == pytest.approx(1.645, rel=0.1)
     assert abs(stream.coverage_[0] - hits.mean()) < 0.01
+
+
+def test_intervals_of_a_loss_with_a_log_link_end_at_0():
+    rng = np.random.default_rng(0)
+    model = DoublyStochasticRegressor(n_neurons=50, loss="poisson", random_state=0)
+    stream = AdaptiveInterval(model)
+    for _ in range(4):
+        X = rng.standard_normal((50, 2))
+        stream.partial_fit(X, rng.poisson(np.exp(X[:, 0] - 1)))
+    low, high = stream.predict_interval(X).T
+    assert low.min() == 0
+    assert (high > low).all()
 
 
 def test_one_step_is_the_adaptive_inference_of_gibbs_and_candes(monkeypatch):
