@@ -39,23 +39,6 @@ def test_the_statistic_is_that_of_the_estimated_kernel(family, m, monkeypatch):
     assert result.n_rows == (m, 50 - m)
 
 
-def test_with_more_neurons_the_statistic_approaches_that_of_the_exact_kernel():
-    X = inputs(80, 2)
-    X[50:] += 0.5
-    exact = naive.mmd(Gaussian(1.0).fit(X, np.random.default_rng(0)).kernel(X), np.arange(80) < 50)
-    spread = []
-    for n_neurons in (64, 576):
-        found = [
-            mmd_test(
-                X[:50], X[50:], SMOOTH, n_neurons, random_state=seed, n_permutations=1
-            ).statistic
-            for seed in range(20)
-        ]
-        assert abs(np.mean(found) - exact) < 4 * np.std(found, ddof=1) / np.sqrt(20)
-        spread.append(np.std(found, ddof=1))
-    assert spread[1] == pytest.approx(spread[0] / 3, rel=0.6)
-
-
 def test_the_statistic_is_unbiased_with_a_standard_error():
     """The means of waves of normal numbers are known."""
     model = RandomFeatures(SMOOTH, 20, random_state=0, dtype="float64").fit(inputs(5, 2))
@@ -142,15 +125,6 @@ def test_swapping_the_samples_changes_nothing_but_the_draws():
     one, other = mmd_test(X, Y, **options), mmd_test(Y, X, **options)
     for name in ("statistic", "standard_error", "pvalue"):
         assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-8)
-
-
-def test_permutation_and_asymptotic_p_values_agree():
-    X, Y = inputs(300, 3), inputs(200, 3, seed=1) + 0.05
-    permuted = mmd_test(X, Y, n_neurons=50, n_permutations=4999, random_state=0)
-    asymptotic = mmd_test(X, Y, n_neurons=50, method="asymptotic", random_state=0)
-    assert 0.01 < permuted.pvalue < 0.5
-    assert asymptotic.pvalue == pytest.approx(permuted.pvalue, rel=0.2)
-    assert asymptotic.standard_error == pytest.approx(permuted.standard_error, rel=0.05)
 
 
 def test_equal_statistics_count_whatever_their_rounding():

@@ -7,7 +7,6 @@ others. :class:`~trickless.DriftDetector` has the formula.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -57,58 +56,49 @@ def random_features(
             "a family that uses the rows alone, such as 'gaussian', or 'tabular' for data frames",
         )
     how: dict[str, Any] = {"scale": scale, "random_state": seed, "n_jobs": n_jobs}
-    return RandomFeatures(family, n_neurons, sparse_output=False, dtype="float64", **how)
+    model = RandomFeatures(family, n_neurons, sparse_output=False, dtype="float64", **how)
+    model._warn_below = 0.0  # tests need no scale
+    return model
 
 
-class FittedFeatures:
-    """A family that is fitted to samples and makes their random features."""
+def table(owner: str, name: str, model: RandomFeatures, X: Any, least: int = 2) -> Any:
+    """Convert a sample to a table, or to an array that the family of a model reads."""
+    X = as_rows(owner, name, X, model._kind_of_rows().layout)
+    if X.shape[0] < least:
+        raise InvalidValueError(
+            f"{owner}: {name} has {X.shape[0]} row(s), but an unbiased statistic needs {least} or "
+            "more",
+            "pass more rows",
+        )
+    return X
 
-    def __init__(
-        self, owner: str, parameter: str, neurons: Any, n_neurons: int, seed: int, n_jobs: Any
-    ) -> None:
-        self._owner, self._seed = owner, seed
-        self._in_words = partial(in_words, owner, neurons=parameter)
-        self._model = random_features(owner, neurons, n_neurons, seed, n_jobs, "kernel", parameter)
-        self._model._warn_below = 0.0  # the level needs no scale
-        self._layout = make_neurons(neurons).layout
 
-    def table(self, name: str, X: Any, least: int = 2) -> Any:
-        """Convert a sample to a table, or to an array that the family reads."""
-        X = as_rows(self._owner, name, X, self._layout)
-        if X.shape[0] < least:
-            raise InvalidValueError(
-                f"{self._owner}: {name} has {X.shape[0]} row(s), but an unbiased statistic needs "
-                f"{least} or more",
-                "pass more rows",
-            )
-        return X
+def pooled(owner: str, model: RandomFeatures, X: Any, Y: Any) -> Any:
+    """Return two tables that suit a model as one, the second below the first."""
+    if is_frame(X) and is_frame(Y) and all(isinstance(name, str) for name in names_of(X)):
+        Y = with_names_as_text(Y, names_of(X))
+    if len(X.shape) > 2 and X.shape[1:-1] == Y.shape[1:-1] and X.shape[1:] != Y.shape[1:]:
+        return table(owner, "X and Y", model, [*X, *Y])  # some series are longer
+    check_alike(owner, model, X, Y, ("X", "Y"))
+    check_alike(owner, model, Y, X, ("Y", "X"))
+    with with_remedies(owner):
+        return stacked([X, Y])
 
-    def sample(self, name: str, X: Any) -> Sample:
-        """Fit the family to a table, and return its features. Messages use the name."""
-        with self._in_words(name):
-            # In random order, so that no choice of a family depends on the order of the rows.
-            order = generator(self._seed, Purpose.SHUFFLE).permutation(X.shape[0])
-            rows = self._model.fit(select(X, order))._rows_to_predict(X)
 
-        def features(where: slice) -> np.ndarray:
-            Z: np.ndarray = to_host(self._model._of_rows(take(rows, where)))
-            return Z
+def sample(
+    owner: str, name: str, model: RandomFeatures, X: Any, parameter: str = "neurons"
+) -> Sample:
+    """Fit a model to a table, and return its features. Errors use the name and the parameter."""
+    # In random order, so that no choice of a family depends on the order of the rows.
+    order = generator(model.random_state, Purpose.SHUFFLE).permutation(X.shape[0])
+    with in_words(owner, name, parameter):
+        rows = model.fit(select(X, order))._rows_to_predict(X)
 
-        return Sample(features, rows.shape[0], self._model._n_features_out)
+    def features(where: slice) -> np.ndarray:
+        Z: np.ndarray = to_host(model._of_rows(take(rows, where)))
+        return Z
 
-    def pooled(self, X: Any, Y: Any) -> tuple[Sample, int]:
-        """Return features of the rows of both samples, and the number of rows of the first."""
-        X, Y, owner = self.table("X", X), self.table("Y", Y), self._owner
-        if is_frame(X) and is_frame(Y) and all(isinstance(name, str) for name in names_of(X)):
-            Y = with_names_as_text(Y, names_of(X))
-        if len(X.shape) > 2 and X.shape[1:-1] == Y.shape[1:-1] and X.shape[1:] != Y.shape[1:]:
-            both = self.table("X and Y", [*X, *Y])  # some series are longer
-        else:
-            check_alike(owner, self._model, X, Y, ("X", "Y"))
-            check_alike(owner, self._model, Y, X, ("Y", "X"))
-            with with_remedies(owner):
-                both = stacked([X, Y])
-        return self.sample("X and Y", both), X.shape[0]
+    return Sample(features, rows.shape[0], model._n_features_out)
 
 
 class WhitenedFeatures(Stated):

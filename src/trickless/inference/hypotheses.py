@@ -11,7 +11,7 @@ from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.inference.dependence import KernelTestResult, Sample, dependence_test
-from trickless.inference.features import FittedFeatures
+from trickless.inference.features import pooled, random_features, sample, table
 from trickless.neurons import Neurons
 from trickless.rules import N_JOBS, check_value, choice, count, integer
 
@@ -142,8 +142,9 @@ def mmd_test(
     owner, seed = "mmd_test", as_seed(random_state)
     _check(owner, n_neurons, method, n_permutations, n_jobs)
     with linear_algebra(n_jobs), np.errstate(over="ignore", invalid="ignore"):
-        reader = FittedFeatures(owner, "neurons", neurons, n_neurons, seed, n_jobs)
-        x, m = reader.pooled(X, Y)
+        model = random_features(owner, neurons, n_neurons, seed, n_jobs)
+        X, Y = table(owner, "X", model, X), table(owner, "Y", model, Y)
+        x, m = sample(owner, "X and Y", model, pooled(owner, model, X, Y)), X.shape[0]
         label = (np.arange(x.n_rows) < m).astype(float)[:, None]
         y = Sample(label.__getitem__, x.n_rows, 1)
         return dependence_test(owner, x, y, n_neurons, method, n_permutations, seed, n_jobs, m)
@@ -244,16 +245,21 @@ def hsic_test(
     _check(owner, n_neurons, method, n_permutations, n_jobs)
     seeds = generator(seed, Purpose.BLOCKS).integers(2**63, size=2).tolist()
     with linear_algebra(n_jobs), np.errstate(over="ignore", invalid="ignore"):
-        of_x = FittedFeatures(owner, "neurons_x", neurons_x, n_neurons, seeds[0], n_jobs)
-        of_y = FittedFeatures(owner, "neurons_y", neurons_y, n_neurons, seeds[1], n_jobs)
-        X, Y = of_x.table("X", X, 4), of_y.table("Y", Y, 4)
+        model = random_features(
+            owner, neurons_x, n_neurons, seeds[0], n_jobs, parameter="neurons_x"
+        )
+        other = random_features(
+            owner, neurons_y, n_neurons, seeds[1], n_jobs, parameter="neurons_y"
+        )
+        X, Y = table(owner, "X", model, X, 4), table(owner, "Y", other, Y, 4)
         if X.shape[0] != Y.shape[0]:
             raise InvalidValueError(
                 f"{owner}: X has {X.shape[0]:,} rows, but Y has {Y.shape[0]:,}",
                 "pass one row of Y for each row of X, in the same order; to compare two samples, "
                 "use mmd_test",
             )
-        x, y = of_x.sample("X", X), of_y.sample("Y", Y)
+        x = sample(owner, "X", model, X, "neurons_x")
+        y = sample(owner, "Y", other, Y, "neurons_y")
         return dependence_test(owner, x, y, n_neurons, method, n_permutations, seed, n_jobs)
 
 
