@@ -38,6 +38,7 @@ from trickless.learners.held_out_rows import (
     watch_held_out,
 )
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
+from trickless.learners.no_better import warn_if_no_better
 from trickless.learners.quantiles import QUANTILE
 from trickless.learners.regressor import Regressor
 from trickless.learners.row_ages import age, lapses
@@ -265,6 +266,8 @@ class BoostedTrees(NeuronLearner):
                 held_out = stopping.holding.split(batch[1], numbers)[0]
                 watch_held_out(new, X, y, sample_weight, held_out)
             new._boost(batch, stopping)
+            if new.forest_.scores and np.ptp(batch[1], axis=0).any():
+                warn_if_no_better(new, max(new.forest_.scores), len(batch[1]))
         return self
 
     def _stopping(

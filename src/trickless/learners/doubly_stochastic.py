@@ -27,6 +27,7 @@ from trickless.learners.held_out_rows import (
     warn_of_known_rows,
 )
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
+from trickless.learners.no_better import warn_if_no_better
 from trickless.learners.quantiles import QUANTILE
 from trickless.learners.regressor import Regressor
 from trickless.learners.row_ages import age, lapses
@@ -191,6 +192,8 @@ class DoublyStochastic(DescentAttributes):
             n_left = options.step.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
                 learn_all(descent, rows, options, bar.update)
+            if descent.validation_scores and np.ptp(batch[1], axis=0).any():
+                warn_if_no_better(new, max(descent.validation_scores), len(batch[1]))
         return self
 
     def _partial_fit(

@@ -26,6 +26,7 @@ from trickless.learners.arguments import LEARNING
 from trickless.learners.base import store
 from trickless.learners.classifier import Classifier
 from trickless.learners.neuron_learner import begin_stream, choose_neurons
+from trickless.learners.no_better import warn_if_no_better
 from trickless.learners.regressor import Regressor
 from trickless.learners.row_ages import age
 from trickless.learners.solution_attributes import SolutionAttributes
@@ -214,6 +215,9 @@ class KitchenSinks(SolutionAttributes):
                 with new._progress(self.max_iter, "pass", f"minimising {self.loss}") as bar:
                     sums.minimise(X, targets, weight, loss, problem, bar.update)
             sums.function(problem)
+            if self.loss == "squared_error":
+                explained = sums.solution(problem).explained(targets, weight)
+                warn_if_no_better(new, explained, len(targets))
         return self
 
     def _begin_sums(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:

@@ -55,6 +55,21 @@ class Solution(NamedTuple):
     n_iter: Count = 1
     leverage: Annotated[np.ndarray, Array("f8", "n_outputs")] | None = None
 
+    def explained(self, targets: np.ndarray, weight: np.ndarray | None) -> float | None:
+        """Return the share of the variance that left-out rows say is explained, at best.
+
+        That is of the output with the largest share. It is None without such rows, and for targets
+        that do not vary.
+        """
+        if self.scores is None or self.grid is None:
+            return None
+        mean = np.average(targets, axis=0, weights=weight)
+        variance = np.average((targets - mean) ** 2, axis=0, weights=weight)
+        which = np.abs(np.log(self.grid[:, None] / self.ridge)).argmin(axis=0)
+        error = np.take_along_axis(self.scores, which[:, None], axis=1)[:, 0]
+        varies = variance > 0
+        return float((1 - error[varies] / variance[varies]).max()) if varies.any() else None
+
 
 class Left(NamedTuple):
     """Rows to leave out one by one: activations, targets, copies, and shares of weights.
