@@ -218,7 +218,8 @@ def test_early_stopping_is_the_default_for_ten_rows():
 
 def test_where_no_tree_predicts_held_out_rows_a_constant_is_kept(tmp_path):
     X, y = inputs(300, 6), np.random.default_rng(1).standard_normal(300)
-    model = make(REGRESSION[0], n_candidates=20, n_trees=200).fit(X, y)
+    with pytest.warns(UserWarning, match=r"no better than by a constant.*6 columns.*Remedy"):
+        model = make(REGRESSION[0], n_candidates=20, n_trees=200).fit(X, y)
     assert max(model.validation_scores_) < 0
     assert len(model.neuron_coef_) == 0
     constant = np.full(300, model.intercept_[0])
