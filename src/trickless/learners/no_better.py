@@ -11,7 +11,7 @@ _LEAST_ROWS, _COLUMNS_OF_NOISE = 20, 2
 
 
 def warn_if_no_better(learner: Any, explained: float | None, n_rows: int) -> None:
-    """Warn if the share of the loss that is explained at left-out rows is that of noise.
+    """Warn if left-out rows say that no more of the loss is explained than noise would explain.
 
     A column of noise explains 1 / n of the variance of n rows. None says that it is not known.
     """
