@@ -17,9 +17,12 @@ from trickless.arrays.missing import is_missing
 from trickless.errors import InvalidTypeError
 from trickless.rules import shown, warn
 from trickless.solvers.experts.growing_features import LARGEST, GrowingFeatures
+from trickless.solvers.experts.opinions import LAST
 
 #: The most columns.
 MOST = 512
+#: Types that NumPy converts to a number and never to a category.
+_PLAIN = {float, int, bool}
 _PERIODS = {"day": 86_400.0, "week": 604_800.0, "year": 365.2425 * 86_400.0}
 
 Key = tuple[Hashable, ...]
@@ -39,6 +42,8 @@ class DictionaryRows(GrowingFeatures):
         self.owner = owner
         self.places: dict[Key, int] = {}
         self.is_full = False
+        self._names: list[Hashable] = []  # of the numbers of the rows, and their places
+        self._at = np.zeros(0, int)
 
     def read(self, x: Any, more: Cells = ()) -> tuple[np.ndarray, list[Key]]:
         """Return the values of all columns in a row, and the keys that have no column yet.
@@ -48,7 +53,7 @@ class DictionaryRows(GrowingFeatures):
         """
         raw = np.zeros(len(self.blank)) if isinstance(x, Counter) else self.blank.copy()
         unseen: list[Key] = []
-        for key, number in chain(self._cells(x), more):
+        for key, number in more if self._read_usual(x, raw) else chain(self._cells(x), more):
             place = self.places.get(key)
             if place is not None:
                 raw[place] = number
@@ -72,7 +77,22 @@ class DictionaryRows(GrowingFeatures):
         if keys:
             self.places |= {key: len(self.places) + i for i, key in enumerate(keys)}
             self.grow([len(key) != 2 for key in keys])
+            self._names = [key[0] for key in self.places if len(key) == 1 and key[0] is not LAST]
+            self._at = np.array([self.places[(name,)] for name in self._names], int)
         return self.read(x, more)[0]
+
+    def _read_usual(self, x: Any, raw: np.ndarray) -> bool:
+        """Read a row that has the same numbers as ever at once, and return whether it is one."""
+        if type(x) is not dict or len(x) != len(self._names):  # others may have more values
+            return False
+        values = [x.get(name) for name in self._names]
+        if not _PLAIN.issuperset(map(type, values)):
+            return False
+        try:
+            raw[self._at] = values
+        except OverflowError:
+            return False
+        return True
 
     def _cells(self, x: Any) -> Cells:
         """Yield the columns of a row, and the value of each. A missing feature has none."""
@@ -82,9 +102,7 @@ class DictionaryRows(GrowingFeatures):
                 "pass a dictionary of features by their names",
             )
         for name, value in x.items():
-            if type(value) is float and value == value:  # the usual, at once
-                yield (name,), value
-            elif is_missing(value):
+            if is_missing(value):
                 continue
             elif isinstance(value, datetime.timedelta | np.timedelta64):
                 yield (name,), np.timedelta64(value) / np.timedelta64(1, "s")

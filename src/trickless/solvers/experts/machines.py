@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from trickless.arrays.threads import linear_algebra
 from trickless.solvers.experts.growing_features import KEPT, one_thread
 from trickless.solvers.experts.recursion import faded_sums
 
@@ -55,7 +54,8 @@ class Machines:
         self.n_experts = self.n_solved + len(steps)
         self.coef = np.zeros((self.n_experts, 0, 0))
         self.n_rows = self.n_waiting = 0
-        self.waiting, n = np.zeros((WAITING, 0)), len(half_lives)
+        n = len(half_lives)
+        self.waiting = self.targets = np.zeros((WAITING, 0))
         self.due, self.learned = [0] * n, [0] * n
         self.places = [np.zeros(0, int)] * n
         self.sums = [(np.zeros((0, 0)), np.zeros((0, 0)))] * n
@@ -73,11 +73,11 @@ class Machines:
 
     def grow(self, penalties: np.ndarray, n_outputs: int) -> None:
         """Make room for new activations, which come last, and outputs, which were 0 before."""
-        self._learn_all()
         m, width = self.n_neurons, len(penalties)
         self.penalties = penalties
         self.coef = _padded(self.coef, self.n_experts, n_outputs, width)
-        self.waiting = np.zeros((WAITING, width + n_outputs))
+        self.waiting = _padded(self.waiting, WAITING, width)
+        self.targets = _padded(self.targets, WAITING, n_outputs)
         for i, half_life in enumerate(self.half_lives):
             few = max(1, m if half_life > 2000 else m // 2 if half_life > 200 else min(16, m))
             # The constant, the first cosines and sines, and all columns.
@@ -94,8 +94,7 @@ class Machines:
 
     def learn(self, z: np.ndarray, target: np.ndarray) -> None:
         """Add a row, and solve those machines whose turn it is."""
-        self.waiting[self.n_waiting, : len(z)] = z
-        self.waiting[self.n_waiting, len(z) :] = target
+        self.waiting[self.n_waiting], self.targets[self.n_waiting] = z, target
         self.n_waiting += 1
         self.n_rows += 1
         self._step(z, target)
@@ -110,7 +109,7 @@ class Machines:
         self.coef[:] = 0.0
         self.sums = [(np.zeros_like(gram), np.zeros_like(cross)) for gram, cross in self.sums]
         self.n_rows = self.n_waiting = len(Z)
-        self.waiting[: len(Z)] = np.hstack([Z, targets])
+        self.waiting[: len(Z)], self.targets[: len(Z)] = Z, targets
         for z, target in zip(Z, targets, strict=True):
             self._step(z, target)
         self.learned = [0] * len(self.half_lives)
@@ -132,13 +131,13 @@ class Machines:
 
     def _learn(self, i: int) -> None:
         """Let a machine learn the rows that wait for it, and solve it."""
-        rows, places = self.waiting[self.learned[i] : self.n_waiting], self.places[i]
+        rows, places = slice(self.learned[i], self.n_waiting), self.places[i]
         self.due[i], self.learned[i] = self.n_rows + self.every(self.half_lives[i]), self.n_waiting
-        if not len(rows):
+        if rows.start == rows.stop:
             return
-        kept = 0.5 ** (np.arange(len(rows), -1, -1) / self.half_lives[i])
-        Z, targets = rows[:, places], rows[:, len(self.penalties) :]
-        with linear_algebra(1):
+        Z, targets = self.waiting[rows][:, places], self.targets[rows]
+        kept = 0.5 ** (np.arange(len(Z), -1, -1) / self.half_lives[i])
+        with one_thread(len(places) ** 2):
             self.sums[i] = gram, cross = faded_sums(*self.sums[i], kept[0], Z, targets, kept[1:])
             for r, ridge in enumerate(RIDGES, i * len(RIDGES)):
                 system = gram.copy()

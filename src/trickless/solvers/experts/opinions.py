@@ -54,9 +54,9 @@ class LabelOpinions:
 
     def of(self, outputs: np.ndarray) -> np.ndarray:
         """Return the probabilities of all experts for a row, shape (n_experts, n_labels)."""
-        counts = self.counts[[self.last, -1]] + _PRIOR
+        counts = self.counts[[self.last, -1]]
         opinions = np.concatenate([outputs, counts / counts.sum(axis=1, keepdims=True)])
-        opinions = np.maximum(opinions, _LEAST / max(1, self.n_outputs))
+        opinions = np.maximum(opinions, _LEAST / max(1, outputs.shape[1]))
         return opinions / opinions.sum(axis=1, keepdims=True)
 
     def judge(
@@ -66,7 +66,7 @@ class LabelOpinions:
         n = self.n_outputs
         number = self.numbers.setdefault(label, n)
         if number == n:
-            self.counts = np.insert(np.pad(self.counts, ((0, 0), (0, 1))), n, 0.0, axis=0)
+            self.counts = np.insert(np.insert(self.counts, n, _PRIOR, axis=0), n, _PRIOR, axis=1)
         return number, opinions[:, number] if number < opinions.shape[1] else None
 
     def learn(self, label: int) -> None:
