@@ -418,14 +418,14 @@ def test_rows_whose_features_changed_raise(n_before):
     by_frame.update(frame[:n_before])
     row = frame.iloc[0].to_dict()
     for detector in (by_dictionary, by_frame):
-        with pytest.raises(ValueError, match=r"lacks the feature 'town'.*None for a value.*reset"):
-            detector.update({"age": 0.1})
-        with pytest.raises(ValueError, match=r"has the new feature 'size', which the rows before"):
-            detector.update(row | {"size": 1.0})
-        with pytest.raises(ValueError, match=r"(?s)feature names should match.*missing:\n- town"):
-            detector.update(frame[["age"]])
-        with pytest.raises(ValueError, match=r"(?s)feature names should match.*unseen.*- size"):
-            detector.update(frame.assign(size=1.0))
+        for lacking in ({"age": 0.1}, frame[["age"]]):
+            with pytest.raises(ValueError, match=r"lacks the feature 'town'.*None for a.*reset"):
+                detector.update(lacking)
+        for more in (row | {"size": 1.0}, frame.assign(size=1.0)):
+            with pytest.raises(ValueError, match=r"has the new feature 'size', which the rows be"):
+                detector.update(more)
+        with pytest.raises(ValueError, match=r"Feature names must be in the same order"):
+            detector.update(frame[["town", "age"]])
         assert detector.update(row | {"town": None}).n_seen_ == n_before + 1
         assert detector.reset().update({"size": 1.0}).n_seen_ == 1
 

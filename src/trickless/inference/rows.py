@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from numbers import Real
 from typing import Any
@@ -17,6 +17,7 @@ from trickless.arrays.places import HOST, dispatches, place_of, take, to_host
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.learners.random_features import RandomFeatures
 from trickless.neurons.checks import check_shape, shape_of
+from trickless.neurons.forms import spelled_as
 from trickless.neurons.layouts import Layout
 from trickless.neurons.unequal import is_unequal
 from trickless.rows.frames import is_frame, names_of, picked
@@ -100,18 +101,21 @@ def _form(X: Any) -> str:
 def of_stream(
     owner: str, X: Any, features: Features | None, layout: Layout
 ) -> tuple[Any, Features | None]:
-    """Return a table of rows, and the features that dictionaries must have.
+    """Return a table of rows, and the features that dictionaries and data frames must have.
 
-    The first dictionary or data frame decides about them. After a data frame, or with text, a
-    dictionary becomes a pandas data frame.
+    The first of them decides. After a data frame, or with text, a dictionary becomes a pandas data
+    frame.
     """
     if isinstance(X, Mapping):
         row = {str(name): X[name] for name in X}
         if features is None:
             features = {name: isinstance(value, str) for name, value in row.items()}
+        _check_features(owner, row, features)
         return _of_dictionary(owner, row, features), features
     if is_frame(X):
-        return X, features or dict.fromkeys(map(str, names_of(X)))
+        names = spelled_as(map(str, names_of(X)), features or ())
+        _check_features(owner, names, features or dict.fromkeys(names))
+        return X, features or dict.fromkeys(names)
     if not scipy.sparse.issparse(X) and not (layout.reads_arrays and is_unequal(X)):
         with with_remedies(owner):
             is_array = hasattr(X, "shape") and not hasattr(X, "to_frame")
@@ -120,17 +124,20 @@ def of_stream(
     return as_rows(owner, "X", X, layout), features
 
 
-def _of_dictionary(owner: str, row: dict[str, Any], features: Features) -> Any:
-    if not row:
+def _check_features(owner: str, names: Iterable[str], features: Features) -> None:
+    if not features:
         raise InvalidValueError(f"{owner}: the row has no features", "pass a row with a feature")
-    if changed := sorted(row.keys() ^ features.keys()):
+    if changed := sorted(set(names) ^ features.keys()):
         lacks = f"lacks the feature {changed[0]!r}, which the rows before had"
         more = f"has the new feature {changed[0]!r}, which the rows before lacked"
         raise InvalidValueError(
-            f"{owner}: the row {lacks if changed[0] in features else more}",
+            f"{owner}: X {lacks if changed[0] in features else more}",
             "rows with the same features, None for a value that is missing; or reset, to begin a "
             "new reference with other features",
         )
+
+
+def _of_dictionary(owner: str, row: dict[str, Any], features: Features) -> Any:
     values = [np.nan if is_missing(row[name]) else row[name] for name in features]
     for (name, is_text), value in zip(features.items(), values, strict=True):
         wanted = str if is_text else Real | np.bool_
