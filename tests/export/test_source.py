@@ -228,7 +228,7 @@ def test_rows_that_python_refuses_are_refused(tmp_path):
     cells = [[np.nan, 0], [np.inf, 0], [-np.inf, 0], [1e39, 0], [1e38, 0], [0, 3.4028235e38]]
     expected = ["".join(str(int(refuses(each, row))) for each in (model, trees)) for row in cells]
     assert done.stdout.split() == expected
-    assert expected[:5] == ["10", "11", "11", "11", "00"]
+    assert expected[:5] == ["10", "11", "11", "10", "00"]  # trees read double precision
     code = """import { prediction } from './model.mjs';
       const rows = [[1], ["x", 1], [null, 1], [new Date(0), 1], [Infinity, 1], {}];
       const said = rows.map((row) => {

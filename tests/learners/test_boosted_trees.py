@@ -206,6 +206,13 @@ def test_steps_are_larger_on_many_rows(n_rows, rate):
     np.testing.assert_allclose(by_itself.neuron_coef_, given.neuron_coef_, rtol=1e-6, atol=1e-8)
 
 
+def test_columns_far_from_zero_keep_their_digits():
+    """Seconds since 1970 differ by less than single precision resolves."""
+    X = 1.7e9 + 1000 * np.random.default_rng(0).random((600, 2))
+    model = make(REGRESSION[0], n_trees=100).fit(X[:400], np.sin(X[:400, 0] / 100))
+    assert model.score(X[400:], np.sin(X[400:, 0] / 100)) > 0.95
+
+
 def test_early_stopping_is_the_default_for_ten_rows():
     frame, y = table(40)
     model = make(REGRESSION[0], n_trees=30)

@@ -183,7 +183,7 @@ class BoostedTrees(NeuronLearner):
     monotonic_cst: Any
     interaction_cst: Any
     half_life: Any = None
-    dtype: Any = "float32"
+    dtype: Any = "float64"  # so that bins tell all rows apart
 
     clock_: Clock | None = None
     forest_: Forest
