@@ -102,7 +102,7 @@ export PYTHONDONTWRITEBYTECODE =
 .PHONY: help $(shell sed -n 's/^. make \([a-z-]*\) .*/\1/p' Makefile)
 
 demo: $(VENV)/.demo
-	$(BIN)/python benchmarks/demo.py --out . --repeats 1
+	$(BIN)/trickless demo
 
 help:
 	@sed -n 's/^# \{0,1\}//p; /^$$/q' Makefile

@@ -27,7 +27,7 @@ PICTURES = {
     "rahimi2008_joint": "rahimi2008_joint",
     "rahimi2008_weights": "rahimi2008_weights",
     "regret": "regret",
-    "trickless-demo": "demo_picture",
+    "trickless-demo": "trickless.cli.demo.picture",
 }
 
 

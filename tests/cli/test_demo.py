@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-import demo
 from circumstances import circumstances
 from measurement import measured
 from trickless import KitchenSinksClassifier, cli
@@ -32,17 +31,15 @@ def few_sinks(neurons, n_neurons, **options):
 
 
 def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):
-    monkeypatch.setattr(demo, "SIZES", {"stumps": (10, 20), "gaussian": (10, 20)})
-    monkeypatch.setattr(demo, "KitchenSinksClassifier", few_sinks)
+    monkeypatch.setattr(comparison, "SIZES", {"stumps": (10, 20), "gaussian": (10, 20)})
     monkeypatch.setattr(comparison, "KitchenSinksClassifier", few_sinks)
     few = [part[:600] for part in load_digits(return_X_y=True)]
     monkeypatch.setattr(comparison, "load_digits", lambda return_X_y: few)
-    assert cli.main(["demo"]) == 0
+    assert cli.main(["demo", "--out", str(offline)]) == 0
     out, err = capsys.readouterr()
     assert "could not be fetched (mglearn==0.2.0: ERROR: no route to host)" in out
     assert "480 rows to learn from, 120 to test on, 64 columns" in out
     assert err == ""  # no bars where nobody looks
-    demo.run(offline, 1)
     results = json.loads((offline / "trickless-demo.json").read_text())
     assert {row["model"] for row in results["table"]} == {
         "Kitchen Sinks, stumps",
@@ -83,7 +80,9 @@ def test_a_registry_that_hangs_is_given_up(offline, monkeypatch):
         download.fetch(download.MGLEARN)
 
 
-def test_wrong_options_of_the_demo_are_refused(capsys):
+def test_wrong_options_of_the_demo_are_refused(tmp_path, capsys):
+    assert cli.main(["demo", "--out", str(tmp_path / "missing")]) == 2
+    assert "does not exist. Remedy" in capsys.readouterr().err
     assert cli.main(["demo", "--repeats", "0"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("trickless demo: Invalid value for '--repeats': ")

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trickless.cli.screen import line
+from trickless.cli.output import check_out
+from trickless.errors import InvalidValueError
 
 
 def demo(
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Folder for trickless-demo.png and trickless-demo.json.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = Path(),
     repeats: Annotated[
         int, typer.Option(min=1, help="How often to fit every model. The table has medians.")
     ] = 1,
 ) -> None:
-    """Compare learners on real data, in a table.
+    """Compare learners on real data, in a table and a picture.
 
     Downloads census data the first time.
     """
-    from trickless.cli.demo.comparison import compare, described, load, table
-
-    data = load()
-    line(described(data))
-    print(table(compare(data, repeats)), flush=True)
+    for name in ("trickless-demo.png", "trickless-demo.json"):
+        check_out(out / name, [])
+    try:
+        from trickless.cli.demo.comparison import run
+    except ModuleNotFoundError as error:
+        raise InvalidValueError(
+            f"{error.name} is not installed", "pip install 'trickless[demo]'"
+        ) from error
+    run(out, repeats)

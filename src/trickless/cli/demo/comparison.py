@@ -1,8 +1,13 @@
-"""The comparison of ``trickless demo``: three learners and two references on real data."""
+"""The comparison of ``trickless demo``: three learners and two references on real data.
+
+It prints a table, writes a picture, and stores the numbers of both as JSON.
+"""
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 from statistics import median as median_of
 from typing import Any, NamedTuple
 
@@ -17,6 +22,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from trickless.cli.demo.download import ADULT_NUMBERS, FetchError, load_adult
+from trickless.cli.demo.picture import draw
 from trickless.cli.screen import line, progress
 from trickless.cli.screen import table as table_of
 from trickless.learners.base import Learner
@@ -25,6 +31,9 @@ from trickless.learners.doubly_stochastic import DoublyStochasticClassifier
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier
 from trickless.learners.shrinking_gradient import ShrinkingGradientClassifier
 from trickless.neurons import Ferns
+
+SEEDS = (0, 1, 2)
+SIZES = {"stumps": (25, 50, 100, 200, 500, 1000, 2000), "gaussian": (25, 50, 100, 200, 500, 1000)}
 
 
 class Data(NamedTuple):
@@ -45,6 +54,30 @@ class Row(NamedTuple):
     fit_seconds: float
     predict_seconds: float
     neurons: int | None
+
+
+def run(folder: Path, repeats: int = 1) -> list[Row]:
+    """Run the demo and write ``trickless-demo.png`` and ``trickless-demo.json`` to a folder.
+
+    The models take turns, until each was fitted ``repeats`` times. The table has medians.
+    """
+    data = load()
+    sizes = f"{len(data.y):,} rows to learn from, {len(data.y_test):,} to test on"
+    line(f"{data.name}: {sizes}, {data.X.shape[1]} columns")
+    rows = compare(data, repeats)
+    print(table(rows), flush=True)
+    sweep = sweep_sizes(data)
+    results = {
+        "data": {"name": data.name, "train": data.X.shape, "test": data.X_test.shape},
+        "repeats": repeats,
+        "table": [row._asdict() for row in rows],
+        "sizes": sweep,
+    }
+    (folder / "trickless-demo.json").write_text(json.dumps(results, indent=1) + "\n")
+    picture = folder / "trickless-demo.png"
+    draw(results).savefig(picture, dpi=150)
+    line(f"wrote {picture} and {picture.with_suffix('.json').name}")
+    return rows
 
 
 def load() -> Data:
@@ -115,10 +148,22 @@ def fit_and_predict(name: str, model: Any, data: Data) -> Row:
     return Row(name, float(wrong.mean()), fitted - start, end - fitted, neurons)
 
 
-def described(data: Data) -> str:
-    """Return how large the data are, in a line."""
-    sizes = f"{len(data.y):,} rows to learn from, {len(data.y_test):,} to test on"
-    return f"{data.name}: {sizes}, {data.X.shape[1]} columns"
+def sweep_sizes(data: Data) -> dict[str, Any]:
+    """Return the test error of Kitchen Sinks for several numbers of neurons and seeds."""
+
+    def error(family: str, size: int, seed: int) -> float:
+        model = KitchenSinksClassifier(family, size, random_state=seed).fit(data.X, data.y)
+        advance(1)
+        return float((model.predict(data.X_test) != data.y_test).mean())
+
+    with progress("Sizes", len(SEEDS) * sum(map(len, SIZES.values()))) as advance:
+        return {
+            family: {
+                "neurons": list(sizes),
+                "error": [[error(family, size, seed) for seed in SEEDS] for size in sizes],
+            }
+            for family, sizes in SIZES.items()
+        }
 
 
 def table(rows: list[Row]) -> str:
