@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 from scipy.spatial.distance import cdist
 
+from trickless.arrays.places import HOST, namespace, place_of
 from trickless.arrays.threads import row_blocks
 
 #: Columns up to which differences are faster than products.
@@ -20,16 +21,30 @@ _MANY = 0.05
 _NUMBERS = 2**20
 
 
+def distances(X: Any, Y: Any) -> Any:
+    """Compute the sum of |x_j − y_j| for every row x of X and y of Y: (len(X), len(Y))."""
+    if place_of(X) is HOST:
+        return cdist(X, Y, "cityblock")
+    xp = namespace(X)
+    return xp.sum(xp.abs(X[:, None, :] - Y), axis=-1)
+
+
 def squared_distances(X: Any, Y: Any) -> np.ndarray:
     """Compute |x − y|² for every row x of X and y of Y: (len(X), len(Y)), in double precision.
 
     With few columns, they are sums of squared differences. With many columns, they are |x|² + |y|²
     − 2⟨x, y⟩, where the mean of Y is subtracted from dense rows. If that loses digits, as between
-    nearly equal rows, they are sums of squared differences as well.
+    nearly equal rows, they are sums of squared differences as well. Arrays of other libraries are
+    always multiplied.
     """
     if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
         X, Y = (scipy.sparse.csr_array(rows, dtype=np.float64) for rows in (X, Y))
         return _by_products(X, Y, (X @ Y.T).toarray(), *(_sums(M.multiply(M)) for M in (X, Y)))
+    if place_of(X) is not HOST:
+        xp, mean = namespace(X), Y.mean(axis=0)
+        X, Y = X - mean, Y - mean
+        lengths = xp.sum(X * X, axis=1)[:, None] + (Y * Y).sum(axis=1)
+        return xp.clip(lengths - 2.0 * (X @ Y.T), 0.0, None)
     X, Y = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
     if X.shape[1] <= _FEW_COLUMNS or not len(Y):
         return cdist(X, Y, "sqeuclidean")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from array_api_compat import device
 from scipy import special
 
 from trickless.arrays.places import namespace
@@ -74,3 +75,28 @@ def huber(delta: float, r: Any) -> Any:
     xp = namespace(r)
     size = xp.abs(r)
     return xp.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
+
+
+def looked_up(table: Any, where: Any) -> Any:
+    """Return the elements of a vector at some places, in the shape of the places."""
+    xp = namespace(table)
+    return xp.reshape(xp.take(table, xp.reshape(where, (-1,))), where.shape)
+
+
+def count_below(X: Any, cuts: list[np.ndarray]) -> Any:
+    """Count the cuts of each column that are below its value, (n_rows, n_columns).
+
+    The cuts that are in question are halved, for all columns together. The cuts of a column are
+    sorted, and have the precision of X.
+    """
+    xp, size = namespace(X), 1 << max(map(len, cuts)).bit_length()
+    table = np.full((len(cuts), size), np.inf)
+    for row, some in zip(table, cuts, strict=True):
+        row[: len(some)] = some
+    table = xp.asarray(table.ravel(), dtype=X.dtype, device=device(X))
+    first = xp.arange(len(cuts), device=device(X)) * size
+    at = first
+    while size > 1:
+        size //= 2
+        at = at + xp.astype(looked_up(table, at + (size - 1)) < X, xp.int64) * size
+    return at - first

@@ -9,11 +9,13 @@ import numpy as np
 
 from trickless.arrays import branch_loops
 from trickless.arrays.branch_loops import check_branches
+from trickless.arrays.functions import looked_up
 from trickless.arrays.loops import MOST_LEVELS
+from trickless.arrays.places import to_host
 from trickless.arrays.stated import check_count, check_same
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
-from trickless.neurons.geometry import Geometry, drawn_sets
+from trickless.neurons.geometry import Geometry, drawn_sets, in_sets
 
 #: With max_leaves="auto", the rows for each leaf, and the least and largest number of leaves.
 _ROWS_PER_LEAF, _FEWEST, _MOST = 16, 4, 4096
@@ -77,30 +79,32 @@ class Binary(Geometry):
         return branch_loops.combine(bins, columns, children, sets, coef)
 
     def leaves_on_device(self, xp: Any, bins: Any, weights: Weights) -> Any:
-        columns, children, sets = weights
-        n_rows, (n, n_nodes) = bins.shape[0], columns.shape
-        flat_columns, flat_sets = xp.reshape(columns, (-1,)), xp.reshape(sets, (-1,))
-        flat_children, flat_bins = xp.reshape(children, (-1,)), xp.reshape(bins, (-1,))
-        device = columns.device
-        tree = xp.arange(n, device=device)[None, :] * n_nodes
-        row = xp.arange(n_rows, device=device)[:, None] * bins.shape[1]
-        node = xp.zeros((n_rows, n), dtype=xp.int64, device=device)
+        columns, children, sets = (xp.reshape(array, (-1,)) for array in weights)
+        n, n_nodes = weights[0].shape
+        first = xp.arange(n, device=columns.device)[None, :] * n_nodes
 
-        def look_up(flat: Any, where: Any) -> Any:
-            found = xp.take(flat, xp.reshape(where, (-1,)))
-            return xp.astype(xp.reshape(found, where.shape), xp.int64)
+        def child(at: Any, b: Any) -> Any:
+            right = in_sets(xp, sets, at, b)
+            return xp.astype(looked_up(children, at * 2 + right), xp.int64)
 
-        inner = node == 0  # all are at the root
-        for _ in range(n_nodes):
-            at = tree + xp.where(inner, node, 0 * node)
-            b = look_up(flat_bins, row + look_up(flat_columns, at))
-            byte = look_up(flat_sets, at * 32 + b // 8)
-            right = xp.bitwise_right_shift(byte, 7 - b % 8) % 2
-            node = xp.where(inner, look_up(flat_children, at * 2 + right), node)
-            inner = node > 0
-            if not xp.any(inner):
-                break
+        node = child(first, xp.take(bins, weights[0][:, 0], axis=1))
+        for _ in range(_n_levels(to_host(weights[1])) - 1):
+            at = first + xp.where(node > 0, node, 0 * node)
+            column = xp.astype(looked_up(columns, at), xp.int64)
+            below = child(at, xp.take_along_axis(bins, column, axis=1))
+            node = xp.where(node > 0, below, node)
         return -node
 
     def leaves_of_pairs(self, bins: np.ndarray, weights: Weights) -> np.ndarray:
         return branch_loops.leaves_of_pairs(np.ascontiguousarray(bins.T), *weights)
+
+
+def _n_levels(children: np.ndarray) -> int:
+    """Return the most cuts from the root of a tree to a leaf; children come after their parents."""
+    level = np.zeros(children.shape[:2], dtype=int)
+    trees = np.arange(len(children))[:, None]
+    for i in range(children.shape[1]):
+        below = children[:, i]
+        deeper = np.where(below > 0, level[:, i, None] + 1, level[trees, np.maximum(below, 0)])
+        level[trees, np.maximum(below, 0)] = deeper
+    return int(level.max(initial=0)) + 1

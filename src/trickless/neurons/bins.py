@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
+from array_api_compat import device
 
+from trickless.arrays.functions import count_below, looked_up
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import (
     Array,
@@ -14,13 +16,14 @@ from trickless.arrays.stated import (
     check_count,
     check_same,
 )
-from trickless.arrays.threads import map_blocks
+from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.arrays.weighted import ROUNDING, cap
 from trickless.neurons.levels import MISSING, MOST_BINS, bins_of_codes
 
 #: Rows that are mapped with all columns at once, because each column takes longer than its values.
 _FEW_ROWS = 8
-
+#: Values that a device maps together.
+_VALUES_ON_DEVICE = 2**24
 
 #: The bin of each code of a categorical column.
 _Codes = Annotated[np.ndarray, Array("i8", None, least=MISSING, below=MOST_BINS + 1)]
@@ -118,18 +121,16 @@ class Bins(Stated):
 
     def __call__(self, X: Any, n_jobs: int | None = 1) -> Any:
         """Map rows to bins: bytes of shape (n_rows, n_columns), with contiguous columns."""
-        features = self.features.tolist()
         if not isinstance(X, np.ndarray):
-            xp = namespace(X)
-            columns = [self._column(X[:, k], j, xp) for j, k in enumerate(features)]
-            return xp.stack(columns, axis=1)
+            return self._on_device(X)
+        features = self.features.tolist()
         if X.shape[0] <= _FEW_ROWS:
             return self._of_few(X)
         bins = np.empty((len(features), X.shape[0]), dtype=np.uint8)
 
         def fill(some: slice) -> None:
             for j in range(some.start, some.stop):
-                bins[j] = self._column(np.ascontiguousarray(X[:, features[j]]), j, np)
+                bins[j] = self._column(np.ascontiguousarray(X[:, features[j]]), j)
 
         columns_at_once = max(1, 2**16 // max(1, X.shape[0]))
         starts = range(0, len(features), columns_at_once)
@@ -146,7 +147,7 @@ class Bins(Stated):
             found = 1 + np.add.reduceat(cuts < x[:, of_cut], starts, axis=1, dtype=np.int64)
             bins[numbers] = np.where(np.isnan(x), MISSING, found).T
         for j in codes:
-            bins[j] = self._column(np.ascontiguousarray(X[:, self.features[j]]), j, np)
+            bins[j] = self._column(np.ascontiguousarray(X[:, self.features[j]]), j)
         return bins.T
 
     def _together(self, dtype: np.dtype) -> tuple[Any, ...]:
@@ -173,18 +174,33 @@ class Bins(Stated):
         codes = self.of_code[j]
         return MISSING if codes is None else int(codes[-1])
 
-    def _column(self, x: Any, j: int, xp: Any) -> Any:
-        missing = xp.isnan(x)
-        codes = self.of_code[j]
+    def _column(self, x: np.ndarray, j: int) -> np.ndarray:
+        missing, codes = np.isnan(x), self.of_code[j]
         if codes is not None:
-            code = xp.astype(xp.where(missing, xp.zeros_like(x), x), xp.int64)
-            found = xp.take(xp.asarray(codes, device=x.device), code)
+            found = codes[np.where(missing, 0, x).astype(np.int64)]
         else:
-            cuts = xp.asarray(self.thresholds[j], dtype=x.dtype, device=x.device)
-            column = x if xp is np else xp.asarray(x, copy=True)  # contiguous, for torch
-            found = xp.searchsorted(cuts, column) + 1
-        found = xp.where(missing, xp.full_like(found, MISSING), found)
-        return xp.astype(found, xp.uint8)
+            found = np.searchsorted(self.thresholds[j].astype(x.dtype), x) + 1
+        return np.where(missing, MISSING, found).astype(np.uint8)
+
+    def _on_device(self, X: Any) -> Any:
+        """Map rows of any library to bins, some columns together."""
+        xp, columns, most = namespace(X), [], max(1, _VALUES_ON_DEVICE // max(1, X.shape[0]))
+        for some in row_blocks(len(self.counts), most):
+            x = xp.take(X, xp.asarray(self.features[some], device=device(X)), axis=1)
+            tables = self.of_code[some]
+            found = count_below(x, self.thresholds[some]) + 1
+            if any(codes is not None for codes in tables):
+                none = np.zeros(1, dtype=np.int64)
+                each = [none if codes is None else codes for codes in tables]
+                first = np.cumsum([0, *map(len, each[:-1])])
+                is_code = xp.asarray([c is not None for c in tables], device=device(X))
+                code = xp.astype(xp.where(xp.isnan(x) | ~is_code, xp.zeros_like(x), x), xp.int64)
+                table, first = (
+                    xp.asarray(v, device=device(X)) for v in (np.concatenate(each), first)
+                )
+                found = xp.where(is_code, looked_up(table, code + first), found)
+            columns.append(xp.where(xp.isnan(x), xp.full_like(found, MISSING), found))
+        return xp.astype(xp.concat(columns, axis=1), xp.uint8)
 
 
 def _thresholds(column: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from trickless.arrays.functions import looked_up
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 
@@ -70,6 +71,13 @@ class Geometry(ABC):
         """Count the cuts of each feature, except cuts that send all rows to the left."""
         features = bins.features[weights[0][weights[-1].any(axis=2)]]
         return np.bincount(features, minlength=bins.n_features)
+
+
+def in_sets(xp: Any, sets: Any, which: Any, bins: Any) -> Any:
+    """Return 1 where bins are in sets, whose bytes are one after the other, and 0 elsewhere."""
+    b = xp.astype(bins, xp.int64)
+    byte = xp.astype(looked_up(sets, which * 32 + b // 8), xp.int64)
+    return xp.bitwise_right_shift(byte, 7 - b % 8) % 2
 
 
 def drawn_sets(rng: np.random.Generator, columns: np.ndarray, bins: Bins) -> np.ndarray:

@@ -30,7 +30,7 @@ class Isotropic(Fourier):
     def profile(self, square: np.ndarray) -> np.ndarray:
         """Compute the kernel as a function of the squared distance, for length scale 1."""
 
-    def closed_form(self, X: Any, Y: Any) -> np.ndarray:
+    def closed_form(self, X: Any, Y: Any) -> Any:
         inverse = 1 / np.asarray(self.length_scale_)
         x, y = (M.multiply(inverse) if issparse(M) else M / self.length_scale_ for M in (X, Y))
         return self.profile(squared_distances(x, y))

@@ -12,7 +12,7 @@ from trickless.arrays.loops import MOST_LEVELS, check_cuts
 from trickless.arrays.stated import check_same
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
-from trickless.neurons.geometry import Geometry, drawn_sets
+from trickless.neurons.geometry import Geometry, drawn_sets, in_sets
 
 #: With depth="auto", the mean number of rows in a leaf, and the least and largest depth.
 _ROWS_PER_LEAF, _SHALLOWEST, _DEEPEST = 16, 2, 12
@@ -67,13 +67,11 @@ class Oblivious(Geometry):
         columns, sets = weights
         n = columns.shape[0]
         flat = xp.reshape(sets, (-1,))
-        start = xp.arange(n, device=flat.device) * (self.depth * 32)
+        start = xp.arange(n, device=flat.device) * self.depth
         leaf = xp.zeros((bins.shape[0], n), dtype=xp.int64, device=flat.device)
         for i in range(self.depth):
-            b = xp.astype(xp.take(bins, columns[:, i], axis=1), xp.int64)
-            byte = xp.take(flat, xp.reshape(start + i * 32 + b // 8, (-1,)))
-            byte = xp.astype(xp.reshape(byte, b.shape), xp.int64)
-            leaf = leaf + xp.bitwise_right_shift(byte, 7 - b % 8) % 2 * 2**i
+            b = xp.take(bins, columns[:, i], axis=1)
+            leaf = leaf + in_sets(xp, flat, start + i, b) * 2**i
         return leaf
 
     def leaves_of_pairs(self, bins: np.ndarray, weights: Weights) -> np.ndarray:

@@ -232,7 +232,7 @@ class Patches(Neurons):
         step = max(1, 8 * most // (xp.finfo(X.dtype).bits * numbers))
         parts = []
         for start in range(0, max(X.shape[0], 1), step):
-            rows = slice(start, min(start + step, X.shape[0]))
+            rows = slice(start, min(X.shape[0], start + step))
             patches = self._patches(X[rows, :])
             parts.append(self._pooled(respond(patches, rows), patches.shape[1], n))
         return xp.concat(parts, axis=0)
@@ -243,18 +243,12 @@ class Patches(Neurons):
         down, across = self._positions
         images = xp.reshape(_unit_range(X), (X.shape[0], *self.shape_[:2], self._channels))
         images = xp.permute_dims(images, (3, 0, 1, 2))
-        shape = (self._size + 1, X.shape[0], down, across)
-        shifted = xp.empty(shape, dtype=X.dtype, device=images.device)  # by line, column, channel
         lines = xp.concat([images[..., x : x + across] for x in range(p)], axis=0)
-        n = lines.shape[0]
-        for y in range(p):
-            shifted[y * n : (y + 1) * n, ...] = lines[:, :, y : y + down, :]
-        shifted[-1, ...] = 1
-        both = xp.reshape(shifted, (self._size + 1, X.shape[0], down * across))
-        patches = both[:-1, ...]
+        patches = xp.concat([lines[:, :, y : y + down, :] for y in range(p)], axis=0)
         patches -= xp.mean(patches, axis=0)
         patches /= xp.linalg.vector_norm(patches, axis=0) + _FLOOR * sqrt(self._size)
-        return both
+        both = xp.concat([patches, xp.ones_like(patches[:1, ...])], axis=0)
+        return xp.reshape(both, (self._size + 1, X.shape[0], down * across))
 
     def _pooled(self, t: Any, n_rows: int, n: int) -> Any:
         """Pool responses of n filters, and take roots: shape (n_rows, width * n)."""

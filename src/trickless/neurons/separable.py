@@ -7,9 +7,9 @@ kernel.
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from scipy.special import log_ndtr, ndtr
 
+from trickless.arrays.distances import distances
 from trickless.neurons.fourier import LARGEST_FREQUENCY, Fourier
 from trickless.rules import choice
 
@@ -110,4 +110,4 @@ class Laplace1(Separable):
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         X, Y = X / self.length_scale_, Y / self.length_scale_
-        return np.exp(-cdist(X, Y, self.metric))
+        return np.exp(-distances(X, Y))

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
+from array_api_compat import device
 
+from trickless.arrays.functions import count_below
 from trickless.arrays.places import namespace, to_host
 from trickless.arrays.stated import (
     Array,
@@ -165,18 +167,17 @@ class Tabular(Neurons):
     def _ranks(self, X: Any) -> Any:
         """Replace numbers by their ranks. Missing numbers stay NaN."""
         xp = namespace(X)
-        columns = []
-        for j, cuts in enumerate(self.cuts_):
-            x = X[:, j]
-            if cuts is not None and len(cuts):
-                column = xp.asarray(x, copy=True)  # contiguous, for torch
-                below = xp.searchsorted(xp.asarray(cuts, dtype=X.dtype, device=x.device), column)
-                rank = xp.astype(below, X.dtype) / len(cuts) * TOP  # at most TOP
-                x = xp.where(xp.isnan(x), x, rank)
-            elif cuts is not None:
-                x = xp.where(xp.isnan(x), x, xp.zeros_like(x))
-            columns.append(x)
-        return xp.stack(columns, axis=1)
+        every = [np.empty(0) if cuts is None else cuts for cuts in self.cuts_]
+        if isinstance(X, np.ndarray):
+            columns = zip(every, X.T, strict=True)
+            below = np.stack([np.searchsorted(cuts.astype(X.dtype), x) for cuts, x in columns], 1)
+        else:
+            below = count_below(X, every)
+        n = np.array([max(1, len(cuts)) for cuts in every])
+        is_number = np.array([cuts is not None for cuts in self.cuts_])
+        n, is_number = (xp.asarray(each, device=device(X)) for each in (n, is_number))
+        rank = xp.astype(below, X.dtype) / xp.astype(n, X.dtype) * TOP  # at most TOP
+        return xp.where(xp.isnan(X) | ~is_number, X, rank)
 
 
 class _Terms(Neurons):

@@ -26,8 +26,8 @@ from trickless.rules import AUTO, choice, either, integer, warn
 
 #: The most rows, and values in all, from which thresholds are found.
 _BIN_ROWS, _BIN_VALUES = 65_536, 32_000_000
-#: Trees whose leaves are looked up together on a device.
-_TREES_TOGETHER = 16
+#: Trees whose leaves are looked up together on a device, and leaves if there are few rows.
+_TREES_TOGETHER, _LEAVES_TOGETHER = 16, 2**20
 #: The shapes of trees.
 SHAPES: dict[str, Any] = {"oblivious": Oblivious, "binary": Binary}
 
@@ -339,7 +339,7 @@ class Trees(Neurons):
         xp, bins, (n, width, n_outputs) = namespace(coef), self.read(X), coef.shape
         flat = xp.reshape(coef, (n * width, n_outputs))
         total = xp.zeros((X.shape[0], n_outputs), dtype=coef.dtype, device=coef.device)
-        for some in row_blocks(n, _TREES_TOGETHER):
+        for some in row_blocks(n, max(_TREES_TOGETHER, _LEAVES_TOGETHER // max(1, X.shape[0]))):
             few = tuple(array[some, ...] for array in weights)
             first = xp.arange(some.start, some.stop, device=coef.device) * width
             leaf = self.geometry.leaves_on_device(xp, bins, few) + first

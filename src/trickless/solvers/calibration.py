@@ -12,8 +12,9 @@ from typing import Annotated
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import log_expit, log_softmax
 
+from trickless.arrays.functions import expit, softmax
 from trickless.arrays.growing import Growing
 from trickless.arrays.stated import Within, check_array
 from trickless.conformal.unseen import Unseen
@@ -28,23 +29,23 @@ Temperatures = tuple[Annotated[float, Within(1e-6)], Annotated[float, Within(1e-
 
 def tempered(f: np.ndarray, temperatures: Temperatures) -> np.ndarray:
     """Decision values divided by their temperatures."""
-    return np.asarray(f / np.where(f < 0, *temperatures))
+    return f / np.where(f < 0, *temperatures)
 
 
 def probabilities(f: np.ndarray, temperatures: Temperatures) -> np.ndarray:
     """Probabilities of the classes, shape (n_rows, n_classes), from decision values."""
     f = tempered(f, temperatures)
-    return softmax(np.hstack([np.zeros_like(f), f]) if f.shape[1] == 1 else f, axis=1)
+    return softmax(np.hstack([np.zeros_like(f), f]) if f.shape[1] == 1 else f)
 
 
 def each_apart(f: np.ndarray, temperatures: Temperatures) -> np.ndarray:
     """Probabilities of labels that are independent, from decision values of each."""
-    return np.asarray(expit(tempered(f, temperatures)))
+    return expit(tempered(f, temperatures))
 
 
 def certain(f: np.ndarray) -> np.ndarray:
     """Probabilities of a single class."""
-    return np.ones((len(f), 1))
+    return np.ones_like(f[:, :1])
 
 
 def find_temperatures(f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Temperatures:
