@@ -1,62 +1,55 @@
-"""What a fitted model answers, from its decision values: numbers, labels and probabilities."""
+"""What a fitted model answers, from its decision values."""
 
 from __future__ import annotations
 
-from functools import partial, singledispatch
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import trickless.export.namespace as xp
-from trickless.arrays.functions import expit, softmax
+from trickless.conformal.models import within_range
 from trickless.conformal.sets import scores_of_classes
 from trickless.conformal.split import SplitConformal
 from trickless.errors import InvalidValueError
-from trickless.export.certainty import around, deviations, interval
-from trickless.export.decisions import decisions, features
+from trickless.export.decisions import columns_of, decisions, features
 from trickless.export.tensors import Tensor
 from trickless.learners.classifier import Classifier
-from trickless.learners.intervals import how_unlikely
+from trickless.learners.gaussian_process import process_of
+from trickless.learners.intervals import choices_of, counts_of_left_out, how_far, how_unlikely
+from trickless.learners.kitchen_sinks import KitchenSinks
+from trickless.learners.left_out_intervals import has_errors_only
 from trickless.learners.random_features import RandomFeatures
+from trickless.learners.refusals import check_method
 from trickless.learners.regressor import Regressor
+from trickless.solvers.least_squares.left_out_intervals import JackknifePlus, NewRows
 from trickless.targets.labels import LabelSets
 
 #: Scores that differ by at most so many units of rounding are ties.
 TIES = 64
-#: A function of a model, its validated rows, its decision values, and a confidence.
-Answer = Any
 
 
-@singledispatch
-def answers_of(model: Any) -> tuple[dict[str, Answer], tuple[str, ...]]:
-    """Return the answers that a kind of model has, and the names of those that are usual."""
-    raise InvalidValueError(
-        f"model={type(model).__name__}(...) is not a model of trickless",
-        "a fitted learner or RandomFeatures, after one StandardScaler at most; for "
-        "another pipeline, import trickless.export.pipelines and skl2onnx.to_onnx(pipeline, X)",
-    )
+def answers_of(model: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the answers that a kind of model has, and the names of those that are usual.
 
-
-@answers_of.register
-def _(model: Regressor) -> Any:
-    def prediction(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
-        return model.targets_.shaped(model.targets_.values(f))
-
-    return {"prediction": prediction, "std": deviations, "interval": interval}, ("prediction",)
-
-
-@answers_of.register
-def _(model: Classifier) -> Any:
-    known = {"label": _label, "probabilities": _probabilities, "decision": _decision, "set": _set}
-    usual = "probabilities" if hasattr(model, "predict_proba") else "decision"
-    if usual == "decision":
-        del known["probabilities"]
-    return known, ("label", usual)
-
-
-@answers_of.register
-def _(model: RandomFeatures) -> Any:
-    return {"features": lambda model, X, f, confidence: features(model, X)}, ("features",)
+    They are functions of a model, its validated rows, its decision values, and a confidence.
+    """
+    if isinstance(model, Regressor):
+        std = {"std": _std} if isinstance(model, KitchenSinks) else {}
+        return {"prediction": _prediction, **std, "interval": _interval}, ("prediction",)
+    if isinstance(model, RandomFeatures):
+        return {"features": lambda model, X, f, confidence: features(model, X)}, ("features",)
+    if not isinstance(model, Classifier):
+        raise InvalidValueError(
+            f"model={type(model).__name__}(...) is not a model of trickless",
+            "a fitted learner or RandomFeatures, after one StandardScaler at most; for "
+            "another pipeline, import trickless.export.pipelines and skl2onnx.to_onnx(pipeline, X)",
+        )
+    known: dict[str, Any] = {"label": _label}
+    if has_link := hasattr(model, "predict_proba"):
+        known["probabilities"] = lambda model, X, f, confidence: model._probabilities(f)
+    known |= {"decision": lambda model, X, f, confidence: f[:, 0] if f.shape[1] == 1 else f}
+    return known | {"set": _set}, ("label", "probabilities" if has_link else "decision")
 
 
 def written(
@@ -70,51 +63,82 @@ def written(
     known = answers_of(model)[0]
     if conformal is not None:
         far: Any = conformal._fixed_bounds(confidence)
-        known |= {"set": partial(_set, far=far), "interval": partial(around, far=far)}
+        known |= {"set": partial(_set, far=far), "interval": partial(_around, far=far)}
     f: Any = None
     if not isinstance(model, RandomFeatures):
-        f = model.targets_.shown(decisions(model, X))
-        assert X.graph is not None
-        if f.value is None:
-            X.graph.limit(f.name, np.finfo(float).max, gaps=False)
-    return {name: known[name](model, X, f, confidence) for name in names}
-
-
-def _decision(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
-    return f[:, 0] if f.shape[1] == 1 else f
+        f = xp.repeated(model.targets_.shown(decisions(model, X)), X)
+        f.graph.limits[f.name] = np.finfo(float).max, False
+    return {name: xp.repeated(known[name](model, X, f, confidence), X) for name in names}
 
 
 def _label(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
     if isinstance(model.targets_, LabelSets):
-        return xp.astype(f > 0, xp.int64)
+        return xp.astype(f > 0, np.int64)
     if len(model.classes_) == 1:
-        return xp.astype(xp.isnan(f[:, 0]), xp.int32) * 0
+        return xp.zeros((1,), dtype=xp.int32)
     return xp.astype(f[:, 0] > 0, xp.int32) if f.shape[1] == 1 else xp.argmax(f, axis=1)
 
 
-def _probabilities(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
-    if len(model.classes_) == 1:
-        return xp.broadcast_to(xp.ones((1, 1)), (f.shape[0], 1), f[:, :1])
-    temperatures = model._temperatures()
-    if temperatures is None:
-        return model._link()(f)
-    return _tempered(f, temperatures, isinstance(model.targets_, LabelSets))
-
-
-def _set(model: Any, X: Tensor, f: Tensor, confidence: float, far: Any = None) -> Tensor:
+def _set(model: Any, X: Tensor, f: Any, confidence: float, far: Any = None) -> Any:
     """Return which classes are in prediction sets, as ``predict_set``.
 
     The bound is the score of a row. Rounding must not move other rows of the same score beyond it.
     """
     far = how_unlikely(model, confidence) if far is None else far
-    has_link = hasattr(model, "predict_proba")
-    likely: Any = _probabilities(model, X, f, confidence) if has_link else _tempered(f, (1.0, 1.0))
-    return scores_of_classes(likely) <= far + TIES * np.finfo(model.rows_.dtype).eps
+    return scores_of_classes(model._likely(f)) <= far + TIES * np.finfo(model.rows_.dtype).eps
 
 
-def _tempered(f: Tensor, temperatures: tuple[float, float], apart: bool = False) -> Tensor:
-    """Return probabilities as ``solvers.calibration`` does: of classes, or of each label apart."""
-    f = f / xp.where(f < 0, *temperatures)
-    if apart:
-        return expit(f)
-    return softmax(xp.concat([xp.zeros_like(f), f], axis=1) if f.shape[1] == 1 else f)
+def _prediction(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    return model.targets_.shaped(model.targets_.values(f))
+
+
+def _std(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
+    """Return standard deviations of new targets, in the shape of the predictions."""
+    with process_of(model, "outputs='std'") as process:
+        mean, n = process.moments.z_mean, float(process.moments.n)
+        Z, parts = _activations(process, X), {}
+        for posterior, same in process.posteriors():
+            inverse = posterior.along(mean + np.eye(len(mean)))
+            square = xp.sum(((Z - mean) @ inverse.T) ** 2, axis=1) + process.moments.n_constants
+            for output in np.flatnonzero(same).tolist():
+                parts[output] = square * (process.noise[output] / n)
+    variance = xp.stack([parts[output] for output in sorted(parts)], axis=1)
+    return model.targets_.shaped(np.sqrt(variance + process.noise_of_new))
+
+
+def _activations(solved: Any, X: Tensor) -> Tensor:
+    """Return the activations of a solver's neurons in double precision, (n_rows, n_columns)."""
+    stream = solved.stream
+    return xp.astype(columns_of(stream.neurons, stream, solved.n_neurons, X), xp.float64)
+
+
+def _interval(model: Any, X: Tensor, f: Any, confidence: float) -> Tensor:
+    """Return intervals as ``predict_interval`` does, (n_rows, 2) or (n_rows, n_outputs, 2)."""
+    if isinstance(model, KitchenSinks):
+        check_method(model, "outputs='interval'")
+    if not isinstance(model, KitchenSinks) or has_errors_only(model):
+        return model.targets_.ends(f, how_far(model, confidence))
+    sums, problem = model.sums_, model._problem()
+    rows, Z, parts = sums.left_out(problem), _activations(sums, X), {}
+    rule = JackknifePlus(confidence, counts_of_left_out(model, confidence), choices_of(model))
+    with sums._dependent_columns(problem):
+        for influence, same in sums.influences(problem, rows.share):
+            of_old: Any = _affine(influence, Z)
+            for output in same.tolist():
+                new = NewRows(f[:, output], of_old, np.empty(0))
+                parts[output] = rule(new, rows.of_output(output))
+    return model.targets_.in_units(xp.stack([parts[j] for j in sorted(parts)], axis=1))
+
+
+def _affine(influence: Any, Z: Tensor) -> Tensor:
+    """Return how much rows count at new ones, which is an affine function of activations."""
+    mean = influence.mean
+    at_mean, *beside = influence(np.vstack([mean, mean + np.eye(len(mean))]))[0]
+    return (Z - mean) @ (np.stack(beside) - at_mean) + at_mean
+
+
+def _around(model: Any, X: Tensor, f: Tensor, confidence: float, far: np.ndarray) -> Tensor:
+    """Return intervals within a distance of predictions, in the units of the targets."""
+    mean = model.targets_.values(f)
+    ends = model.targets_.shaped(xp.stack([mean - far, mean + far], axis=-1))
+    return within_range(model, ends)

@@ -9,51 +9,69 @@ from typing import Any
 import numpy as np
 
 from trickless import __version__
+from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
 from trickless.export.graph import Graph
-from trickless.export.loops import OPERATORS, Loops
-from trickless.export.source import (
-    ABOUT,
-    c_string,
-    checked_name,
-    codes_of,
-    column_names,
-    lines_of,
-    n_columns,
-    used,
-)
-from trickless.files.whole import as_path, check_writable, written_whole
+from trickless.export.loops import ABOUT, WRITING, Loops, source_path, used
+from trickless.files.text import utf8
+from trickless.files.whole import check_writable, written_whole
+from trickless.rules import Rule, check_value
 
-_TYPES = {"f4": "float", "f8": "double", "u1": "unsigned char", "i2": "short", "i4": "int"}
-_TYPES |= {"i8": "int64_t", "u8": "uint64_t", "b1": "unsigned char"}
-_KEYWORDS = {
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict",
-    "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
-    "unsigned", "void", "volatile", "while",
-}  # fmt: skip
-#: Functions of the mathematical library.
-_MATH = {
-    "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Sin": "sin", "Cos": "cos", "Tanh": "tanh",
-    "Abs": "fabs", "Floor": "floor", "Ceil": "ceil", "Round": "rint", "Erf": "erf", "Pow": "pow",
-}  # fmt: skip
-#: Functions that the mathematical library lacks.
-_HELPERS = {
-    "whole": "static int64_t whole(double a) { return a >= -9e18 && a <= 9e18 ? (int64_t)a : 0; }",
-    "larger": "static double larger(double a, double b) { return a < b || b != b ? b : a; }",
-    "smaller": "static double smaller(double a, double b) { return a > b || b != b ? b : a; }",
-    "sign": "static double sign(double a) { return a != a ? a : (a > 0) - (a < 0); }",
-    "logistic": "static double logistic(double a) { return 1.0 / (1.0 + exp(-a)); }",
-    "modulo": "static int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }",
-    "code": "static double code(double a, double most, double missing, double others) {\n"
-    "  return isnan(a) ? missing : a >= 0 && a <= most && floor(a) == a ? a : others;\n}",
+#: Functions that the mathematical library lacks. The last one sorts places by Shell's method.
+_HELPERS = """
+static int64_t whole(double a) { return a >= -9e18 && a <= 9e18 ? (int64_t)a : 0; }
+
+static double larger(double a, double b) { return a < b || b != b ? b : a; }
+
+static double smaller(double a, double b) { return a > b || b != b ? b : a; }
+
+static double sign(double a) { return a != a ? a : (a > 0) - (a < 0); }
+
+static int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
+
+static double code(double a, double most, double missing, double others) {
+  return isnan(a) ? missing : a >= 0 && a <= most && floor(a) == a ? a : others;
 }
-_CALLS = {"Max": "larger", "Min": "smaller", "Sign": "sign", "Sigmoid": "logistic"}
-_CALLS |= {"Mod": "modulo", "Codes": "code", "IsNaN": "isnan"}
+
+static void order(const double *v, int *p, int start, int n) {
+  v += start, p += start;
+  for (int i = 0; i < n; i++) p[i] = i;
+  for (int g = n / 2; g > 0; g /= 2)
+    for (int i = g; i < n; i++) {
+      int a = p[i], b = i;
+      for (; b >= g; b -= g) {
+        int q = p[b - g];
+        if (v[q] < v[a] || (v[q] == v[a] && q < a)) break;
+        p[b] = q;
+      }
+      p[b] = a;
+    }
+}
+"""
+#: The function that looks up categories, in a table that is sorted by columns and bytes.
+_CATEGORY = """static int order_of(const void *a, const void *b) {
+  const struct category *one = a, *other = b;
+  int apart = one->column - other->column;
+  return apart ? apart : strcmp(one->text, other->text);
+}
+
+double $name_category(int column, const char *text) {
+  struct category key = {column, text, 0}, *found;
+  found = bsearch(&key, categories, sizeof categories / sizeof key, sizeof key, order_of);
+  return found ? found->code : column >= 0 && column < $n ? others[column] : -1;
+}
+"""
 #: The most bytes that a function keeps on its stack.
 _STACK = 2**16
+_NAME = Rule(
+    "ASCII letters, digits and underscores, after a letter",
+    "such as name='model'",
+    lambda name: isinstance(name, str),
+    lambda name: re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) is not None,
+)
 
 
+@completed_by(WRITING)
 def to_c(
     model: Any,
     path: str | os.PathLike[str],
@@ -72,22 +90,10 @@ def to_c(
 
     Parameters
     ----------
-    model : estimator
-        A model that :func:`to_onnx` takes.
     path : str or path
         The file to write, such as "model.c". Its header is beside it, such as "model.h".
-    outputs : tuple of str, optional
-        The outputs, as of :func:`to_onnx`.
-    confidence : float, default=0.9
-        The probability that a target is in its interval, or the true class in its set.
     name : str or None, default=None
         What the names of functions begin with. None uses the name of the file.
-
-    Raises
-    ------
-    ValueError
-        If a family, a label, a name or an output cannot be written, or if the file cannot be
-        written. Then no file is left behind.
 
     Notes
     -----
@@ -119,14 +125,15 @@ def to_c(
     """
     from trickless.export.trace import trace
 
-    path = as_path("to_c", path)
-    if path.suffix != ".c":
-        raise InvalidValueError(f"to_c: path={str(path)!r} does not end in .c", "such as 'model.c'")
+    path = source_path("to_c", path, ".c")
+    if name is not None:
+        check_value("to_c", "name", name, _NAME)
     if re.search(r'["\\\x00-\x1f\x7f\ud800-\udfff]', path.name):
         raise InvalidValueError(
             f"to_c: path={str(path)!r} has a name that C cannot include", "such as 'model.c'"
         )
-    name, header = checked_name("to_c", name, path.stem, _KEYWORDS), path.with_suffix(".h")
+    stem, header = re.sub(r"\W", "_", path.stem, flags=re.ASCII), path.with_suffix(".h")
+    name = name or (stem if re.match("[A-Za-z]", stem) else f"model_{stem}")
     graph = trace("to_c", model, outputs, confidence, np.float64)
     source, declared = _source(graph, name, header.name), _header(graph, name)
     for each in (path, header):
@@ -139,32 +146,32 @@ def to_c(
 
 
 class _C(Loops):
-    """Loops in C, with a structure ``w`` of buffers."""
+    """Loops in C."""
+
+    language, not_finite = "c", ("NAN", "INFINITY")
+    types = {
+        "f4": "float", "f8": "double", "u1": "unsigned char", "i2": "short", "i4": "int",
+        "i8": "int64_t", "u4": "uint32_t", "u8": "uint64_t", "b1": "unsigned char",
+    }  # fmt: skip
 
     def scalar(self, dtype: np.dtype, name: str, value: str) -> str:
-        return f"{_type(dtype)} {name} = {value};"
+        return f"{self.type_of(dtype)} {name} = {value};"
 
-    def place(self, name: str) -> str:
-        return f"w->{name}"
+    @staticmethod
+    def number(value: Any, dtype: np.dtype) -> str:
+        if dtype.kind != "f":
+            is_long = dtype.itemsize == 8 and value > -(2**63)
+            return f"INT64_C({value})" if is_long else str(int(value))
+        if dtype == np.float64:
+            return repr(float(value))
+        text = f"{value:.9g}"
+        return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
 
-    def literal(self, value: Any, dtype: np.dtype) -> str:
-        return _literal(value, dtype)
-
-    def cast(self, text: str, old: np.dtype, new: np.dtype) -> str:
-        if old == new:
-            return text
-        if new.kind == "b":
-            return f"({text} != 0)"
-        if old.kind == "f" and new.kind != "f":
-            text = f"whole({text})"
-        return f"({_type(new)})({text})"
-
-    def function(self, op: str, dtype: np.dtype) -> str:
-        return f"{_MATH[op]}{'f' * (dtype == np.float32)}" if op in _MATH else _CALLS[op]
+    def converted(self, text: str, old: np.dtype, new: np.dtype) -> str:
+        return f"({self.type_of(new)})({text})"
 
     def rounded(self, text: str, op: str, dtype: np.dtype) -> str:
-        is_exact = dtype.kind in "fb" and (op in OPERATORS or dtype != np.float32)
-        return text if is_exact else f"({_type(dtype)}){text}"
+        return text if dtype in (np.bool_, np.float64) else f"({self.type_of(dtype)}){text}"
 
     def apply(self, op: str, args: list[str], old: np.dtype, new: np.dtype) -> str:
         if old == np.int64 and op in ("Add", "Sub", "Mul"):
@@ -172,54 +179,39 @@ class _C(Loops):
         return super().apply(op, args, old, new)
 
 
-def _type(dtype: np.dtype) -> str:
-    return _TYPES[dtype.str[1:]]
-
-
-def _literal(value: Any, dtype: np.dtype) -> str:
-    """Return a number in as many digits as give it exactly."""
-    if dtype.kind != "f":
-        return f"INT64_C({value})" if dtype.itemsize == 8 and value > -(2**63) else str(int(value))
-    if np.isnan(value):
-        return "NAN"
-    if np.isinf(value):
-        return "INFINITY" if value > 0 else "-INFINITY"
-    text, single = f"{float(value)!r}", dtype == np.float32
-    if single:
-        text = f"{value:.9g}"
-        text = text if "." in text or "e" in text else f"{text}.0"
-    return f"{text}{'f' * single}"
-
-
 def _header(graph: Graph, name: str) -> str:
     """Return the header."""
-    upper, labels, names = name.upper(), graph.labels, column_names(graph)
-    codes = codes_of(graph)
+    upper, codes, texts = name.upper(), graph.codes, _names(graph)
+    known = [f" * x[{j}] is a category: a number of {name}_category, or NaN." for j in codes]
+    sizes = {"N_COLUMNS": graph.n_columns}
+    if "labels" in texts:
+        sizes["N_LABELS"] = len(texts["labels"])
+    functions = [f"double {name}_category(int column, const char *text);"] if codes else []
+    for output, tensor in graph.outputs.items():
+        size = f"{output.upper()}_SIZE"
+        sizes[size] = graph.values[tensor].size
+        functions.append(f"/* {ABOUT[output]} Fills {upper}_{size} numbers. */")
+        functions.append(f"{_declared(graph, name, output)};")
     lines = [
         f"/* {graph.about}, written by trickless {__version__}.",
         " *",
         f" * A row x has {upper}_N_COLUMNS doubles. A missing value is NaN. Functions fill out,",
         " * and return 0, or 1 for a row that they cannot use. Threads may share them.",
-        *(f" * x[{j}] is a category: a number of {name}_category, or NaN." for j in codes),
-        " */",
-        f"#ifndef {upper}_H",
-        f"#define {upper}_H",
-        f"#define {upper}_N_COLUMNS {n_columns(graph)}",
+        *known,
+        f" */\n#ifndef {upper}_H\n#define {upper}_H",
+        *(f"#define {upper}_{key} {size}" for key, size in sizes.items()),
+        '#ifdef __cplusplus\nextern "C" {\n#endif',
+        *(f"extern const char *const {name}_{kind}[{upper}_N_{kind.upper()}];" for kind in texts),
+        *functions,
+        "#ifdef __cplusplus\n}\n#endif\n#endif\n",
     ]
-    lines += [] if labels is None else [f"#define {upper}_N_LABELS {len(labels)}"]
-    for output, tensor in graph.outputs.items():
-        lines.append(f"#define {upper}_{output.upper()}_SIZE {graph.values[tensor].size}")
-    lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif"]
-    if names is not None:
-        lines.append(f"extern const char *const {name}_columns[{upper}_N_COLUMNS];")
-    if labels is not None:
-        lines.append(f"extern const char *const {name}_labels[{upper}_N_LABELS];")
-    if codes:
-        lines.append(f"double {name}_category(int column, const char *text);")
-    for output in graph.outputs:
-        about = f"/* {ABOUT[output]} Fills {upper}_{output.upper()}_SIZE numbers. */"
-        lines += [about, f"{_declared(graph, name, output)};"]
-    return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "#endif", ""])
+    return "\n".join(lines)
+
+
+def _names(graph: Graph) -> dict[str, list[str]]:
+    """Return the names of columns and labels, if they have some."""
+    kinds = {"columns": graph.names, "labels": graph.labels}
+    return {kind: [*map(str, texts)] for kind, texts in kinds.items() if texts is not None}
 
 
 def _declared(graph: Graph, name: str, output: str) -> str:
@@ -229,91 +221,66 @@ def _declared(graph: Graph, name: str, output: str) -> str:
 
 def _source(graph: Graph, name: str, header: str) -> str:
     """Return the source code."""
-    arrays: dict[str, np.ndarray] = {}
-    functions, codes = [], codes_of(graph)
-    for output in graph.outputs:
-        loops = _C(graph, output)
-        arrays |= loops.arrays
-        functions.append(_function(graph, loops, name, output))
-    tables = [_strings("to_c", f"{name}_labels", list(map(str, labels.tolist())))
-              for labels in [graph.labels] if labels is not None]  # fmt: skip
-    tables += [_strings("to_c", f"{name}_columns", names)
-               for names in [column_names(graph)] if names is not None]  # fmt: skip
-    if codes:
-        tables.append(_categories(codes, name))
-    text = "\n".join(functions)
-    return "\n".join(
-        [
-            f"/* {graph.about}, written by trickless {__version__}. */",
-            f'#include "{header}"',
-            "#include <math.h>",
-            "#include <stdint.h>",
-            "#include <stdlib.h>",
-            "#include <string.h>",
-            "",
-            *used(_HELPERS, text),
-            *(_array(key, values) for key, values in arrays.items()),
-            *tables,
-            text,
-        ]
-    )
+    loops, n = {output: _C(graph, output) for output in graph.outputs}, graph.n_columns
+    text = "\n".join(_function(graph, each, name, output) for output, each in loops.items())
+    parts = [
+        f"/* {graph.about}, written by trickless {__version__}. */",
+        f'#include "{header}"',
+        *(f"#include <{library}.h>" for library in ("math", "stdint", "stdlib", "string")),
+        "",
+        *used(_HELPERS, text),
+    ]
+    for key, values in {k: v for each in loops.values() for k, v in each.arrays.items()}.items():
+        literals = [_C.literal(value, values.dtype) for value in values.tolist()]
+        parts.append(_table(f"static const {_C.type_of(values.dtype)} {key}", literals))
+    for kind, texts in _names(graph).items():
+        parts.append(_table(f"const char *const {name}_{kind}", [*map(_string, texts)]))
+    if codes := graph.codes:
+        known = [(j, utf8("to_c", k), k, c) for j in codes for k, c in codes[j][0].items()]
+        entries = [f"{{{j}, {_string(text)}, {code}}}" for j, _, text, code in sorted(known)]
+        others = [str(codes[j][1] if j in codes else -1) for j in range(n)]
+        parts.append("struct category { int column; const char *text; double code; };")
+        parts.append(_table("static const struct category categories", entries))
+        parts.append(_table("static const double others", others))
+        parts.append(_CATEGORY.replace("$name", name).replace("$n", str(n)))
+    return "\n".join([*parts, text])
 
 
-def _function(graph: Graph, loops: _C, name: str, output: str) -> str:
+def _function(graph: Graph, loops: Loops, name: str, output: str) -> str:
     """Return the function of an answer, and the structure of its buffers."""
     declared, work = _declared(graph, name, output), f"struct {output}_work"
-    buffers = [f"  {_type(v.dtype)} {key}[{v.size}];" for key, v in loops.buffers.items()]
-    n_bytes = sum(v.dtype.itemsize * v.size for v in loops.buffers.values())
+    buffers = [(_C.type_of(v.dtype), key, v) for key, v in loops.buffers.items()]
     inner = declared.replace(f"{name}_{output}(", f"{output}_of(").replace(")", f", {work} *w)")
-    body = "\n".join(loops.lines)
-    if n_bytes <= _STACK:
-        call = f"  {work} w;\n  return {output}_of(x, out, &w);"
-    else:
+    call = f"  {work} w;\n  return {output}_of(x, out, &w);"
+    if sum(v.dtype.itemsize * v.size for _, _, v in buffers) > _STACK:
         call = (
             f"  {work} *w = malloc(sizeof *w);\n  if (!w) return 1;\n"
             f"  int status = {output}_of(x, out, w);\n  free(w);\n  return status;"
         )
-    return (
-        f"{work} {{\n" + "\n".join(buffers or ["  int unused;"]) + "\n};\n\n"
-        f"static {inner} {{\n  (void)w;\n{body}\n  return 0;\n}}\n\n{declared} {{\n{call}\n}}\n"
-    )
+    lines = [f"{work} {{", *(f"  {kind} {key}[{v.size}];" for kind, key, v in buffers)]
+    lines += [] if buffers else ["  int unused;"]
+    lines += [f"}};\n\nstatic {inner} {{", *([] if buffers else ["  (void)w;"])]
+    lines += [f"  {kind} *const {key} = w->{key};" for kind, key, _ in buffers]
+    lines += [*loops.lines, f"  return 0;\n}}\n\n{declared} {{", call, "}\n"]
+    return "\n".join(lines)
 
 
-def _array(name: str, values: np.ndarray) -> str:
+def _table(declared: str, values: list[str]) -> str:
     """Return a constant array."""
-    kind, texts = _type(values.dtype), [_literal(value, values.dtype) for value in values.tolist()]
-    return f"static const {kind} {name}[{len(values)}] = {{\n  {lines_of(texts)}\n}};\n"
+    rows = [", ".join(values[i : i + 8]) for i in range(0, len(values), 8)]
+    return f"{declared}[{len(values)}] = {{\n  " + ",\n  ".join(rows) + "\n};\n"
 
 
-def _strings(owner: str, name: str, texts: list[str]) -> str:
-    literals = lines_of([c_string(owner, text) for text in texts])
-    return f"const char *const {name}[{len(texts)}] = {{\n  {literals}\n}};\n"
+def _string(text: str) -> str:
+    """Return a string literal of C, whose bytes are UTF-8.
 
-
-def _categories(codes: dict[int, tuple[dict[str, int], int]], name: str) -> str:
-    """Return the tables of categories, and the function that looks them up."""
-    parts, cases = [], []
-    for j, (known, others) in codes.items():
-        texts = sorted(known, key=lambda text: text.encode())
-        parts.append("static " + _strings("to_c", f"texts{j}", texts))
-        parts.append(_array(f"codes{j}", np.array([known[text] for text in texts], np.int32)))
-        cases.append(f"  if (column == {j}) {{ texts = texts{j}; codes = codes{j}; "
-                     f"high = {len(texts)}; others = {others}; }}")  # fmt: skip
-    return "\n".join(
-        [
-            *parts,
-            f"double {name}_category(int column, const char *text) {{",
-            "  const char *const *texts = 0;",
-            "  const int *codes = 0;",
-            "  int low = 0, high = 0, others = -1;",
-            *cases,
-            "  while (low < high) {",
-            "    int middle = (low + high) / 2, order = strcmp(texts[middle], text);",
-            "    if (order == 0) return codes[middle];",
-            "    if (order < 0) low = middle + 1; else high = middle;",
-            "  }",
-            "  return others;",
-            "}",
-            "",
-        ]
-    )
+    Bytes other than plain characters are octal, since a hexadecimal code takes any digits after it.
+    """
+    if "\0" in text:
+        raise InvalidValueError(
+            f"to_c: the label or name {text!r} holds a null character, at which strings of C end",
+            "labels without it",
+        )
+    plain = {byte for byte in range(0x20, 0x7F) if chr(byte) not in '"\\?'}
+    shown = [chr(byte) if byte in plain else f"\\{byte:03o}" for byte in utf8("to_c", text)]
+    return f'"{"".join(shown)}"'

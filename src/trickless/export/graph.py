@@ -4,9 +4,9 @@ A graph is the only description of a model's arithmetic. ONNX, C and JavaScript 
 It uses operations of ONNX, with axes and ends as attributes, and three more:
 
 - ``Codes`` makes the code of a category: ``codes`` of strings, ``missing`` and ``others``.
-- ``ArgSort`` finds the places of numbers along an axis, in the order of the numbers. Equal ones
-  keep their order.
-- ``Expand`` repeats its first argument for as many rows as its second has.
+- ``ArgSort`` finds the places of numbers along the last axis, in the order of the numbers. Equal
+  ones keep their order.
+- ``Expand`` repeats a constant for all rows.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ class Value(NamedTuple):
         return int(np.prod([int(n) for n in self.shape]))
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """An operation that makes a tensor from others, all given by name."""
 
     op: str
@@ -51,43 +50,30 @@ class Node:
     attributes: dict[str, Any]
 
 
-class Limit(NamedTuple):
-    """The largest size that numbers of a tensor may have, and whether they may be missing."""
-
-    largest: float
-    gaps: bool
-
-
 @dataclass
 class Graph:
     """A graph to which nodes are added in the order of their computation.
 
-    Equal constants are stored once, and equal nodes are computed once.
+    Equal constants are stored once, and equal nodes are computed once. ``about`` is a line about
+    the graph, and the names of tensors begin with ``prefix``.
 
     Attributes
     ----------
-    owner : str
-        The function that writes the graph, which begins error messages.
-    about : str
-        What the graph computes, in a line.
     inputs : list of str
-        A matrix, or a column each.
-    names : list of str or None
-        The names of the columns of a row, if they have names.
+        A matrix, or a column each. The columns of a row may have ``names``.
     values : dict of Value
-        Shape and type of each tensor.
-    constants : dict of arrays
-    nodes : list of Node
+        Shape and type of each tensor: of inputs, ``constants`` and outputs of ``nodes``.
     outputs : dict of str
         The tensor of each answer.
     labels : array or None
         The classes of a classifier. The answer "label" counts them, unless rows have several.
-    limits : dict of Limit
-        By tensor: the numbers without which there is no answer. ONNX has no way to refuse a row.
+    limits : dict
+        By tensor: the largest size that its numbers may have, and whether they may be missing.
+        Other rows have no answer. ONNX has no way to refuse them.
     """
 
-    owner: str
     about: str = ""
+    prefix: str = ""
     inputs: list[str] = field(default_factory=list)
     names: list[str] | None = None
     values: dict[str, Value] = field(default_factory=dict)
@@ -95,22 +81,25 @@ class Graph:
     nodes: list[Node] = field(default_factory=list)
     outputs: dict[str, str] = field(default_factory=dict)
     labels: np.ndarray | None = None
-    limits: dict[str, Limit] = field(default_factory=dict)
+    limits: dict[str, tuple[float, bool]] = field(default_factory=dict)
     _known: dict[Any, str] = field(default_factory=dict)
+    _count: int = 0
 
-    def limit(self, tensor: str, largest: float, gaps: bool) -> None:
-        """Demand that numbers of a tensor are no larger, and not missing unless there are gaps."""
-        self.limits[tensor] = Limit(largest, gaps)
+    @property
+    def n_columns(self) -> int:
+        """The number of values of a row."""
+        return sum(self.values[name].shape[1] for name in self.inputs)
+
+    @property
+    def codes(self) -> dict[int, tuple[dict[str, int], int]]:
+        """The codes of strings, and that of all other strings, of each column of categories."""
+        found = ((node.inputs[0], node.attributes) for node in self.nodes if node.op == "Codes")
+        return {self.inputs.index(x): (about["codes"], about["others"]) for x, about in found}
 
     def input(self, name: str, dtype: Any, width: int) -> None:
         """Declare an input of shape (n_rows, width). Inputs come before nodes."""
         self.inputs.append(name)
         self.values[name] = Value((RowCount(1), width), np.dtype(dtype))
-
-    @property
-    def n_bytes(self) -> int:
-        """The bytes of all constants."""
-        return sum(value.nbytes for value in self.constants.values())
 
     def constant(self, value: np.ndarray) -> str:
         """Store an array, and return its name."""
@@ -133,18 +122,27 @@ class Graph:
             self.nodes.append(Node(op, tuple(inputs), name, attributes))
         return self._known[key]
 
-    def fresh(self, prefix: str) -> str:
+    def fresh(self, kind: str) -> str:
         """Return a name that no tensor has."""
-        number = len(self.values)
-        while (name := f"{prefix}{number}") in self.values:
-            number += 1
-        return name
+        self._count += 1
+        name = f"{self.prefix}{kind}{self._count}"
+        return name if name not in self.values else self.fresh(kind)
 
     def needed(self, output: str) -> list[Node]:
         """Return the nodes that an answer needs, in the order of their computation."""
         wanted, found = {self.outputs[output]}, []
         for node in reversed(self.nodes):
             if node.output in wanted:
-                wanted.update(node.inputs[:1] if node.op == "Expand" else node.inputs)
+                wanted.update(node.inputs)
                 found.append(node)
         return found[::-1]
+
+
+def smaller(values: np.ndarray) -> np.ndarray:
+    """Return numbers in a type that holds them exactly in fewer bytes."""
+    kinds: tuple[Any, ...] = (np.uint8, np.int16, np.int32)
+    with np.errstate(over="ignore"):
+        for kind in (np.float32,) if values.dtype.kind == "f" else kinds:
+            if np.array_equal(small := values.astype(kind), values, equal_nan=True):
+                return small
+    return values

@@ -10,38 +10,46 @@ from typing import Any
 import numpy as np
 
 from trickless import __version__
+from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
 from trickless.export.graph import Graph
-from trickless.export.loops import Loops
-from trickless.export.source import ABOUT, codes_of, column_names, js_value, n_columns, used
-from trickless.files.whole import as_path, written_whole
+from trickless.export.loops import ABOUT, WRITING, Loops, source_path, used
+from trickless.files.whole import written_whole
 
-_TYPES = {"f4": "Float32Array", "f8": "Float64Array", "u1": "Uint8Array", "i2": "Int16Array"}
-_TYPES |= {"i4": "Int32Array", "i8": "BigInt64Array", "u8": "BigUint64Array", "b1": "Uint8Array"}
-_MATH = {
-    "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Sin": "sin", "Cos": "cos", "Tanh": "tanh",
-    "Abs": "abs", "Floor": "floor", "Ceil": "ceil", "Pow": "pow", "Max": "max", "Min": "min",
-    "Sign": "sign",
-}  # fmt: skip
-_CALLS = {"Round": "even", "Erf": "erf", "Sigmoid": "logistic", "Mod": "modulo", "Codes": "code"}
-_CALLS |= {"IsNaN": "Number.isNaN"}
-#: Functions that ``Math`` lacks.
-_HELPERS = {
-    "whole": "const whole = (a) => (a >= -9e18 && a <= 9e18 ? Math.trunc(a) : 0);",
-    "even": "const even = (a) => {\n  const r = Math.round(a);\n"
-    "  return r - a === 0.5 && r % 2 !== 0 ? r - 1 : r;\n};",
-    "logistic": "const logistic = (a) => 1 / (1 + Math.exp(-a));",
-    "modulo": "const modulo = (a, b) => ((a % b) + b) % b;",
-    "code": "const code = (a, most, missing, others) =>\n"
-    "  Number.isNaN(a) ? missing : a >= 0 && a <= most && Math.floor(a) === a ? a : others;",
-    # The series of positive terms erf(a) = 2 a exp(-a²) / √π Σ (2 a²)^n / (1 · 3 · 5 ⋯ (2n + 1)).
-    "erf": "const erf = (a) => {\n  if (Math.abs(a) > 6) return Math.sign(a);\n"
-    "  let term = 1, sum = 1;\n"
-    "  for (let n = 3; term > 1e-17 * sum; n += 2) sum += term *= 2 * a * a / n;\n"
-    "  return 2 * a * Math.exp(-a * a) / Math.sqrt(Math.PI) * sum;\n};",
-    "bytes": "function bytes(text) {\n"
-    "  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;\n}",
+#: The largest integers that a number of JavaScript has exactly.
+_EXACT = 2**53
+#: Functions that ``Math`` lacks. The series of the error function has positive terms: erf(a) =
+#: 2 a exp(-a²) / √π Σ (2 a²)^n / (1 · 3 · 5 ⋯ (2n + 1)).
+_HELPERS = """
+function whole(a) { return a >= -9e18 && a <= 9e18 ? Math.trunc(a) : 0; }
+
+function even(a) {
+  const r = Math.round(a);
+  return r - a === 0.5 && r % 2 !== 0 ? r - 1 : r;
 }
+
+function modulo(a, b) { return ((a % b) + b) % b; }
+
+function code(a, most, missing, others) {
+  return Number.isNaN(a) ? missing : a >= 0 && a <= most && Math.floor(a) === a ? a : others;
+}
+
+function order(v, p, start, n) {
+  const places = [...Array(n).keys()].sort((a, b) => v[start + a] - v[start + b] || a - b);
+  p.set(places, start);
+}
+
+function erf(a) {
+  if (Math.abs(a) > 6) return Math.sign(a);
+  let term = 1, sum = 1;
+  for (let n = 3; term > 1e-17 * sum; n += 2) sum += term *= 2 * a * a / n;
+  return 2 * a * Math.exp(-a * a) / Math.sqrt(Math.PI) * sum;
+}
+
+function bytes(text) {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;
+}
+"""
 #: How a row is read. It is an array, or an object by the names of columns.
 _ROWS = """
 function numbers(row) {
@@ -78,6 +86,7 @@ function filled(compute, row, n) {
 """
 
 
+@completed_by(WRITING)
 def to_js(
     model: Any,
     path: str | os.PathLike[str],
@@ -95,20 +104,8 @@ def to_js(
 
     Parameters
     ----------
-    model : estimator
-        A model that :func:`to_onnx` takes.
     path : str or path
         The file to write, such as "model.js" or "model.mjs".
-    outputs : tuple of str, optional
-        The outputs, as of :func:`to_onnx`.
-    confidence : float, default=0.9
-        The probability that a target is in its interval, or the true class in its set.
-
-    Raises
-    ------
-    ValueError
-        If a family, a label or an output cannot be written, or if the file cannot be written. Then
-        no file is left behind.
 
     See Also
     --------
@@ -130,11 +127,7 @@ def to_js(
     """
     from trickless.export.trace import trace
 
-    path = as_path("to_js", path)
-    if path.suffix not in (".js", ".mjs"):
-        raise InvalidValueError(
-            f"to_js: path={str(path)!r} does not end in .js or .mjs", "such as 'model.js'"
-        )
+    path = source_path("to_js", path, ".js", ".mjs")
     text = _module(trace("to_js", model, outputs, confidence, np.float64))
     with written_whole("to_js", path) as file:
         file.write(text.encode("ascii"))
@@ -145,41 +138,38 @@ def _is_big(dtype: np.dtype) -> bool:
     return dtype.kind in "iu" and dtype.itemsize == 8
 
 
+def _as_big(text: str, dtype: np.dtype) -> str:
+    return f"BigInt.as{'Int' if dtype.kind == 'i' else 'Uint'}N(64, {text})"
+
+
 class _JavaScript(Loops):
     """Loops in JavaScript, in which integers of 64 bits are BigInt."""
+
+    language, not_finite = "js", ("NaN", "Infinity")
+    types = {
+        "f4": "Float32Array", "f8": "Float64Array", "u1": "Uint8Array", "i2": "Int16Array",
+        "i4": "Int32Array", "u4": "Uint32Array", "i8": "BigInt64Array", "u8": "BigUint64Array",
+        "b1": "Uint8Array",
+    }  # fmt: skip
 
     def scalar(self, dtype: np.dtype, name: str, value: str) -> str:
         return f"let {name} = {value};"
 
-    def place(self, name: str) -> str:
-        return name
-
-    def literal(self, value: Any, dtype: np.dtype) -> str:
-        if dtype.kind == "f" and not np.isfinite(value):
-            return "NaN" if np.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    @staticmethod
+    def number(value: Any, dtype: np.dtype) -> str:
         if dtype.kind == "f":
             return repr(float(value))
-        return f"{int(value)}n" if _is_big(dtype) else str(int(value))
+        return f"{int(value)}{'n' * _is_big(dtype)}"
 
-    def cast(self, text: str, old: np.dtype, new: np.dtype) -> str:
-        if old == new:
-            return text
-        if new.kind == "b":
-            return f"({text} != 0)"
-        if old.kind == "f" and new.kind != "f":
-            text = f"whole({text})"
+    def converted(self, text: str, old: np.dtype, new: np.dtype) -> str:
         if _is_big(new):
-            text = text if _is_big(old) else f"BigInt({text})"
-            return f"BigInt.as{'Int' if new.kind == 'i' else 'Uint'}N(64, {text})"
+            return _as_big(text if _is_big(old) else f"BigInt({text})", new)
         text = f"Number({text})" if _is_big(old) or old.kind == "b" else text
-        return f"Math.fround({text})" if new == np.float32 and old != np.float32 else text
-
-    def function(self, op: str, dtype: np.dtype) -> str:
-        return f"Math.{_MATH[op]}" if op in _MATH else _CALLS[op]
+        return f"Math.fround({text})" if new == np.float32 else text
 
     def rounded(self, text: str, op: str, dtype: np.dtype) -> str:
         if _is_big(dtype):
-            return f"BigInt.as{'Int' if dtype.kind == 'i' else 'Uint'}N(64, {text})"
+            return _as_big(text, dtype)
         if op == "Div" and dtype.kind in "iu":
             return f"Math.trunc{text}"
         return f"Math.fround({text})" if dtype == np.float32 else text
@@ -187,69 +177,65 @@ class _JavaScript(Loops):
 
 def _module(graph: Graph) -> str:
     """Return the text of the module."""
-    names, labels = column_names(graph), graph.labels
-    columns = "null"
-    if names is not None:
-        columns = f"[{', '.join(js_value('to_js', str(name)) for name in names)}]"
+    functions: list[str] = []
     arrays: dict[str, np.ndarray] = {}
-    functions = []
+    converted = {"b": ".map(Boolean)", "i": ".map(Number)"}
     for output, tensor in graph.outputs.items():
-        loops, value = _JavaScript(graph, output), graph.values[tensor]
-        arrays |= loops.arrays
-        buffers = [
-            f"  const {key} = new {_TYPES[v.dtype.str[1:]]}({v.size});"
-            for key, v in loops.buffers.items()
-        ]
-        body = "\n".join([*buffers, *loops.lines])
-        functions.append(
-            f"function {output}Of(x, out) {{\n{body}\n  return 0;\n}}\n\n// {ABOUT[output]}\n"
-            f"export function {output}(row) {{\n"
-            f"  const out = filled({output}Of, row, {value.size}){_converted(value.dtype)};\n"
-            f"  return {_shaped(output, graph)};\n}}\n"
-        )
-    tables = [
-        f"  [{j}, [new Map({_pairs(codes)}), {others}]],"
-        for j, (codes, others) in codes_of(graph).items()
-    ]
-    text = "\n".join(functions)
+        each, value = _JavaScript(graph, output), graph.values[tensor]
+        arrays |= each.arrays
+        buffers = [f"  const {key} = new {_JavaScript.type_of(v.dtype)}({v.size});"
+                   for key, v in each.buffers.items()]  # fmt: skip
+        out = f"filled({output}Of, row, {value.size}){converted.get(value.dtype.kind, '')}"
+        functions += [
+            f"function {output}Of(x, out) {{", *buffers, *each.lines, "  return 0;", "}", "",
+            f"// {ABOUT[output]}", f"export function {output}(row) {{",
+            f"  const out = {out};", f"  return {_shaped(output, value.shape[1:])};", "}", "",
+        ]  # fmt: skip
     held = [_array(name, values) for name, values in arrays.items()]
+    codes = [f"  [{j}, [new Map({_json([*known.items()])}), {others}]],"
+             for j, (known, others) in graph.codes.items()]  # fmt: skip
     lines = [
         f"// {graph.about}, written by trickless {__version__}.",
-        f"export const columns = {columns};",
-        *([] if labels is None else [
-            f"export const labels = [{', '.join(js_value('to_js', v) for v in labels.tolist())}];"
-        ]),
-        "const categories = new Map([", *tables, "]);",
-        *used(_HELPERS, "\n".join([text, *held])),
+        f"export const columns = {_json(graph.names)};",
+        *(f"export const labels = {_labels(labels.tolist())};"
+          for labels in [graph.labels] if labels is not None),
+        "const categories = new Map([", *codes, "]);",
+        *used(_HELPERS, "\n".join(functions + held)),
         *held,
-        _ROWS.replace("$n", str(n_columns(graph))),
-        text,
+        _ROWS.replace("$n", str(graph.n_columns)),
+        *functions,
     ]  # fmt: skip
     return "\n".join(lines)
 
 
-def _converted(dtype: np.dtype) -> str:
-    return ".map(Boolean)" if dtype.kind == "b" else ".map(Number)" if _is_big(dtype) else ""
-
-
-def _shaped(output: str, graph: Graph) -> str:
+def _shaped(output: str, shape: tuple[int, ...]) -> str:
     """Return the expression of an answer: a number, or lists in its shape."""
-    shape = graph.values[graph.outputs[output]].shape[1:]
-    if output == "label" and not shape:
-        return "labels[out[0]]"
     if len(shape) < 2:
-        return "out" if shape else "out[0]"
+        return "out" if shape else "labels[out[0]]" if output == "label" else "out[0]"
     n, width = shape
     return f"Array.from({{ length: {n} }}, (_, o) => out.slice({width} * o, {width} * (o + 1)))"
 
 
-def _pairs(codes: dict[str, int]) -> str:
-    pairs = [f"[{js_value('to_js', text)}, {code}]" for text, code in codes.items()]
-    return f"[{', '.join(pairs)}]"
+def _json(value: Any) -> str:
+    # A script in a page ends at its closing tag, wherever that is.
+    return json.dumps(value).replace("<", "\\u003c")
+
+
+def _labels(labels: list[Any]) -> str:
+    """Return a list of labels: strings, Booleans and numbers."""
+    for label in labels:
+        is_exact = isinstance(label, int) and abs(label) <= _EXACT
+        if not (isinstance(label, str) or is_exact or isinstance(label, float)):
+            raise InvalidValueError(
+                f"to_js: the label {label!r} is no string, Boolean or number that JavaScript has "
+                "exactly",
+                "labels as text, such as y.astype(str)",
+            )
+    return _json(labels)
 
 
 def _array(name: str, values: np.ndarray) -> str:
     """Return a constant array: the base64 code of its bytes."""
     little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
     text = base64.b64encode(little.tobytes()).decode("ascii")
-    return f"const {name} = new {_TYPES[values.dtype.str[1:]]}(bytes({json.dumps(text)}));"
+    return f'const {name} = new {_JavaScript.type_of(values.dtype)}(bytes("{text}"));'

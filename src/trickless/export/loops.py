@@ -1,4 +1,4 @@
-"""A graph as loops over the numbers of one row, in the syntax that C and JavaScript share.
+"""What C and JavaScript share: a graph as loops over the numbers of one row, and its functions.
 
 Operations on each element are not stored: they are computed where they are read, unless they would
 be computed more than once. Shapes, slices and lookups move only indices.
@@ -6,117 +6,111 @@ be computed more than once. Shapes, slices and lookups move only indices.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
-from trickless.export.graph import Graph, Node, Value
+from trickless.errors import InvalidValueError
+from trickless.export.graph import Graph, Node, Value, smaller
+from trickless.export.operations import OPERATIONS
+from trickless.files.whole import as_path
 
-#: Sums of products of variables and strides, by the text of the variable; "" is the constant.
-Index = dict[str, int]
+#: What both functions take.
+WRITING = """
+Parameters
+----------
+model : estimator
+    A model that :func:`to_onnx` takes.
+outputs : tuple of str, optional
+    The outputs, as of :func:`to_onnx`.
+confidence : float, default=0.9
+    The probability that a target is in its interval, or the true class in its set.
+
+Raises
+------
+ValueError
+    If a family, a label, a name or an output cannot be written, or if the file cannot be written.
+    Then no file is left behind.
+"""
+#: What the functions answer.
+ABOUT = {
+    "prediction": "Predictions.",
+    "std": "Standard deviations of new targets.",
+    "interval": "Lower and upper ends of prediction intervals.",
+    "label": "The number of a label; or 1 for each label that a row has.",
+    "probabilities": "Probabilities of the labels.",
+    "decision": "Decision values.",
+    "set": "1 for each label that is in the prediction set.",
+    "features": "Random features.",
+}
 #: Operations that are read through their argument: only indices differ.
-_VIEWS = {"Reshape", "Transpose", "Unsqueeze", "Slice", "Expand", "Gather", "GatherElements"}
-_VIEWS |= {"Identity"}
-#: Operations on each element, as operators of both languages.
-OPERATORS = {
-    "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Less": "<", "Greater": ">",
-    "LessOrEqual": "<=", "GreaterOrEqual": ">=", "And": "&&", "Or": "||", "BitwiseXor": "^",
-    "BitShift": ">>", "Equal": "==",
-}  # fmt: skip
-_SIGNS = {"Neg": "-", "Not": "!"}
-_ELEMENTS = {
-    "Sqrt", "Exp", "Log", "Sin", "Cos", "Tanh", "Abs", "Neg", "Sign", "Floor", "Ceil", "Round",
-    "IsNaN", "Not", "Sigmoid", "Erf", "Cast", "Pow", "Mod", "Max", "Min", "Where", "Codes",
-    *OPERATORS,
-}  # fmt: skip
+_VIEWS = {"Reshape", "Transpose", "Slice", "Gather", "GatherElements"}
+_ELEMENTS = {"Cast", "Codes", "Expand", *OPERATIONS}
+#: How elements are reduced, and with which number that begins.
+_REDUCED: dict[str, tuple[str, Any]] = {"ReduceSum": ("Add", 0), "CumSum": ("Add", 0)}
+_REDUCED |= {"ReduceMax": ("Max", -np.inf), "ReduceMin": ("Min", np.inf)}
+_INTEGER, _DOUBLE = np.dtype(np.int32), np.dtype(np.float64)
 
 
-def index(name: str | int) -> Index:
-    """Return the index of a variable or a number."""
-    return {"": name} if isinstance(name, int) else {name: 1}
+def source_path(owner: str, path: Any, *endings: str) -> Path:
+    """Return the path of a file of source code, whose ending is one of some."""
+    path = as_path(owner, path)
+    if path.suffix not in endings:
+        raise InvalidValueError(
+            f"{owner}: path={str(path)!r} does not end in {' or '.join(endings)}",
+            f"such as 'model{endings[0]}'",
+        )
+    return path
 
 
-def plus(*parts: Index) -> Index:
-    """Add indices."""
-    total: Counter[str] = Counter()
-    for part in parts:
-        for name, n in part.items():
-            total[name] += n
-    return dict(total)
+def used(helpers: str, text: str) -> list[str]:
+    """Return the helpers that a text calls."""
+    calls = set(re.findall(r"\b(\w+)\(", text))  # words may be long
+    return [one for one in helpers.split("\n\n") if calls & {*re.findall(r"(\w+)\(", one)[:1]}]
 
 
-def times(part: Index, n: int) -> Index:
-    """Multiply an index."""
-    return {name: n * each for name, each in part.items() if n}
-
-
-def text_of(part: Index) -> str:
-    """Return the text of an index."""
-    terms = [name if n == 1 else f"{name} * {n}" for name, n in part.items() if name and n]
-    constant = part.get("", 0)
-    return " + ".join(terms + ([str(constant)] if constant or not terms else []))
-
-
-def flat(at: list[Index], shape: tuple[int, ...]) -> Index:
+def flat(at: list[str], shape: tuple[int, ...]) -> str:
     """Return the place of an element in a contiguous array, whose axes of length 1 have index 0."""
-    total: Index = {}
+    place = ""
     for part, n in zip(at, shape, strict=True):
-        total = plus(times(total, int(n)), part if n != 1 else {})
-    return total
-
-
-def reshaped(at: list[Index], new: tuple[int, ...], old: tuple[int, ...]) -> list[Index] | None:
-    """Return an index before a change of shape, or None if that takes divisions."""
-    found: list[Index] = []
-    i = j = 0
-    while i < len(old) or j < len(new):
-        first, start, a, b = i, j, 1, 1
-        while a != b or (i == first and j == start):
-            if i < len(old) and (a <= b or j == len(new)):
-                a, i = a * int(old[i]), i + 1
-            else:
-                b, j = b * int(new[j]), j + 1
-        place = flat(at[start:j], new[start:j])
-        if sum(n != 1 for n in old[first:i]) > 1:
-            return None
-        found += [place if n != 1 else {} for n in old[first:i]]
-    return found
+        if n != 1:
+            place = f"({place}) * {int(n)} + {part}" if place else part
+    return place or "0"
 
 
 class Loops(ABC):
-    """The loops that compute one answer.
+    """The ``lines`` that compute an answer, fill ``buffers``, and read constant ``arrays``."""
 
-    Attributes
-    ----------
-    lines : list of str
-    buffers : dict of Value
-        Arrays that the loops fill.
-    constants : list of str
-        Constants that the loops read as arrays.
-    """
+    #: The field of an operation that has its code in this language, names of types, and of numbers.
+    language: ClassVar[str]
+    types: ClassVar[dict[str, str]]
+    not_finite: ClassVar[tuple[str, str]]
 
     def __init__(self, graph: Graph, answer: str) -> None:
         self.graph, self.values = graph, graph.values
         self.lines: list[str] = []
         self.buffers: dict[str, Value] = {}
         self.arrays: dict[str, np.ndarray] = {}
-        self._depth = 1
-        self._n = 0
+        self._depth, self._n = 1, 0
         nodes, self.tensor = graph.needed(answer), graph.outputs[answer]
         self._makers = {node.output: node for node in nodes}
         self._plan(nodes)
         for name in graph.inputs:
             self._check(name)
         for node in nodes:
-            self._make(node)
+            if node.output in self.buffers:
+                self._make(node)
+                self._check(node.output)
         value = self.values[self.tensor]
         with self._over(value.shape) as at:
-            self.line(f"out[{text_of(flat(at, value.shape))}] = {self.read(self.tensor, at)};")
+            self.line(f"out[{flat(at, value.shape)}] = {self.read(self.tensor, at)};")
 
     # What differs between languages.
 
@@ -124,37 +118,44 @@ class Loops(ABC):
     def scalar(self, dtype: np.dtype, name: str, value: str) -> str:
         """Return the declaration of a variable."""
 
+    @staticmethod
     @abstractmethod
-    def place(self, name: str) -> str:
-        """Return the name of a buffer."""
+    def number(value: Any, dtype: np.dtype) -> str:
+        """Return a finite number, in as many digits as give it exactly."""
 
     @abstractmethod
-    def literal(self, value: Any, dtype: np.dtype) -> str:
-        """Return a number."""
-
-    @abstractmethod
-    def cast(self, text: str, old: np.dtype, new: np.dtype) -> str:
-        """Return a conversion."""
-
-    @abstractmethod
-    def function(self, op: str, dtype: np.dtype) -> str:
-        """Return the name of the function of an operation on numbers of a type."""
+    def converted(self, text: str, old: np.dtype, new: np.dtype) -> str:
+        """Return the conversion of a number that has no fraction, or keeps it."""
 
     @abstractmethod
     def rounded(self, text: str, op: str, dtype: np.dtype) -> str:
         """Return the result of an operation in a type."""
 
+    @classmethod
+    def type_of(cls, dtype: np.dtype) -> str:
+        """Return the name of a type, or of arrays of it."""
+        return cls.types[dtype.str[1:]]
+
+    @classmethod
+    def literal(cls, value: Any, dtype: np.dtype) -> str:
+        """Return a number."""
+        if dtype.kind != "f" or np.isfinite(value):
+            return cls.number(value, dtype)
+        nan, infinity = cls.not_finite
+        return nan if np.isnan(value) else infinity if value > 0 else f"-{infinity}"
+
+    def cast(self, text: str, old: np.dtype, new: np.dtype) -> str:
+        """Return a conversion."""
+        if old == new:
+            return text
+        if new.kind == "b":
+            return f"({text} != 0)"
+        return self.converted(f"whole({text})" if old.kind == "f" != new.kind else text, old, new)
+
     def apply(self, op: str, args: list[str], old: np.dtype, new: np.dtype) -> str:
         """Return an operation on numbers of type ``old``, whose result has type ``new``."""
-        if op == "Where":
-            return f"({args[0]} ? {args[1]} : {args[2]})"
-        if op in OPERATORS:
-            text = f"({args[0]} {OPERATORS[op]} {args[1]})"
-        elif op in _SIGNS:
-            text = f"({_SIGNS[op]}{args[0]})"
-        else:
-            text = f"{self.function(op, old)}({', '.join(args)})"
-        return self.rounded(text, op, new)
+        code = getattr(OPERATIONS[op], self.language)
+        return self.rounded(code.format(*args, f="f" if old == np.float32 else ""), op, new)
 
     # What to store, and what to compute where it is read.
 
@@ -169,83 +170,67 @@ class Loops(ABC):
             if not is_light or output in forced:
                 self.buffers[output] = self.values[output]
             n = size if output in self.buffers else reads[output]
-            if op == "Reshape":
-                shapes = self.values[output].shape, old[0].shape
-                if reshaped([index("i")] * len(shapes[0]), *shapes) is None:
-                    forced.add(node.inputs[0])
-            for i, name in enumerate(node.inputs[:1] if op == "Expand" else node.inputs):
+            splits = op == "Reshape" and _mapped(self.values[output], old[0]) is None
+            if op == "ArgSort" or splits:
+                forced.add(node.inputs[0])
+            for name, value in zip(node.inputs, old, strict=True):
                 if op == "MatMul":
                     n = int(size * old[0].shape[-1])
-                elif op.startswith("Reduce") or op in ("CumSum", "Concat"):
-                    n = old[i].size
-                elif op == "ArgSort":
-                    n = 2 * old[i].size  # or more
+                elif op in _REDUCED or op == "Concat":
+                    n = value.size
                 reads[name] += n
 
-    def read(self, name: str, at: list[Index]) -> str:
+    def read(self, name: str, at: list[str]) -> str:
         """Return the element of a tensor at an index."""
         value = self.values[name]
-        if name in self.graph.constants:
-            array = self.graph.constants[name]
-            if array.size == 1:
-                return self.literal(array.ravel()[0].item(), value.dtype)
-            return self.stored(name, array, text_of(flat(at, value.shape)))
+        if name in self._makers and name not in self.buffers:
+            return self._computed(self._makers[name], at)
+        return self._stored(name, flat(at, value.shape))
+
+    def _stored(self, name: str, place: str) -> str:
+        """Return an element of what is stored: a buffer, an input or a constant."""
+        dtype = self.values[name].dtype
         if name in self.graph.inputs:
+            number = _DOUBLE if dtype.kind in "OU" else dtype  # a category is a number
             first = self.graph.inputs.index(name)
-            return self.cast(
-                f"x[{text_of(plus(at[1], index(first)))}]", np.dtype(float), _number(value.dtype)
-            )
-        if name in self.buffers:
-            return f"{self.place(name)}[{text_of(flat(at, value.shape))}]"
-        return self._computed(self._makers[name], at)
+            return self.cast(f"x[{first} + {place}]" if first else f"x[{place}]", _DOUBLE, number)
+        if name not in self.graph.constants:
+            return f"{name}[{place}]"
+        array = self.graph.constants[name]
+        if array.size == 1:
+            return self.literal(array.ravel()[0].item(), dtype)
+        self.arrays[name] = array = smaller(array).ravel()
+        return self.cast(f"{name}[{place}]", array.dtype, dtype)
 
-    def stored(self, name: str, array: np.ndarray, at: str) -> str:
-        """Return an element of a constant array, which is kept in as few bytes as it needs."""
-        dtype, array = array.dtype, _small(array)
-        self.arrays[name] = array
-        return self.cast(f"{name}[{at}]", array.dtype, dtype)
-
-    def _computed(self, node: Node, at: list[Index]) -> str:
+    def _computed(self, node: Node, at: list[str]) -> str:
         """Return an element of what is not stored."""
         value, (name, *_) = self.values[node.output], node.inputs
         old, about = self.values[name], node.attributes
         if node.op in _ELEMENTS:
-            args = [
-                self.read(each, _broadcast(at, self.values[each].shape)) for each in node.inputs
-            ]
-            if node.op == "Cast":
+            args = [self.read(each, _broadcast(at, self.values[each])) for each in node.inputs]
+            if node.op in ("Cast", "Expand"):
                 return self.cast(args[0], old.dtype, value.dtype)
             if node.op == "Codes":
-                args += [str(max(about["codes"].values())), str(about["missing"])]
-                return self.apply("Codes", [*args, str(about["others"])], value.dtype, value.dtype)
+                numbers = max(about["codes"].values()), about["missing"], about["others"]
+                return f"code({args[0]}, {', '.join(map(str, numbers))})"
             dtype = value.dtype if node.op == "Where" else self.values[node.inputs[-1]].dtype
             return self.apply(node.op, args, dtype, value.dtype)
         if node.op == "Reshape":
-            before = reshaped(at, value.shape, old.shape)
-            if before is None:
-                place = text_of(flat(at, value.shape))
-                if name in self.graph.constants:
-                    return self.stored(name, self.graph.constants[name], place)
-                return f"{self.place(name)}[{place}]"
-            return self.read(name, before)
+            axes = _mapped(value, old)
+            if axes is None:
+                return self._stored(name, flat(at, value.shape))
+            return self.read(name, ["0" if axis is None else at[axis] for axis in axes])
         if node.op == "Transpose":
             return self.read(name, [at[about["perm"].index(i)] for i in range(len(at))])
-        if node.op == "Unsqueeze":
-            return self.read(name, [part for i, part in enumerate(at) if i != about["axis"]])
-        if node.op in ("Expand", "Identity"):
-            return self.read(name, _broadcast(at, old.shape))
         axis = about["axis"]
         if node.op == "Slice":
-            there = plus(at[axis], index(int(about["start"])))
-            return self.read(name, [*at[:axis], there, *at[axis + 1 :]])
-        where, n = node.inputs[1], 1
+            return self.read(name, [*at[:axis], f"{at[axis]} + {about['start']}", *at[axis + 1 :]])
+        where = self.values[node.inputs[1]]
+        n, chosen = 1, at
         if node.op == "Gather":
-            n = len(self.values[where].shape)
+            n = len(where.shape)
             chosen = at[axis : axis + n]
-        else:
-            chosen = at
-        number = self.read(where, chosen)
-        found = index(self.cast(number, self.values[where].dtype, np.dtype(np.int32)))
+        found = self.cast(self.read(node.inputs[1], chosen), where.dtype, _INTEGER)
         return self.read(name, [*at[:axis], found, *at[axis + n :]])
 
     # Loops.
@@ -255,181 +240,109 @@ class Loops(ABC):
         self.lines.append("  " * self._depth + text)
 
     @contextmanager
-    def _over(self, shape: tuple[int, ...]) -> Iterator[list[Index]]:
+    def _over(self, shape: tuple[int, ...]) -> Iterator[list[str]]:
         """Open loops over a shape, give their indices, and close the loops."""
-        found = [{} if n == 1 else index(self.fresh()) for n in shape]
-        integer, depth = np.dtype(np.int32), self._depth
-        for n, part in zip(shape, found, strict=True):
-            for name in part:
-                first = self.scalar(integer, name, "0")
-                self.line(f"for ({first} {name} < {int(n)}; {name}++) {{")
-                self._depth += 1
-        if not any(found):
-            self.line("{")
+        found, depth = ["0" if n == 1 else self._fresh("i") for n in shape], self._depth
+        opened = [f"for ({self.scalar(_INTEGER, name, '0')} {name} < {int(n)}; {name}++) {{"
+                  for name, n in zip(found, shape, strict=True) if n != 1]  # fmt: skip
+        for text in opened or ["{"]:
+            self.line(text)
             self._depth += 1
         yield found
         while self._depth > depth:
             self._depth -= 1
             self.line("}")
 
-    def fresh(self, prefix: str = "i") -> str:
+    def _fresh(self, prefix: str) -> str:
         """Return a name of a variable."""
         self._n += 1
         return f"{prefix}{self._n}"
 
     def _make(self, node: Node) -> None:
         """Add the loops of a tensor that is stored."""
-        output = node.output
-        if output not in self.buffers:
-            return
-        value = self.values[output]
+        value = self.values[node.output]
         if node.op in _ELEMENTS or node.op in _VIEWS:
             with self._over(value.shape) as at:
-                self._store(output, at, self._computed(node, at))
+                self._store(node, flat(at, value.shape), self._computed(node, at))
         else:
-            name = "reduced" if node.op.startswith("Reduce") else node.op.lower()
-            getattr(self, f"_{name}")(node, output, value, self.values[node.inputs[0]])
-        self._check(output)
+            name = "reduced" if node.op in _REDUCED else node.op.lower()
+            getattr(self, f"_{name}")(node, value, self.values[node.inputs[0]])
 
-    def _store(self, name: str, at: list[Index], text: str, op: str = "=") -> None:
-        place = text_of(flat(at, self.values[name].shape))
-        self.line(f"{self.place(name)}[{place}] {op} {text};")
+    def _store(self, node: Node, place: str, text: str) -> None:
+        self.line(f"{node.output}[{place}] = {text};")
 
     def _check(self, name: str) -> None:
         """Add the return from a row with numbers that are too large or missing."""
         if name in self.graph.limits:
-            limit, value = self.graph.limits[name], self.values[name]
-            largest = self.literal(limit.largest, np.dtype(float))
+            (most, gaps), value = self.graph.limits[name], self.values[name]
+            largest = self.literal(most, _DOUBLE)
             with self._over(value.shape) as at:
                 size = self.apply("Abs", [self.read(name, at)], value.dtype, value.dtype)
-                bad = f"{size} > {largest}" if limit.gaps else f"!({size} <= {largest})"
+                bad = f"{size} > {largest}" if gaps else f"!({size} <= {largest})"
                 self.line(f"if ({bad}) return 1;")
 
-    def _concat(self, node: Node, output: str, value: Value, old: Value) -> None:
+    def _concat(self, node: Node, value: Value, old: Value) -> None:
         axis, start = node.attributes["axis"], 0
         for name in node.inputs:
             shape = self.values[name].shape
             with self._over(shape) as at:
-                moved = [*at[:axis], plus(at[axis], index(start)), *at[axis + 1 :]]
-                self._store(output, moved, self.read(name, at))
+                moved = [*at[:axis], f"{at[axis]} + {start}", *at[axis + 1 :]]
+                self._store(node, flat(moved, value.shape), self.read(name, at))
             start += int(shape[axis])
 
-    def _reduced(self, node: Node, output: str, value: Value, old: Value) -> None:
-        axes, op, total = node.attributes["axes"], node.op, self.fresh("s")
+    def _reduced(self, node: Node, value: Value, old: Value) -> None:
+        axes, total = node.attributes["axes"], self._fresh("s")
+        how, first = _REDUCED[node.op]
+        if value.dtype.kind != "f":
+            limits = np.iinfo(value.dtype)
+            first = min(max(first, limits.min), limits.max)
         kept = tuple(1 if i in axes else int(n) for i, n in enumerate(old.shape))
         inner = tuple(int(n) if i in axes else 1 for i, n in enumerate(old.shape))
-        lowest, highest = (-np.inf, np.inf)
-        if value.dtype.kind != "f":
-            lowest, highest = np.iinfo(value.dtype).min, np.iinfo(value.dtype).max
-        first = {"ReduceProd": 1, "ReduceMax": lowest, "ReduceMin": highest}.get(op, 0)
         with self._over(kept) as outer:
             self.line(self.scalar(value.dtype, total, self.literal(first, value.dtype)))
             with self._over(inner) as inside:
                 at = [inside[i] if i in axes else outer[i] for i in range(len(outer))]
-                element = self.read(node.inputs[0], at)
-                how = {"ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}.get(op, "Add")
-                self.line(
-                    f"{total} = {self.apply(how, [total, element], value.dtype, value.dtype)};"
-                )
-            result = total
-            if op == "ReduceMean":
-                n = self.literal(prod(inner), value.dtype)
-                result = self.apply("Div", [total, n], value.dtype, value.dtype)
-            place = text_of(flat(outer, kept))
-            self.line(f"{self.place(output)}[{place}] = {result};")
+                args = [total, self.read(node.inputs[0], at)]
+                self.line(f"{total} = {self.apply(how, args, value.dtype, value.dtype)};")
+                if node.op == "CumSum":
+                    self._store(node, flat(at, value.shape), total)
+            if node.op != "CumSum":
+                self._store(node, flat(outer, kept), total)
 
-    def _argsort(self, node: Node, output: str, value: Value, old: Value) -> None:
-        """Sort places by Shell's method, those of equal numbers in their order."""
-        axis, places, integer = node.attributes["axis"], self.place(output), np.dtype(np.int32)
-        n, stride = int(old.shape[axis]), prod(map(int, old.shape[axis + 1 :]))
-        with self._over(old.shape) as at:
-            self._store(output, at, text_of(at[axis]))
-        with self._over(tuple(1 if i == axis else m for i, m in enumerate(old.shape))) as at:
-            first = flat([{} if i == axis else part for i, part in enumerate(at)], old.shape)
+    def _argsort(self, node: Node, value: Value, old: Value) -> None:
+        n = int(old.shape[-1])
+        values = "x" if node.inputs[0] in self.graph.inputs else node.inputs[0]
+        with self._over((prod(map(int, old.shape[:-1])),)) as (i,):
+            self.line(f"order({values}, {node.output}, {i} * {n}, {n});")
 
-            def place(k: str) -> str:
-                return f"{places}[{text_of(plus(first, times(index(k), stride)))}]"
-
-            def number(name: str, p: str) -> str:
-                there = [*at[:axis], index(p), *at[axis + 1 :]]
-                return self.scalar(old.dtype, name, self.read(node.inputs[0], there))
-
-            for line in (
-                f"for ({self.scalar(integer, 'g', str(n // 2))} g > 0; g >>= 1) {{",
-                f"  for ({self.scalar(integer, 'a', 'g')} a < {n}; a++) {{",
-                f"    {self.scalar(integer, 'p', place('a'))}",
-                f"    {number('v', 'p')}",
-                f"    {self.scalar(integer, 'b', 'a')}",
-                "    while (b >= g) {",
-                f"      {self.scalar(integer, 'q', place('(b - g)'))}",
-                f"      {number('u', 'q')}",
-                "      if (u < v || (u == v && q < p)) break;",
-                f"      {place('b')} = q;",
-                "      b -= g;",
-                "    }",
-                f"    {place('b')} = p;",
-                "  }",
-                "}",
-            ):
-                self.line(line)
-
-    def _cumsum(self, node: Node, output: str, value: Value, old: Value) -> None:
-        axis, total = node.attributes["axis"], self.fresh("s")
-        with self._over(tuple(1 if i == axis else n for i, n in enumerate(old.shape))) as outer:
-            self.line(self.scalar(value.dtype, total, self.literal(0, value.dtype)))
-            with self._over((int(old.shape[axis]),)) as (j,):
-                at = [*outer[:axis], j, *outer[axis + 1 :]]
-                element = self.read(node.inputs[0], at)
-                self.line(f"{total} = {self.apply('Add', [total, element], *[value.dtype] * 2)};")
-                self._store(output, at, total)
-
-    def _matmul(self, node: Node, output: str, value: Value, old: Value) -> None:
+    def _matmul(self, node: Node, value: Value, old: Value) -> None:
         """Add rows of the right matrix, as compilers can do for several numbers at once."""
-        left, right = node.inputs
-        a_shape, b_shape = old.shape, self.values[right].shape
-        one_row, one_column = len(a_shape) == 1, len(b_shape) == 1
-        shape = [*value.shape[:-1], *[1] * one_row, *value.shape[-1:]] if not one_column else None
-        full = tuple(shape) if shape is not None else (*value.shape, 1)
-        k, n = int(a_shape[-1]), int(full[-1])
-        dtype, factor = value.dtype, self.fresh("e")
-        with self._over(full[:-1]) as outer:
-            with self._over((n,)) as (j,):
-                place = text_of(flat([*outer, j], full))
-                self.line(f"{self.place(output)}[{place}] = {self.literal(0, dtype)};")
-            with self._over((k,)) as (m,):
-                row = [m] if one_row else _broadcast([*outer, m], a_shape)
-                self.line(self.scalar(dtype, factor, self.read(left, row)))
-                with self._over((n,)) as (j,):
-                    there = [m] if one_column else _broadcast([*outer[:-1], m, j], b_shape)
-                    args = [factor, self.read(right, there)]
-                    target = f"{self.place(output)}[{text_of(flat([*outer, j], full))}]"
-                    product = self.apply("Mul", args, dtype, dtype)
-                    self.line(f"{target} = {self.apply('Add', [target, product], dtype, dtype)};")
+        (left, right), shape, dtype = node.inputs, value.shape, value.dtype
+        factor = self._fresh("e")
+        with self._over(shape[:-1]) as outer:
+            with self._over(shape[-1:]) as (j,):
+                self._store(node, flat([*outer, j], shape), self.literal(0, dtype))
+            with self._over(old.shape[-1:]) as (m,):
+                row = self.read(left, _broadcast([*outer, m], old))
+                self.line(self.scalar(dtype, factor, row))
+                with self._over(shape[-1:]) as (j,):
+                    place = flat([*outer, j], shape)
+                    there = _broadcast([*outer[:-1], m, j], self.values[right])
+                    product = self.apply("Mul", [factor, self.read(right, there)], dtype, dtype)
+                    args = [f"{node.output}[{place}]", product]
+                    self._store(node, place, self.apply("Add", args, dtype, dtype))
 
 
-def _broadcast(at: list[Index], shape: tuple[int, ...]) -> list[Index]:
+def _mapped(value: Value, old: Value) -> list[int | None] | None:
+    """Return the axis of each axis before a change of shape; None if they are split or joined."""
+    new = [i for i, n in enumerate(value.shape) if n != 1]
+    if [value.shape[i] for i in new] != [n for n in old.shape if n != 1]:
+        return None
+    rest = iter(new)
+    return [None if n == 1 else next(rest) for n in old.shape]
+
+
+def _broadcast(at: list[str], value: Value) -> list[str]:
     """Return the index of an array that is repeated to a larger shape."""
-    if not shape:
-        return []
-    return [part if n != 1 else {} for part, n in zip(at[-len(shape) :], shape, strict=True)]
-
-
-def _number(dtype: np.dtype) -> np.dtype:
-    """Return the type of an input, whose categories are numbers."""
-    return dtype if dtype.kind not in "OU" else np.dtype(float)
-
-
-def _small(values: np.ndarray) -> np.ndarray:
-    """Return numbers in a type that holds them exactly in fewer bytes."""
-    values = np.ascontiguousarray(values).ravel()
-    if values.dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            single = values.astype(np.float32)
-        return single if np.array_equal(single, values, equal_nan=True) else values
-    if values.dtype.kind == "b":
-        return values.astype(np.uint8)
-    low, high = int(values.min()), int(values.max())
-    for kind in (np.uint8, np.int16, np.int32):
-        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
-            return values.astype(kind)
-    return values
+    last = at[len(at) - len(value.shape) :]
+    return [part if n != 1 else "0" for part, n in zip(last, value.shape, strict=True)]

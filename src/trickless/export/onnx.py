@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from trickless.errors import InvalidValueError
-from trickless.export.graph import Graph, Node, RowCount, Value
+from trickless.export.graph import Graph, Node, RowCount, Value, smaller
 from trickless.files.text import utf8
 from trickless.files.whole import written_whole
 from trickless.neurons.foreign import library
@@ -21,19 +21,8 @@ OPSET, ML_OPSET, IR_VERSION = 18, 3, 8
 ML = "ai.onnx.ml"
 #: The most bytes of a file, which the format of protocol buffers sets.
 _LARGEST = 2**31 - 2**20
-#: Constants of more numbers are stored in single precision, if it holds them exactly.
+#: Constants of more numbers are stored in fewer bytes, if these hold them exactly.
 _FEW = 16
-_REDUCED = {"ReduceSum", "ReduceProd", "ReduceMean", "ReduceMax", "ReduceMin"}
-
-
-class Operator(NamedTuple):
-    """An operator of ONNX."""
-
-    op: str
-    inputs: list[str]
-    outputs: list[str]
-    domain: str
-    attributes: dict[str, Any]
 
 
 def to_onnx(
@@ -130,12 +119,6 @@ def to_onnx(
         graph.outputs["label"] = graph.add(
             "Gather", [graph.constant(values), number], label, axis=0
         )
-    if graph.n_bytes > _LARGEST:
-        raise InvalidValueError(
-            f"to_onnx: the graph has {graph.n_bytes / 2**30:.1f} GiB of numbers, but a file of "
-            "ONNX holds at most 2 GiB",
-            "fewer neurons; or trickless.save, for Python",
-        )
     proto = _proto(graph)
     if path is not None:
         with written_whole("to_onnx", path) as file:
@@ -144,17 +127,11 @@ def to_onnx(
 
 
 class Operators:
-    """The operators and the constants that compute a graph.
-
-    Attributes
-    ----------
-    operators : list of Operator
-    constants : dict of arrays
-    """
+    """The ``nodes`` of ONNX that compute a graph, and their ``constants``."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.operators: list[Operator] = []
+        self.nodes: list[Any] = []
         self.constants: dict[str, np.ndarray] = {}
         self._known: dict[str, str] = {}
         for node in graph.nodes:
@@ -167,35 +144,25 @@ class Operators:
     def of(self, tensor: str) -> str:
         """Return the name of a tensor, after a constant is stored at its first use."""
         value = self.graph.constants.get(tensor)
-        if value is None or tensor in self._known:
-            return self._known.get(tensor, tensor)
-        if value.dtype == np.float64 and value.size > _FEW:
-            with np.errstate(over="ignore"):
-                single = value.astype(np.float32)
-            if (single == value).all():
-                self._known[tensor] = self.cast(self.constant(single), value.dtype)
-                return self._known[tensor]
-        self._known[tensor] = self.constant(value)
-        return self._known[tensor]
+        if value is not None and tensor not in self._known:
+            small = smaller(value) if value.size > _FEW and value.dtype != object else value
+            name = self.constant(small)
+            self._known[tensor] = name if small is value else self.cast(name, value.dtype)
+        return self._known.get(tensor, tensor)
 
-    def constant(self, value: Any) -> str:
+    def constant(self, value: Any, dtype: Any = None) -> str:
         """Store an array, and return its name."""
-        self.constants[name := self._fresh("k", len(self.constants))] = np.asarray(value)
+        self.constants[name := self.graph.fresh("k")] = np.asarray(value, dtype)
         return name
 
-    def _fresh(self, prefix: str, number: int) -> str:
-        """Return a name that no input has."""
-        name = f"{prefix}{number}"
-        while name in self.graph.values:
-            name += "_"
-        return name
+    def add(self, op: str, inputs: list[str], *outputs: str, **attributes: Any) -> str:
+        """Add an operator, and return the name of its first output."""
+        from onnx.helper import make_node
 
-    def add(self, op: str, inputs: list[str], output: str = "", **attributes: Any) -> str:
-        """Add an operator of one output, and return its name."""
-        output = output or self._fresh("o", len(self.operators))
+        names = [output or self.graph.fresh("o") for output in outputs or [""]]
         domain = ML if op == "LabelEncoder" else ""
-        self.operators.append(Operator(op, inputs, [output], domain, attributes))
-        return output
+        self.nodes.append(make_node(op, inputs, names, domain=domain, **attributes))
+        return names[0]
 
     def cast(self, name: str, dtype: Any, output: str = "") -> str:
         """Add the conversion of a tensor."""
@@ -206,65 +173,40 @@ class Operators:
     def _write(self, node: Node) -> None:
         """Add the operators of a node. Axes and ends are constants of ONNX."""
         op, about, output = node.op, dict(node.attributes), node.output
-        inputs, value = list(map(self.of, node.inputs)), self.graph.values[output]
-        if op in _WRITTEN:
-            _WRITTEN[op](self, inputs, output, value, **about)
-            return
-        if op in _REDUCED:
-            inputs.append(self.constant(np.array(about.pop("axes"), dtype=np.int64)))
+        inputs, (shape, dtype) = list(map(self.of, node.inputs)), self.graph.values[output]
+        if op.startswith("Reduce"):
+            inputs.append(self.constant(about.pop("axes"), np.int64))
         elif op == "CumSum":
-            inputs.append(self.constant(about.pop("axis")))
-        elif op == "Unsqueeze":
-            inputs.append(self.constant(np.array([about.pop("axis")])))
+            inputs.append(self.constant(*about.pop("axes")))
         elif op == "Slice":
-            inputs += [self.constant(np.array([about.pop(k)])) for k in ("start", "stop", "axis")]
+            inputs += [self.constant([about.pop(end)]) for end in ("start", "stop", "axis")]
         elif op == "Reshape":
-            target = [-1 if isinstance(n, RowCount) else n for n in value.shape]
-            inputs.append(self.constant(np.array(target, dtype=np.int64)))
+            target = [-1 if isinstance(n, RowCount) else n for n in shape]
+            inputs.append(self.constant(target, np.int64))
         elif op == "BitShift":
             about = {"direction": "RIGHT"}
-        self.add(op, inputs, output, **about)
-
-
-def _cast(to: Operators, inputs: list[str], output: str, value: Value) -> None:
-    to.cast(inputs[0], value.dtype, output)
-
-
-def _single_erf(to: Operators, inputs: list[str], output: str, value: Value) -> None:
-    to.cast(to.add("Erf", [to.cast(inputs[0], np.float32)]), value.dtype, output)
-
-
-def _expand(to: Operators, inputs: list[str], output: str, value: Value) -> None:
-    shape = np.array([0 if isinstance(n, RowCount) else n for n in value.shape], dtype=np.int64)
-    there = [to.constant(shape == 0), to.add("Shape", inputs[1:]), to.constant(shape)]
-    to.add("Expand", [inputs[0], to.add("Where", there)], output)
-
-
-def _argsort(to: Operators, inputs: list[str], output: str, value: Value, axis: int) -> None:
-    inputs = [*inputs, to.constant(np.array([value.shape[axis]], dtype=np.int64))]
-    to.add("TopK", inputs, "", axis=axis, largest=0)
-    to.operators[-1].outputs.append(places := to._fresh("p", len(to.operators)))
-    to.cast(places, value.dtype, output)
-
-
-def _codes(
-    to: Operators, inputs: list[str], output: str, value: Value, codes: dict[str, int],
-    missing: int, others: int,
-) -> None:  # fmt: skip
-    code = to.add(
-        "LabelEncoder",
-        inputs,
-        keys_strings=list(codes),
-        values_int64s=list(codes.values()),
-        default_int64=others,
-    )
-    to.cast(code, value.dtype, output)
-
-
-#: What writes operations whose operators differ.
-_WRITTEN: dict[str, Any] = {
-    "Cast": _cast, "Erf": _single_erf, "Expand": _expand, "Codes": _codes, "ArgSort": _argsort,
-}  # fmt: skip
+        elif op == "Expand":
+            sizes, rows = self.constant(shape, np.int64), [isinstance(n, RowCount) for n in shape]
+            n_rows = self.add("Shape", self.graph.inputs[:1], start=0, end=1)
+            there = self.add(
+                "Where", [self.constant(rows), self.add("Mul", [sizes, n_rows]), sizes]
+            )
+            inputs.append(there)
+        elif op == "ArgSort":
+            inputs.append(self.constant([shape[-1]], np.int64))
+            self.add("TopK", inputs, "", places := self.graph.fresh("o"), largest=0)
+            op, inputs = "Cast", [places]
+        elif op == "Erf":  # onnxruntime has it in single precision only
+            op, inputs = "Cast", [self.add("Erf", [self.cast(inputs[0], np.float32)])]
+        elif op == "Codes":  # a missing string is ""
+            codes = {"": about["missing"]} | about["codes"]
+            known = {"keys_strings": list(codes), "values_int64s": list(codes.values())}
+            code = self.add("LabelEncoder", inputs, default_int64=about["others"], **known)
+            op, inputs, about = "Cast", [code], {}
+        if op == "Cast":
+            self.cast(inputs[0], dtype, output)
+        else:
+            self.add(op, inputs, output, **about)
 
 
 def as_written(classes: Any) -> np.ndarray:
@@ -272,14 +214,10 @@ def as_written(classes: Any) -> np.ndarray:
     kind, values = classes.dtype.kind, classes.tolist()
     if kind in "iu" and max(values, default=0) < 2**63:
         return classes.astype(np.int64)
-    if kind == "b":
-        return classes
-    if kind == "f":
-        return classes.astype(np.float64)
+    if kind in "bf":
+        return classes.astype(np.float64) if kind == "f" else classes
     if kind in "OTU" and all(isinstance(value, str) for value in values):
-        for value in values:
-            utf8("to_onnx", value)
-        return classes.astype(str)
+        return np.array([utf8("to_onnx", value).decode() for value in values], dtype=object)
     raise InvalidValueError(
         f"to_onnx: the labels {values[:3]} have the type {classes.dtype}, which ONNX does not have",
         "fit to labels that are strings, integers or Booleans, such as y.astype(str)",
@@ -290,8 +228,6 @@ def as_proto(value: np.ndarray, name: str) -> Any:
     """Return an array as an ``onnx.TensorProto``."""
     from onnx import numpy_helper
 
-    if value.dtype.kind == "U":
-        value = value.astype(object)
     return numpy_helper.from_array(np.ascontiguousarray(value).reshape(value.shape), name)
 
 
@@ -300,34 +236,34 @@ def _proto(graph: Graph) -> Any:
     import onnx
     from onnx import helper
 
+    for text in [*graph.inputs, *(text for codes, _ in graph.codes.values() for text in codes)]:
+        utf8("to_onnx", text)
     if "" in graph.inputs:
         raise InvalidValueError(
             "to_onnx: the name of a column is '', which no input of a graph can have",
             "rename it before you fit the model",
         )
+    n_bytes = sum(value.nbytes for value in graph.constants.values())
+    if n_bytes > _LARGEST:
+        raise InvalidValueError(
+            f"to_onnx: the graph has {n_bytes / 2**30:.1f} GiB of numbers, but a file of ONNX "
+            "holds at most 2 GiB",
+            "fewer neurons; or trickless.save, for Python",
+        )
     written = Operators(graph)
-    last = written.operators[-len(graph.outputs) :]
-    answers = zip(last, graph.outputs.values(), strict=True)
-    versions = {"": OPSET, ML: ML_OPSET}
-    domains = {operator.domain for operator in written.operators}
+    answers = zip(written.nodes[-len(graph.outputs) :], graph.outputs.values(), strict=True)
     made = helper.make_graph(
-        [
-            helper.make_node(each.op, each.inputs, each.outputs, domain=each.domain,
-                             **each.attributes)
-            for each in written.operators
-        ],
+        written.nodes,
         "trickless",
         [_declared(name, graph.values[name]) for name in graph.inputs],
-        [_declared(each.outputs[0], graph.values[tensor]) for each, tensor in answers],
+        [_declared(node.output[0], graph.values[tensor]) for node, tensor in answers],
         [as_proto(value, name) for name, value in written.constants.items()],
         doc_string=graph.about,
-    )  # fmt: skip
-    model = helper.make_model(
-        made,
-        opset_imports=[helper.make_opsetid(domain, versions[domain]) for domain in domains],
-        ir_version=IR_VERSION,
-        producer_name="trickless",
     )
+    versions, domains = {"": OPSET, ML: ML_OPSET}, {node.domain for node in written.nodes}
+    opsets = [helper.make_opsetid(domain, versions[domain]) for domain in domains]
+    about = {"ir_version": IR_VERSION, "producer_name": "trickless"}
+    model = helper.make_model(made, opset_imports=opsets, **about)
     onnx.checker.check_model(model, full_check=True)
     return model
 

@@ -25,55 +25,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from skl2onnx import update_registered_converter
+from skl2onnx.common.data_types import guess_proto_type, guess_tensor_type
+from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_shapes
 
 import trickless
 import trickless.export.namespace as xp
 from trickless.errors import InvalidValueError
 from trickless.export.answers import answers_of, written
-from trickless.export.graph import Graph, RowCount
-from trickless.export.inputs import rows_of_matrix
+from trickless.export.graph import Graph
 from trickless.export.onnx import OPSET, Operators, as_proto, as_written
 from trickless.export.tensors import Tensor
+from trickless.export.trace import declared, naming, rows_of_matrix
+from trickless.learners.base import Learner
 from trickless.learners.classifier import Classifier
-
-#: The classes whose converters are registered.
-CLASSES: tuple[type, ...] = (
-    trickless.BoostedTreesClassifier,
-    trickless.BoostedTreesRegressor,
-    trickless.DoublyStochasticClassifier,
-    trickless.DoublyStochasticRegressor,
-    trickless.KitchenSinksClassifier,
-    trickless.KitchenSinksRegressor,
-    trickless.RandomFeatures,
-    trickless.ShrinkingGradientClassifier,
-    trickless.ShrinkingGradientRegressor,
-    trickless.KernelGradientClassifier,
-    trickless.KernelGradientRegressor,
-)
-
-
-def register() -> None:
-    """Tell skl2onnx how models of this package are written."""
-    from skl2onnx import update_registered_converter
-    from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_shapes
-
-    for cls in CLASSES:
-        labels = issubclass(cls, Classifier)
-        choice = [True, False]
-        options = {"zipmap": [*choice, "columns"], "nocl": choice, "output_class_labels": choice}
-        update_registered_converter(
-            cls,
-            f"Trickless{cls.__name__}",
-            calculate_linear_classifier_output_shapes if labels else _declare,
-            _convert,
-            options=options if labels else None,
-        )
 
 
 def _declare(operator: Any) -> None:
     """Declare the shape of what a regressor or a transformer returns."""
-    from skl2onnx.common.data_types import guess_tensor_type
-
     model, (variable,) = operator.raw_operator, operator.outputs
     transforms = isinstance(model, trickless.RandomFeatures)
     width = model._n_features_out if transforms else model.targets_.n_outputs
@@ -84,7 +53,6 @@ def _declare(operator: Any) -> None:
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Add the graph of a model to that of a pipeline."""
     from onnx.helper import tensor_dtype_to_np_dtype
-    from skl2onnx.common.data_types import guess_proto_type, guess_tensor_type
 
     if container.target_opset < OPSET:
         raise InvalidValueError(
@@ -95,10 +63,10 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model, (rows,) = operator.raw_operator, operator.inputs
     kinds = [guess_proto_type(kind) for kind in (rows.type, guess_tensor_type(rows.type))]
     of_inputs, of_outputs = map(tensor_dtype_to_np_dtype, kinds)
-    graph, name = Graph("skl2onnx.to_onnx"), rows.full_name
-    graph.input(name, of_inputs, model.n_features_in_)
-    X = Tensor((RowCount(1), model.n_features_in_), of_inputs, graph, name)
-    answers = written(model, rows_of_matrix(model, X), answers_of(model)[1], 0.9)
+    graph = Graph(prefix=scope.get_unique_variable_name("trickless_"))
+    with naming("skl2onnx.to_onnx"):
+        X = rows_of_matrix(model, declared(graph, rows.full_name, of_inputs, model.n_features_in_))
+        answers = written(model, X, answers_of(model)[1], 0.9)
     for variable, (answer, tensor) in zip(operator.outputs, answers.items(), strict=True):
         if answer == "label" and tensor.ndim == 1:
             classes = as_written(model.classes_)
@@ -109,32 +77,21 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         if tensor.ndim == 1 and tensor.dtype == of_outputs:
             tensor = tensor[:, None]
         graph.outputs[variable.full_name] = tensor.name_in(graph)
-    _copy(Operators(graph), {name, *graph.outputs}, scope, container)
+    made = Operators(graph)
+    container.initializers += [as_proto(value, name) for name, value in made.constants.items()]
+    container.nodes += made.nodes
+    container.node_domain_version_pair_sets.add(("", OPSET))
 
 
-def _copy(written: Operators, known: set[str], scope: Any, container: Any) -> None:
-    """Copy constants and operators, under names that are new except for the ones that are known."""
-    from onnx import TensorProto
-
-    names = {name: name for name in known}
-    for old, value in written.constants.items():
-        names[old] = new = scope.get_unique_variable_name(f"trickless_{old}")
-        if value.dtype.kind in "OU":
-            container.add_initializer(new, TensorProto.STRING, value.shape, value.ravel().tolist())
-        else:
-            container.add_initializer(new, None, None, as_proto(value, new))
-    for node in written.operators:
-        for old in node.outputs:
-            if old not in names:
-                names[old] = scope.get_unique_variable_name(f"trickless_{old}")
-        container.add_node(
-            node.op,
-            [names[one] for one in node.inputs],
-            [names[one] for one in node.outputs],
-            op_domain=node.domain,
-            name=scope.get_unique_operator_name(f"Trickless{node.op}"),
-            **node.attributes,
+_CHOICE = [True, False]
+_OPTIONS = {"zipmap": [*_CHOICE, "columns"], "nocl": _CHOICE, "output_class_labels": _CHOICE}
+for _each in (getattr(trickless, name) for name in trickless.__all__):
+    if isinstance(_each, type) and issubclass(_each, Learner | trickless.RandomFeatures):
+        _labels = issubclass(_each, Classifier)
+        update_registered_converter(
+            _each,
+            f"Trickless{_each.__name__}",
+            calculate_linear_classifier_output_shapes if _labels else _declare,
+            _convert,
+            options=_OPTIONS if _labels else None,
         )
-
-
-register()

@@ -8,13 +8,14 @@ computed at once, by NumPy.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from trickless.export.graph import Graph, Value
+from trickless.export.graph import Graph
 
 
 class UnwritableError(TypeError):
@@ -23,45 +24,33 @@ class UnwritableError(TypeError):
 
 #: Names of functions of NumPy and SciPy, and of operators, that the array API calls otherwise.
 _NAMES = {
-    "absolute": "abs", "true_divide": "divide", "power": "pow", "expit": "sigmoid",
-    "invert": "logical_not", "bitwise_and": "logical_and", "bitwise_or": "logical_or",
+    "absolute": "abs", "true_divide": "divide", "power": "pow", "invert": "logical_not",
+    "bitwise_and": "logical_and", "bitwise_or": "logical_or",
     "right_shift": "bitwise_right_shift", "concatenate": "concat", "amax": "max", "amin": "min",
-    "transpose": "permute_dims", "cumsum": "cumulative_sum", "hstack": "side_by_side",
+    "transpose": "permute_dims", "cumsum": "cumulative_sum",
 }  # fmt: skip
 #: Methods of NumPy's arrays that are functions of the array API.
 _METHODS = {"astype", "sum", "mean", "max", "min", "any", "all", "clip", "argmax", "take"}
 
 
+@dataclass(eq=False, repr=False)
 class Tensor(NDArrayOperatorsMixin):
-    """An array of a graph, or a constant.
+    """An array that has a name in a graph, or a constant, which has a value.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        The number of rows is a :class:`Rows`.
-    dtype : dtype
-    graph, name : Graph and str, optional
-        Where it is computed. None for constants.
-    value : array, optional
-        The values of a constant.
+    The number of rows in a shape is a :class:`RowCount`. A view shares memory with another array.
     """
 
     #: The functions of the array API, a module that sets this.
     xp: ClassVar[Any]
     #: The device, for code that asks: constants are computed by NumPy.
-    device = "cpu"
+    device: ClassVar = "cpu"
 
-    def __init__(
-        self,
-        shape: tuple[int, ...],
-        dtype: Any,
-        graph: Graph | None = None,
-        name: str = "",
-        value: np.ndarray | None = None,
-        is_view: bool = False,
-    ) -> None:
-        self.shape, self.dtype = tuple(shape), np.dtype(dtype)
-        self.graph, self.name, self.value, self.is_view = graph, name, value, is_view
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    graph: Graph | None = None
+    name: str = ""
+    value: np.ndarray | None = None
+    is_view: bool = False
 
     @classmethod
     def constant(cls, value: Any, dtype: Any = None) -> Tensor:
@@ -79,22 +68,9 @@ class Tensor(NDArrayOperatorsMixin):
             raise UnwritableError("it looks at the values of the rows, which a graph does not have")
         return self.value
 
-    @property
-    def about(self) -> Value:
-        """The shape and the type."""
-        return Value(self.shape, self.dtype)
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def T(self) -> Tensor:  # noqa: N802
-        return self.xp.permute_dims(self, tuple(reversed(range(self.ndim))))
-
-    @property
-    def mT(self) -> Tensor:  # noqa: N802
-        return self.xp.matrix_transpose(self)
+    ndim = property(lambda self: len(self.shape))
+    T = property(lambda self: self.xp.permute_dims(self, tuple(range(self.ndim))[::-1]))
+    mT = property(lambda self: self.xp.matrix_transpose(self))  # noqa: N815
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return self.xp
@@ -139,19 +115,9 @@ class Tensor(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __bool__(self) -> bool:
-        return bool(self.known())
-
-    def __float__(self) -> float:
-        return float(self.known())
-
-    def __int__(self) -> int:
-        return int(self.known())
-
-    __index__ = __int__
+    __bool__, __float__, __int__, __index__ = (
+        lambda self, to=to: to(self.known()) for to in (bool, float, int, int)
+    )
 
     def __getitem__(self, key: Any) -> Tensor:
         return self.xp.picked(self, key)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        raise UnwritableError("it changes elements of an array in place")

@@ -28,7 +28,7 @@ class OfSample:
 
     def __init__(self, moments: Moments, ridge: float, rows: Iterable[Left]) -> None:
         self._constant, self._place = moments.n_constants, moments.place
-        self._posterior = Posterior(moments, ridge)
+        self._posterior, self.mean = Posterior(moments, ridge), moments.z_mean
         self._rows = np.concatenate([to_host(self._posterior.along(each.Z)) for each in rows], 1)
 
     def __call__(self, Z: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -50,14 +50,14 @@ class OfFewRows:
         assert moments.rows is not None
         if ridge == 0:
             raise LinAlgError("few rows without a ridge")
-        self._constant, self._mean, self._ridge = moments.n_constants, moments.z_mean, ridge
+        self._constant, self.mean, self._ridge = moments.n_constants, moments.z_mean, ridge
         self._rows, self._root = moments.rows.Z, np.sqrt(share)
         products = products_of_rows(moments, n_jobs)[0]
         self._factor = HOST.cholesky(HOST.plus_ridge(products, ridge))
 
     def __call__(self, Z: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return K of new rows with the rows, (len(Z), n_rows), and with themselves, (len(Z),)."""
-        centred = HOST.double(to_host(Z)) - self._mean
+        centred = HOST.double(to_host(Z)) - self.mean
         products = self._rows @ centred.T
         along = HOST.solve_lower(self._factor, products)
         solved = HOST.solve_lower(self._factor, along, transposed=True)
