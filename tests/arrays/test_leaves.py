@@ -67,6 +67,7 @@ def test_sums_over_few_rows_have_the_bits_of_those_over_many(depth):
     rng = np.random.default_rng(depth)
     bins, columns = rng.integers(0, 256, (4, 500), np.uint8), rng.integers(0, 4, (60, depth))
     sets = rng.integers(0, 256, (60, depth, 32), np.uint8)
+    sets[::3, :1] = 0  # a cut that sends all rows to the left
     for n_outputs, dtype in ((1, "f4"), (3, "f8")):
         coef = rng.standard_normal((60, 2**depth, n_outputs)).astype(dtype)
         many = loops.combine(bins, columns, sets, coef)
@@ -78,15 +79,20 @@ def test_sums_over_few_rows_have_the_bits_of_those_over_many(depth):
         for n in (0, 1, 7, 64, 65):
             few = loops.combine(bins[:, :n], columns, sets, coef)
             np.testing.assert_array_equal(few, expected[:n])
-        slopes = rng.standard_normal((60, 2, 2**depth, n_outputs)).astype(dtype)
-        inputs = np.concatenate([np.ones((60, 1, 500)), rng.standard_normal((60, 2, 500))], axis=1)
-        linear = np.concatenate([coef[:, None], slopes], axis=1)
+        values = rng.standard_normal((4, 256)) * [[1], [0], [1], [1]]  # column 1 has no values
+        linear = rng.standard_normal((60, 3, 2**depth, n_outputs)).astype(dtype)
         expected = np.zeros((500, n_outputs))
-        for leaf, values, z in zip(leaves, linear, inputs, strict=True):
-            for each, by in zip(values, z, strict=True):
-                expected += each[leaf] * by[:, None]
-        few = loops.combine_few_linear(bins, columns, sets, linear, inputs)
-        np.testing.assert_array_equal(few, expected)
+        for leaf, each, of_tree, cut in zip(leaves, linear, columns, sets, strict=True):
+            known = [j for j, bits in zip(of_tree[:4], cut[:4], strict=True) if bits.any()]
+            inputs = [j for j in dict.fromkeys(known) if values[j].any()][:2]
+            expected += each[0][leaf]
+            for slope, j in zip(each[1:], inputs, strict=False):
+                expected += slope[leaf] * values[j][bins[j]][:, None]
+        for n in (0, 1, 64, 65, 500):
+            some = loops.combine(bins[:, :n], columns, sets, linear, values)
+            np.testing.assert_allclose(some, expected[:n], atol=1e-12)
+            all_rows = loops.combine(bins, columns, sets, linear, values)
+            np.testing.assert_array_equal(some, all_rows[:n])
     none = loops.combine(bins[:, :2], columns[:0], sets[:0], coef[:0])
     np.testing.assert_array_equal(none, np.zeros((2, n_outputs)))
 
@@ -94,21 +100,14 @@ def test_sums_over_few_rows_have_the_bits_of_those_over_many(depth):
 def arguments():
     """Right arguments of each of the loops, by name."""
     rng = np.random.default_rng(0)
-    bins, width, rows = rng.integers(0, 256, (4, 300), np.uint8), 8, 300
+    bins, width = rng.integers(0, 256, (4, 300), np.uint8), 8
     columns = rng.integers(0, len(bins), (2, 3))
     sets = rng.integers(0, 256, (2, 3, 32), dtype=np.uint8)
-    coef, leaves = rng.standard_normal((2, width, 2)), rng.integers(0, width, rows)
+    coef = rng.standard_normal((2, width, 2))
     return {
         "leaves": [bins, columns, sets],
         "combine": [bins, columns, sets, coef],
-        "combine_few_linear": [
-            bins,
-            columns,
-            sets,
-            coef[:, None] * np.ones((2, 3, width, 2)),
-            rng.random((2, 3, rows)),
-        ],
-        "add_scaled_leaf_values": [np.zeros((rows, 2)), leaves, coef, rng.random((2, rows))],
+        "linear": [bins, columns, sets, rng.random((2, 3, width, 2)), rng.random((4, 256))],
     }
 
 
@@ -136,8 +135,7 @@ def spoiled(argument, most):
 BELOW = {
     "leaves": [None, "features", None],
     "combine": [None, "features", None, None],
-    "combine_few_linear": [None, "features", None, None, None],
-    "add_scaled_leaf_values": [None, 8, None, None],
+    "linear": [None, "features", None, None, None],
 }
 
 
@@ -145,7 +143,7 @@ BELOW = {
 def test_arguments_of_another_type_shape_or_range_raise_an_error(name):
     """Compiled loops would read and write outside of the arrays. No argument may be harmful."""
     right = arguments()[name]
-    call = getattr(loops, name)
+    call = loops.leaves if name == "leaves" else loops.combine
     _ = list(call(*right)) if name == "leaves" else call(*right)
     n_tried = 0
     for i, below in enumerate(BELOW[name]):

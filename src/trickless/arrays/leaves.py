@@ -67,22 +67,58 @@ def leaves_of_pairs(bins, columns, sets):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def combine_few(bins, columns, sets, coef, inputs):  # type: ignore[no-untyped-def]
-    """Sum linear functions of the leaves of a few rows over all trees: (n_rows, n_outputs).
+def combine(bins, columns, sets, coef, values, first, few):  # type: ignore[no-untyped-def]
+    """Sum linear functions of the leaves of rows over all trees: (n_rows, n_outputs).
 
     ``columns`` has shape (n_trees, depth) and ``sets`` (n_trees, depth, 32). ``coef`` has constants
-    and slopes, (n_trees, 1 + n_inputs, n_leaves, n_outputs), and ``inputs`` their factors,
-    (n_trees, 1 + n_inputs, n_rows).
+    and slopes, (n_trees, 1 + n_inputs, n_leaves, n_outputs). The inputs of a tree are the
+    ``values`` of bins, (n_columns, 256), in the columns of its ``first`` cuts. Up to ``few`` rows,
+    reading the bits of sets is faster than unpacking them for each tree.
     """
     n_rows, n_outputs = bins.shape[1], coef.shape[3]
-    total = np.zeros((n_rows, n_outputs))
+    total, leaf = np.zeros((n_rows, n_outputs)), np.zeros(n_rows, dtype=np.intp)
+    used, tables = np.zeros(coef.shape[1] - 1, np.intp), np.zeros((columns.shape[1], 256), np.uint8)
     for tree in range(len(columns)):
-        for i in range(n_rows):
-            leaf = _leaf(bins, i, columns[tree], sets[tree])
-            for j in range(coef.shape[1]):
-                for k in range(n_outputs):
-                    total[i, k] += coef[tree, j, leaf, k] * inputs[tree, j, i]
+        if n_rows <= few:
+            for i in range(n_rows):
+                leaf[i] = _leaf(bins, i, columns[tree], sets[tree])
+        else:
+            for level in range(len(tables)):
+                for b in range(256):
+                    tables[level, b] = sets[tree, level, b >> 3] >> (7 - (b & 7)) & 1
+            leaf = leaves(bins, columns[tree], tables)
+        n_used = find_inputs(columns[tree], sets[tree], values, first, used)
+        for k in range(n_outputs):
+            constant = coef[tree, 0, :, k]
+            for i in range(n_rows):
+                total[i, k] += constant[leaf[i]]
+            for a in range(n_used):
+                slope, column, value = coef[tree, 1 + a, :, k], bins[used[a]], values[used[a]]
+                for i in range(n_rows):
+                    total[i, k] += slope[leaf[i]] * value[column[i]]
     return total
+
+
+@_compiled
+def find_inputs(columns, sets, values, first, used):  # type: ignore[no-untyped-def]
+    """Fill the columns that the leaves of a tree are linear in, and return their number.
+
+    These are the columns of its ``first`` cuts whose bins have values, each once. Cuts that send
+    all rows to the left do not count.
+    """
+    n = 0
+    for level in range(min(first, len(columns)) if len(used) else 0):
+        j, byte, b, again = columns[level], 0, 0, False
+        while byte < 32 and sets[level, byte] == 0:
+            byte += 1
+        while b < 256 and values[j, b] == 0:
+            b += 1
+        for a in range(n):
+            again = again or used[a] == j
+        if byte < 32 and b < 256 and n < len(used) and not again:
+            used[n] = j
+            n += 1
+    return n
 
 
 @_compiled
@@ -91,17 +127,3 @@ def add_leaf_values(total, leaf, values):  # type: ignore[no-untyped-def]
     for i in range(len(leaf)):
         for k in range(total.shape[1]):
             total[i, k] += values[leaf[i], k]
-
-
-@_compiled
-def add_scaled_leaf_values(total, leaf, values, scales):  # type: ignore[no-untyped-def]
-    """Add to each row of ``total`` values of its leaf times scales of the row.
-
-    ``values`` has the shape (at least n_scales, width, n_outputs), and ``scales`` has the shape
-    (n_scales, n_rows).
-    """
-    for j in range(len(scales)):
-        scale, some = scales[j], values[j]
-        for i in range(len(leaf)):
-            for k in range(total.shape[1]):
-                total[i, k] += some[leaf[i], k] * scale[i]

@@ -19,7 +19,8 @@ from trickless.arrays.stated import check_array, check_count
 MOST_LEVELS = 16
 #: Rows up to which reading the bits of sets is faster than unpacking them for each tree.
 FEW_ROWS = 64
-_INTP = np.dtype(np.intp).str[1:]
+#: The first cuts of a tree, whose columns are inputs of its leaves.
+FIRST = 4
 
 
 @cache
@@ -51,21 +52,31 @@ def leaves_of_pairs(bins: np.ndarray, columns: np.ndarray, sets: np.ndarray) -> 
 
 
 def combine(
-    bins: np.ndarray, columns: np.ndarray, sets: np.ndarray, coef: np.ndarray
+    bins: np.ndarray,
+    columns: np.ndarray,
+    sets: np.ndarray,
+    coef: np.ndarray,
+    values: np.ndarray | None = None,
 ) -> np.ndarray:
     """Sum the coefficients of the leaves of each row: (n_rows, n_outputs).
 
-    ``coef`` has the shape (n_trees, n_leaves, n_outputs). See ``leaves`` for the other
-    arguments.
+    ``coef`` has the shape (n_trees, n_leaves, n_outputs), or (n_trees, 1 + n_inputs, n_leaves,
+    n_outputs) if leaves are linear in ``values`` of bins, (n_features, 256). See ``leaves`` for the
+    other arguments.
     """
     check_array("bins of rows", bins, "u1", (None, None))
     check_cuts(columns, sets, len(bins))
-    shape, kind = (len(columns), 2 ** columns.shape[1]), f"depth {columns.shape[1]}"
-    if bins.shape[1] <= FEW_ROWS:
-        check_coefficients(coef, shape, kind)
-        columns, ones = columns.astype(np.int64), np.ones((len(columns), 1, bins.shape[1]))
-        return _compiled().combine_few(bins, columns, sets, coef[:, None], ones)
-    return combined(leaves(bins, columns, sets), bins.shape[1], coef, shape, kind)
+    if values is None:
+        check_coefficients(coef, (len(columns), 2 ** columns.shape[1]), f"depth {columns.shape[1]}")
+        coef, values = coef[:, None], np.empty((0, 256))
+    else:
+        check_array("values of bins", values, "f8", (len(bins), 256))
+        shape = len(columns), None, 2 ** columns.shape[1], None
+        check_array("coefficients of leaves", coef, "f4 f8", shape)
+        if not coef.shape[1]:
+            raise ValueError("coefficients of leaves have no constants")
+    columns = np.ascontiguousarray(columns, np.int64)
+    return _compiled().combine(bins, columns, sets, coef, values, FIRST, FEW_ROWS)
 
 
 def combined(
@@ -83,40 +94,6 @@ def combined(
     return total
 
 
-def combine_few_linear(
-    bins: np.ndarray,
-    columns: np.ndarray,
-    sets: np.ndarray,
-    coef: np.ndarray,
-    inputs: np.ndarray,
-) -> np.ndarray:
-    """Sum linear functions of the leaves of a few rows: (n_rows, n_outputs).
-
-    ``coef`` has the shape (n_trees, 1 + n_inputs, n_leaves, n_outputs), and ``inputs``, whose
-    first are 1, the shape (n_trees, 1 + n_inputs, n_rows).
-    """
-    check_array("bins of rows", bins, "u1", (None, None))
-    check_cuts(columns, sets, len(bins))
-    check_array("inputs of leaves", inputs, "f8", (len(columns), None, bins.shape[1]))
-    shape = len(columns), inputs.shape[1], 2 ** columns.shape[1], None
-    check_array("coefficients of leaves", coef, "f4 f8", shape)
-    columns = np.ascontiguousarray(columns, np.int64)
-    return _compiled().combine_few(bins, columns, sets, coef, inputs)
-
-
-def add_scaled_leaf_values(
-    total: np.ndarray, leaf: np.ndarray, values: np.ndarray, scales: np.ndarray
-) -> None:
-    """Call ``leaves.add_scaled_leaf_values``, which explains the arguments."""
-    check_array("values of leaves", values, "f4 f8", (None, None, None))
-    check_leaves(leaf, values.shape[1])
-    check_array("sums of rows", total, "f8", (len(leaf), values.shape[2]))
-    check_array("scales of rows", scales, "f8", (None, len(leaf)))
-    if len(scales) > len(values):
-        raise ValueError(f"there are {len(scales)} scales, but {len(values)} values of leaves")
-    _compiled().add_scaled_leaf_values(total, leaf, values, scales)
-
-
 def check_coefficients(coef: np.ndarray, shape: tuple[int, int], kind: str) -> None:
     """Check the coefficients of the leaves of trees, given the numbers of both."""
     check_array("coefficients of leaves", coef, "f4 f8", (shape[0], None, None))
@@ -129,11 +106,3 @@ def check_cuts(columns: np.ndarray, sets: np.ndarray, n_features: int) -> None:
     check_array("columns of cuts", columns, "i4 i8", (None, None), 0, n_features)
     check_array("sets of cuts", sets, "u1", (*columns.shape, 32))
     check_count("levels of a tree", columns.shape[1], 0, MOST_LEVELS)
-
-
-def check_leaves(leaf: np.ndarray, n_leaves: int) -> None:
-    """Check that numbers of leaves are in range. Negative numbers are huge if read as unsigned."""
-    check_count("leaves of a tree", n_leaves, 1, 2**MOST_LEVELS)
-    check_array("leaves of rows", leaf, _INTP, (None,))
-    if leaf.view(np.uintp).max(initial=0) >= n_leaves:
-        raise ValueError(f"leaves of rows are not in the range from 0 to {n_leaves - 1}")

@@ -19,6 +19,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from trickless.arrays.loops import FIRST
 from trickless.arrays.places import to_host
 from trickless.arrays.stated import Array, Stated
 from trickless.arrays.weighted import median
@@ -26,8 +27,6 @@ from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 from trickless.neurons.levels import MISSING
 
-#: The first cuts of a tree, whose columns are inputs of its leaves.
-FIRST = 4
 #: Standard deviations at which values end, and the number of steps from 0 to there.
 _END, _STEPS = 3.0, 127
 
@@ -90,30 +89,14 @@ class LinearLeaves(Stated):
         order = np.argsort(columns < 0, axis=1, kind="stable")[:, :n_inputs]
         return np.take_along_axis(columns, order, axis=1)
 
-    def values(self, bins: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return (1, z) of one tree at rows (n_features, n_rows): (1 + n_in_use, n_rows)."""
-        known = columns[columns >= 0].tolist()
-        values = np.ones((1 + len(known), bins.shape[1]))
-        for value, j in zip(values[1:], known, strict=True):
-            np.divide(self.steps[j].take(bins[j]), _STEPS, out=value)
-        return values
-
-    def of_few(self, bins: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return (1, z) of all trees at a few rows (n_features, n_rows): (n, 1 + n_inputs, ...)."""
-        inputs = np.ones((len(columns), 1 + columns.shape[1], bins.shape[1]))
-        values = self.steps[np.arange(len(bins))[:, None], bins] / _STEPS
-        values = np.concatenate([values, np.zeros((1, bins.shape[1]))])  # of -1, the last
-        inputs[:, 1:] = values[columns]
-        return inputs
-
     def of_bins(self) -> np.ndarray:
-        """Return the value of each bin in each column, and 0 in a last one: (n + 1, 256)."""
-        return np.concatenate([self.steps, np.zeros((1, 256), dtype=np.int8)]) / _STEPS
+        """Return the value of each bin in each column, (n_columns, 256)."""
+        return self.steps / _STEPS
 
     def everywhere(self, xp: Any, bins: Any, weights: Weights, dtype: Any) -> Any:
         """Return (1, z) of several trees on any device: (n_rows, 1 + n_inputs, n)."""
         columns = xp.asarray(self.columns(tuple(map(to_host, weights))), device=bins.device)
-        steps = self.of_bins()
+        steps = np.concatenate([self.of_bins(), np.zeros((1, 256))])  # of no column, the last
         flat = xp.asarray(steps.ravel(), dtype=dtype, device=bins.device)
         inputs = [xp.ones((bins.shape[0], columns.shape[0]), dtype=dtype, device=bins.device)]
         for i in range(columns.shape[1]):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import copy
 from typing import Annotated, Any
 
 import numpy as np
 
 from trickless.arrays import loops
-from trickless.arrays.loops import FEW_ROWS, MOST_LEVELS
+from trickless.arrays.loops import MOST_LEVELS
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import Array, Size, check_count, check_same
 from trickless.arrays.threads import row_blocks
@@ -314,25 +313,10 @@ class Trees(Neurons):
         bins = self.read(X).T
         if self.linear_ is None:
             return self.geometry.combine(bins, weights, coef)
+        self.check_weights(weights)
         parts = coef.reshape(len(coef), 1 + self.n_inputs, self.geometry.width, coef.shape[2])
-        if bins.shape[1] <= FEW_ROWS:
-            self.check_weights(weights)
-            inputs, (columns, sets) = (
-                self.linear_.of_few(bins, self.linear_.columns(weights)),
-                weights,
-            )
-            return loops.combine_few_linear(bins, columns, sets, parts, inputs)
-        total = np.zeros((bins.shape[1], coef.shape[2]))
-        leaves = self.geometry.leaves(bins, weights)
-        for leaf, inputs, values in zip(leaves, self.inputs(bins, weights), parts, strict=True):
-            loops.add_scaled_leaf_values(total, leaf, values, inputs)
-        return total
-
-    def inputs(self, bins: np.ndarray, weights: Weights) -> Iterator[np.ndarray]:
-        """Yield (1, z) of linear leaves at rows (n_features, n_rows), one tree after another."""
-        assert self.linear_ is not None
-        for columns in self.linear_.columns(weights):
-            yield self.linear_.values(bins, columns)
+        columns, sets = weights
+        return loops.combine(bins, columns, sets, parts, self.linear_.of_bins())
 
     def _gathered(self, X: Any, weights: Weights, coef: Any) -> Any:
         """Compute ``combine`` on any device, a few trees at a time."""

@@ -198,7 +198,7 @@ class Course:
         noise = largest_normals(n * min(n, THRESHOLDS))
         linear = np.zeros((len(family.bins_.counts), 256))
         if family.linear_ is not None:
-            linear = family.linear_.of_bins()[:-1]
+            linear = family.linear_.of_bins()
         return take_steps, (n, noise, linear)
 
     @property

@@ -47,7 +47,7 @@ def shap_values(
     found = np.zeros((len(rows), family.bins_.n_features, coef.shape[2]))
     linear = np.zeros((len(family.bins_.counts), 256))
     if family.linear_ is not None:
-        linear = family.linear_.of_bins()[:-1]
+        linear = family.linear_.of_bins()
     table: Any = features, linear, _WEIGHTS
 
     def fill(some: slice) -> None:
