@@ -141,10 +141,9 @@ def _responses(
     beyond = np.zeros((1, n, TAPS // 2 * dilation), series.dtype)
     mixed = xp.concat([beyond, xp.matmul(mix.astype(series.dtype), series), beyond], axis=2)
     reached = [mixed[:, :, i * dilation : i * dilation + length] for i in range(TAPS)]
-    total = xp.sum(xp.stack(reached, axis=1), axis=1)[:, :, None, :]
-    places = heavy * n + np.arange(n)[:, None, None]
-    heavier = xp.sum(xp.take(xp.concat(reached, axis=1), places, axis=1), axis=3)
-    return (3.0 * heavier - total) * signs.astype(series.dtype)[:, :, None]
+    total, every = sum(reached[1:], reached[0])[:, :, None, :], xp.concat(reached, axis=1)
+    a, b, c = (xp.take(every, heavy[:, :, i] * n + np.arange(n)[:, None], axis=1) for i in range(3))
+    return (3.0 * (a + b + c) - total) * signs.astype(series.dtype)[:, :, None]
 
 
 #: The classes that write graphs, by the class of the family.
