@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from array_api_compat import array_namespace
 from sklearn.base import clone, is_regressor
 from sklearn.ensemble import VotingRegressor
 from sklearn.exceptions import NotFittedError
@@ -548,6 +549,20 @@ class ByNumPy(Peeking):
         return np.concatenate([Z, np.sqrt(np.abs(Z)) * np.tanh(others)], axis=1)
 
 
+class ByArrayAPI(Peeking):
+    """A family that calls functions of the array API that no family of the library needs."""
+
+    def activate(self, X, weights):
+        xp = array_namespace(X)
+        cuts = np.array([-0.5, 0.0, 0.25, 1.0]).astype(X.dtype)
+        below = xp.searchsorted(cuts, xp.round(X[:, -1] * 4) / 4)
+        most = xp.searchsorted(cuts, xp.round(X[:, 0] * 4) / 4, side="right")
+        both = xp.where(X[:, 0] > 0, below > 1, most != 2) & xp.isfinite(X[:, 1])
+        last = X @ weights[0][0] + xp.log1p(xp.square(X[:, 1])) + X[:, 2] % 0.7 + X[:, 0] // 0.3
+        last = last + xp.astype(both, X.dtype) + xp.astype((most + below) // 2 % 3, X.dtype)
+        return xp.tanh(X @ weights[0].T + last[:, None]) * xp.sign(X[:, :1])
+
+
 def test_the_command_writes_graphs(tmp_path):
     from typer.testing import CliRunner
 
@@ -582,7 +597,7 @@ def test_the_command_writes_graphs(tmp_path):
 
 def test_families_of_users():
     X, y = noisy(REGRESSORS[0])
-    for family in (Sums(), ByNumPy()):
+    for family in (Sums(), ByNumPy(), ByArrayAPI()):
         model = smooth(KitchenSinksRegressor(family, 40, random_state=0)).fit(X, y)
         found = run(to_onnx(model), X.astype(np.float32))["prediction"]
         assert_close(found, model.predict(X), 1e-5)
