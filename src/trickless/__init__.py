@@ -13,8 +13,8 @@ with the neurons that they draw, without a kernel matrix.
 
 The families of neurons are in ``trickless.neurons``, intervals with a guarantee for any model in
 ``trickless.conformal``, the bounds of the papers in ``trickless.theory``, and learning on clusters
-in ``trickless.dask``. All other modules are private. The public names are imported when you first
-use one of them.
+in ``trickless.dask``. All other modules are private. Each public name is imported when you first
+use it.
 """
 
 from __future__ import annotations
@@ -32,16 +32,30 @@ __version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import all public names, and return one of them."""
-    if name != "__all__" and name.startswith("__"):
+    """Return a public name, and import the module that it comes from."""
+    if name == "__all__":
+        return [*_modules()]
+    if name.startswith("__") or name not in (modules := _modules()):
         raise AttributeError(f"module 'trickless' has no attribute {name!r}")
-    public = import_module("trickless.public")
-    globals().update({other: getattr(public, other) for other in ("__all__", *public.__all__)})
-    if name not in globals():
-        raise AttributeError(f"module 'trickless' has no attribute {name!r}")
-    return globals()[name]
+    globals()[name] = found = getattr(import_module(modules[name]), name)
+    return found
 
 
 def __dir__() -> list[str]:
     """Return the names that are there, and those that can be asked for."""
-    return sorted({*globals(), *import_module("trickless.public").__all__})
+    return sorted({*globals(), *_modules()})
+
+
+def _modules() -> dict[str, str]:
+    """Return the module of each public name, as ``public.py`` imports them."""
+    if not _known:
+        from ast import ImportFrom, parse
+        from pkgutil import get_data
+
+        for line in parse(get_data(__name__, "public.py") or b"").body:
+            if isinstance(line, ImportFrom):
+                _known.update((alias.name, str(line.module)) for alias in line.names)
+    return _known
+
+
+_known: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Public names of the package."""
+"""Public names of the package, each imported when it is first used."""
 
 from trickless.export import to_c, to_js, to_onnx
 from trickless.files.format import load, save
