@@ -58,7 +58,7 @@ def import_time_table():
         rows.append([f"`{name}`", *spent])
     rows.append(
         [
-            "`import trickless` to `import sklearn`",
+            "a learner of trickless to estimators of scikit-learn",
             *(f"{run['ratio']:.2f}" for run in result["runs"]),
         ]
     )
