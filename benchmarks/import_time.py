@@ -1,8 +1,9 @@
 """What the import of a learner takes beside the estimators that do the same in scikit-learn.
 
 Each import has a fresh process; they take turns, and the medians of ``REPEATS`` turns count, after
-one that does not, in which Python writes the bytecode that an installation comes with. scikit-learn imports pandas where it is installed, which makes its own import slower and
-the ratio smaller; so all are imported with pandas hidden as well.
+one that does not, in which Python writes the bytecode that an installation comes with. scikit-learn
+imports pandas where it is installed, which makes its own import slower and the ratio smaller; so
+all are imported with pandas hidden as well.
 
 Run as ``make bench-growth``; writes ``benchmarks/results/import_time.json`` in about two minutes.
 With ``--quick`` two turns count, and the file says so.

@@ -78,9 +78,11 @@ class Gaussian(Isotropic):
     neurons on 16,384 rows. This continues up to 2,048 neurons on 32,768 rows. It ends earlier if
     there are too few rows, or if a comparison would take long compared to the fit.
 
-    "relevance" is automatic relevance determination [3]_. It makes twenty steps of gradient descent
-    on the logarithm of the generalised cross-validation score. Each step uses 160 new
-    Gaussian neurons, whatever the family, and at most 8,192 rows. If one length scale for all
+    "relevance" is automatic relevance determination [3]_. With up to 600 rows, it maximises the
+    evidence of a Gaussian process with an exact Gaussian kernel, times a prior that keeps length
+    scales near a common one. With more rows, it makes twenty steps of gradient descent on the
+    logarithm of the generalised cross-validation score. Each step uses 160 new Gaussian neurons,
+    whatever the family, and at most 8,192 rows. If one length scale for all
     features is as good in the end, it is used. The family then chooses among six multiples of the
     length scales, from 1/4 to 8, as with "auto".
 

@@ -1,14 +1,16 @@
 """Relevance of features: a length scale for each feature, learned from the data.
 
 This is automatic relevance determination (Neal, Bayesian learning for neural networks, 1996). Each
-feature has its own length scale, and a feature that does not matter ends with a large one. The
-length scales minimise the generalised cross-validation score of ridge regression on Gaussian
-neurons, by gradient descent. Any family may use the result in its own way. Gaussian neurons are
+feature has its own length scale, and a feature that does not matter ends with a large one. For few
+rows, these are the length scales of greatest evidence for the exact kernel. Otherwise they minimise
+the generalised cross-validation score of ridge regression on Gaussian neurons, by gradient descent.
+Any family may use the result in its own way. Gaussian neurons are
 used whatever the family, because activations with kinks have no gradient.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,10 +23,13 @@ from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import evaluate, together
 from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
+from trickless.selection.evidence import weights_of_greatest_evidence
 from trickless.selection.scores import Comparison
 from trickless.solvers.least_squares.paths import CANCELLATION, Path
 from trickless.solvers.least_squares.ridge import at_rounding_of_single
 
+#: The most rows for which an exact kernel has evidence.
+FEW_ROWS = 600
 #: Steps; and the most rows, and the neurons, of each step.
 STEPS, SIZE = 20, (8192, 160)
 #: Length scales that the descent may start from, in units of the median distance.
@@ -51,10 +56,10 @@ def find_relevance(
 ) -> Relevance:
     """Learn how much each feature matters for the targets. Targets count equally in any units.
 
-    Each step draws new rows, if there are enough, and new neurons, so that the steps do not fit the
-    noise of one sample. All features start with the same length scale, except features in units so
-    small that they would not count. In the end the learned length scales are compared with a single
-    one, and the better of the two is returned.
+    Each step of the descent draws new rows, if there are enough, and new neurons, so that the steps
+    do not fit the noise of one sample. All features start with the same length scale, except
+    features in units so small that they would not count. In the end the learned length scales are
+    compared with a single one, and the better of the two is returned.
     """
     # In single precision, the steps would amplify rounding errors of the rows a million times.
     sample = partial(
@@ -65,19 +70,45 @@ def find_relevance(
     spread = _standard_deviations(first.X, first.weight)
     scale = one_scale.length_scale_ / _at_least(FIRST, np.ones(len(spread)), spread)
     family = first.best([one_scale.with_length_scale(m * scale) for m in MULTIPLES])
-    noise = NOISE / min(len(targets), STEPS * SIZE[0])
-    descent = _Descent(1 / family.length_scale_, spread, noise)
+    if len(targets) <= FEW_ROWS and not issparse(first.X):
+        family = _by_evidence(family, first, spread)
+    else:
+        family = _by_descent(family, sample, spread, len(targets))
+    last = sample(1 + STEPS, *SIZE)
+    best = last.best([one_scale, family])
+    length_scale = np.broadcast_to(best.length_scale_, spread.shape)
+    importances = sensitivities(best, last, spread)
+    return Relevance(length_scale, spread, last.X, last.weight, importances)
+
+
+def _by_evidence(family: Gaussian, first: Comparison, spread: np.ndarray) -> Gaussian:
+    """Return the family with the length scales of greatest evidence for an exact kernel."""
+    moving, varying = spread > 0, np.ptp(first.targets, axis=0) > 0
+    if not moving.any() or not varying.any():
+        return family
+    unit, at = spread[moving], np.broadcast_to(1 / family.length_scale_, spread.shape).copy()
+    centred = first.X[:, moving] - first.X[:, moving].mean(axis=0)
+    Y = first.targets[:, varying]
+    at[moving] = (
+        weights_of_greatest_evidence(centred / unit, Y, first.weight, at[moving] * unit) / unit
+    )
+    return family.with_length_scale(1 / _at_least(LEAST, at, spread))
+
+
+def _by_descent(
+    family: Gaussian, sample: Callable[..., Comparison], spread: np.ndarray, n_rows: int
+) -> Gaussian:
+    """Return the family with the length scales that a descent along the score of neurons finds."""
+    noise = NOISE / min(n_rows, STEPS * SIZE[0])
+    start = np.broadcast_to(1 / family.length_scale_, spread.shape)
+    descent = _Descent(start, spread, noise)
     for number in range(STEPS):
         gradient = slopes_of_score(family, sample(1 + number, *SIZE))
         if gradient is None:
             break
         descent.step(gradient, RATE * (1 - number / STEPS))
         family = family.with_length_scale(1 / descent.at)
-    last = sample(1 + STEPS, *SIZE)
-    best = last.best([one_scale, family])
-    length_scale = np.broadcast_to(best.length_scale_, spread.shape)
-    importances = sensitivities(best, last, spread)
-    return Relevance(length_scale, spread, last.X, last.weight, importances)
+    return family
 
 
 class _Descent:
