@@ -139,7 +139,7 @@ def test_rows_that_are_not_numbers_are_refused(learner):
     refused = [(np.inf, "infinity"), (-np.inf, "infinity")]
     if not takes_gaps(learner):
         refused.append((np.nan, "NaN"))
-    if np.dtype(learner.dtype) == np.float32:
+    if np.dtype(learner._row_dtype or learner.dtype) == np.float32:
         refused.append((1e300, "too large for dtype"))
     for bad, message in refused:
         broken = X.copy()

@@ -118,6 +118,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     _new_targets: Callable[[np.ndarray, Any], Targets]
     #: Whether targets are numbers.
     _numeric: ClassVar[bool]
+    #: The precision of rows, if it is not that of coefficients, which is ``dtype``.
+    _row_dtype: ClassVar[Any] = None
     #: Whether a class that may appear later needs an output from the beginning.
     _spare: ClassVar[bool] = False
 
@@ -179,7 +181,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """
         owner, class_weight = type(self).__name__, getattr(self, "class_weight", None)
         self.fixed_ = {name: deepcopy(getattr(self, name)) for name in self._fixed}
-        self.rows_ = Rows(owner, self.dtype, self._kind_of_rows(), self._numeric)
+        self.rows_ = Rows(owner, self._row_dtype or self.dtype, self._kind_of_rows(), self._numeric)
         X, y, weight = self.rows_.first(self, X, y, sample_weight)
         targets = self._new_targets(y, to_host(classes))
         self.targets_, batch = with_matrix(targets, X, y, weight, class_weight, stream)

@@ -183,7 +183,7 @@ class BoostedTrees(NeuronLearner):
     monotonic_cst: Any
     interaction_cst: Any
     half_life: Any = None
-    dtype: Any = "float64"  # so that bins tell all rows apart
+    dtype: Any = "float32"  # of the values of leaves
 
     clock_: Clock | None = None
     forest_: Forest
@@ -196,6 +196,7 @@ class BoostedTrees(NeuronLearner):
         "interaction_cst",
     )
     _by_leaves = True
+    _row_dtype = "float64"  # so that bins tell all rows apart
     _smaller = "a smaller max_depth, a smaller n_trees, or fewer rows at a time"
     _refusals = refusals.BOOSTING
     _rules = {name: NeuronLearner._rules[name] for name in ("n_jobs", "verbose")} | {
