@@ -929,7 +929,7 @@ def test_every_long_phase_is_shown(options, phases, capsys, monkeypatch):
     found = re.findall(r"KitchenSinksClassifier, ([\w ]+):", shown)
     assert list(dict.fromkeys(found)) == phases
     if phases[-1] != "solving" or "solver" in options:  # passes over the rows are counted
-        assert re.search(r" [1-9]\d*/500 .*pass/s", shown)
+        assert re.search(r" [1-9]\d*(/500|pass) .*pass/s", shown)  # fast machines skip the first
 
 
 @pytest.mark.parametrize("alpha", [1e-8, 1e-5])
