@@ -30,7 +30,7 @@ def bad(y, numeric):
         "number": 3,
         "masked": masked,
         "gap": [None, *values[1:]],
-        "nat": np.where(np.arange(N) == 3, np.datetime64("NaT"), DAYS),
+        "nat": np.where(np.arange(N) == 3, np.datetime64("NaT", "D"), DAYS),
         "cube": np.reshape(y, (N, 1, 1)),
         "ragged": [[value] * (1 + i % 2) for i, value in enumerate(values)],
         "sparse": scipy.sparse.csr_matrix(np.arange(N)[:, None]),
