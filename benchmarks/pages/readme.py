@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import results
+from pages.common import listed, results
 from pages.peers import BESIDE, mean_ratio, peers, ratios, times
 from pages.small_tables import small
 
@@ -18,8 +18,11 @@ def claims():
     summary = small()["summary"]
     beaten = {line["peer"]: line["error"] for line in summary["against"] if line["ours"] == "trees"}
     n_tables = sum(beaten["LightGBM"][key] for key in ("wins", "draws", "losses"))
-    wins = " and ".join(
-        f"{beaten[peer]['wins']} against {peer}" for peer in ("LightGBM", "ChimeraBoost")
+    wins = listed(
+        [
+            f"{beaten[peer]['wins']} against {peer}"
+            for peer in ("LightGBM", "ChimeraBoost", "CatBoost")
+        ]
     )
     own, other = (summary["seconds"][name] for name in ("trees", "LightGBM"))
     assert summary["ranks"]["trees"] == min(summary["ranks"].values())

@@ -45,6 +45,7 @@ def weights_of_greatest_evidence(
     count = np.ones(len(X)) if weight is None else weight / weight.mean()
     X, Y, count = X[count > 0], Y[count > 0], count[count > 0]
     Y = Y - np.average(Y, axis=0, weights=count)
+    Y = Y / np.abs(Y).max(axis=0)  # so that no square overflows; L does not depend on units
     bounds = [np.log(_WEIGHTS)] * X.shape[1] + [np.log(_NOISE)]
     begin = np.clip(np.log([*start, _START]), *np.transpose(bounds))
     precision = np.append(np.full(X.shape[1], Y.shape[1] / prior**2), 0.0)

@@ -4,8 +4,8 @@ This is automatic relevance determination (Neal, Bayesian learning for neural ne
 feature has its own length scale, and a feature that does not matter ends with a large one. For few
 rows, these are the length scales of greatest evidence for the exact kernel. Otherwise they minimise
 the generalised cross-validation score of ridge regression on Gaussian neurons, by gradient descent.
-Any family may use the result in its own way. Gaussian neurons are
-used whatever the family, because activations with kinks have no gradient.
+Any family may use the result in its own way. Gaussian neurons are used whatever the family, because
+activations with kinks have no gradient.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trickless.arrays.loops import FIRST
 from trickless.solvers.boosting.columns import chance_of_columns
 from trickless.solvers.boosting.compiled import compiled, entry
 from trickless.solvers.boosting.leaf_values import leaf_values, make_monotone
@@ -29,8 +30,6 @@ from trickless.solvers.boosting.slopes import fill_slopes
 
 #: Power of the share that is not explained yet by which the search for cuts counts.
 POWER = 4
-#: The columns of the first cuts of a tree are those that its leaves are linear in.
-FIRST = 4
 
 
 class Memory(NamedTuple):

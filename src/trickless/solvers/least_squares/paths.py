@@ -56,10 +56,10 @@ class Solution(NamedTuple):
     leverage: Annotated[np.ndarray, Array("f8", "n_outputs")] | None = None
 
     def explained(self, targets: np.ndarray, weight: np.ndarray | None) -> float | None:
-        """Return the share of the variance that left-out rows say is explained, at best.
+        """Return the share of the variance that is explained at rows that are left out.
 
-        That is of the output with the largest share. It is None without such rows, and for targets
-        that do not vary.
+        The output that is explained best counts. The share is None if no rows were left out, and
+        for targets that do not vary.
         """
         if self.scores is None or self.grid is None:
             return None
