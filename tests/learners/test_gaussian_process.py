@@ -12,6 +12,7 @@ from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.functions.activations import panels
 from trickless.neurons import Gaussian
 from trickless.solvers.least_squares.evidence import log_evidence
+from trickless.solvers.least_squares.statistics import Moments
 
 NEW = inputs(7, 2, seed=9)
 
@@ -317,6 +318,24 @@ def test_targets_that_do_not_vary(n, how, tmp_path):
     assert (model.predict(NEW, return_std=True)[1][:, 0] == 0).all()
     trickless.save(model, tmp_path / "model")
     assert (trickless.load(tmp_path / "model").predict(NEW, return_std=True)[1][:, 0] == 0).all()
+
+
+def test_few_rows_never_take_a_matrix_of_columns(monkeypatch):
+    X, Y = data(40)
+    model = model_of("evidence", fit_intercept=True).fit(X, Y)
+
+    def multiplied(self):
+        raise AssertionError("the covariance of all columns")
+
+    monkeypatch.setattr(Moments, "covariance", property(multiplied))
+    for one in (model, model.compact(error_bars=True)):
+        one.predict(NEW, return_std=True)
+        one.predict(NEW, return_cov=True)
+        one.sample_y(NEW, 2)
+        for method in ("gaussian", "jackknife+"):
+            one.predict_interval(NEW, method=method)
+    _ = model.log_marginal_likelihood_
+    model.log_marginal_likelihood(X, Y, eval_gradient=True)
 
 
 @pytest.mark.parametrize("n", [40, 300])

@@ -99,7 +99,7 @@ def _std(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
         Z, parts = _activations(process, X), {}
         for posterior, same in process.posteriors():
             inverse = posterior.along(mean + np.eye(len(mean)))
-            square = xp.sum(((Z - mean) @ inverse.T) ** 2, axis=1) + process.moments.n_constants
+            square = xp.sum(((Z - mean) @ inverse) ** 2, axis=1) + process.moments.n_constants
             for output in np.flatnonzero(same).tolist():
                 parts[output] = square * (process.noise[output] / n)
     variance = xp.stack([parts[output] for output in sorted(parts)], axis=1)

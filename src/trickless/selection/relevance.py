@@ -153,8 +153,8 @@ class _Fit:
         self.varies = varies = moments.y_variance > 0
         self.deviation = np.sqrt(moments.y_variance[varies])
         with linear_algebra(comparison.n_jobs, moments.n_products):
-            _ = moments.covariance
-            moments.rows = None  # the gradient is by columns
+            moments.covariance = moments.covariance  # the gradient is by columns
+            moments.rows = None
             self.path = path = Path(at_rounding_of_single(moments))
             self.left = _freedom_left(path) / moments.n
             scores = (_scores(path, self.left)[varies] / self.deviation[:, None] ** 2).sum(axis=0)

@@ -1,11 +1,10 @@
-"""How certain least squares is: the noise of the targets, and the posterior of the coefficients."""
+"""How certain least squares is: the noise of the targets, and what a posterior needs."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from trickless.arrays.places import to_host
 from trickless.arrays.stated import (
@@ -16,38 +15,11 @@ from trickless.arrays.stated import (
 )
 from trickless.errors import InvalidValueError
 from trickless.solvers.least_squares.paths import CANCELLATION, Solution
+from trickless.solvers.least_squares.posterior import posterior_at
 from trickless.solvers.least_squares.statistics import KeptRows, Moments
 
 #: Residual degrees of freedom must be this many times their rounding error.
 _RESOLVED = 100
-
-
-class Posterior:
-    """The Gaussian posterior of the coefficients at a ridge, for noise of variance 1.
-
-    Its mean is the solution, if the prior of each coefficient is 𝒩(0, 1 / (n · ridge)).
-    """
-
-    def __init__(self, moments: Moments, ridge: float) -> None:
-        self._moments = moments
-        self.factor = _factor(moments, ridge)
-
-    def variance(self, Z: Any) -> np.ndarray:
-        """Variance of f at rows of activations, shape (len(Z),)."""
-        return (self._moments.n_constants + self.squares(Z)) / self._moments.n
-
-    def squares(self, Z: Any) -> np.ndarray:
-        """Squared lengths of rows of activations about the mean, in the metric of the inverse."""
-        return to_host(self._moments.place.xp.sum(self._along(Z) ** 2, axis=0))
-
-    def along(self, Z: Any) -> np.ndarray:
-        """Rows of activations about the mean, as columns whose products are in that metric."""
-        return to_host(self._along(Z))
-
-    def _along(self, Z: Any) -> Any:
-        place = self._moments.place
-        centred = place.double(Z) - place.put(self._moments.z_mean)
-        return place.solve_lower(self.factor, centred.T)
 
 
 @stated
@@ -91,13 +63,13 @@ class Certainty(NamedTuple):
             triangle = to_host(moments.covariance)[np.tril_indices(len(moments.z_mean))]
         return cls(noise, moments.z_mean, moments.n, moments.n_constants, rows, triangle)
 
-    def moments(self) -> Moments:
-        """Moments without the targets."""
+    def moments(self, share: np.ndarray) -> Moments:
+        """Moments without the targets, for the shares of the rows of all weights."""
         size, none = len(self.z_mean), np.empty(0)
         moments = Moments(none, none, self.z_mean, none, self.n, 0, 0.0)
         moments.n_constants = self.n_constants
         if self.rows is not None:
-            moments.rows = KeptRows(self.rows, none, none)
+            moments.rows, moments.share = KeptRows(self.rows, none, none), share
         else:
             covariance = np.zeros((size, size))
             below = np.tril_indices(size)
@@ -114,7 +86,7 @@ def noise_variance(
     This is for rows of equal weight. As alpha goes to 0, both do, but their ratio does not.
     """
     ridges, which = np.unique(solution.ridge, return_inverse=True)
-    left = np.array([residual_freedom(moments, ridge) for ridge in ridges])[which]
+    left = np.array([posterior_at(moments, ridge).freedom() for ridge in ridges])[which]
     squares = residual_variance(moments, solution) * moments.n
     _check_freedom(owner, alpha, left, moments, ridges[which])
     return squares / left
@@ -128,28 +100,6 @@ def residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
     explained = 2 * (coef * moments.cross).sum(axis=0)
     explained -= (coef * moments.place.times(coef.T, moments.covariance).T).sum(axis=0)
     return np.maximum(moments.y_variance - explained, CANCELLATION * moments.y_variance)
-
-
-def residual_freedom(moments: Moments, ridge: float) -> float:
-    """Residual degrees of freedom, n − df(ρ), without cancellation where they are few.
-
-    They are a sum of positive terms, plus n less the number of rows or columns.
-    """
-    if moments.rows is None:
-        place, factor = moments.place, _factor(moments, ridge)
-        size = factor.shape[0]
-        inverse = place.solve_lower(factor, place.eye(size, factor.dtype))
-        squares = float(place.xp.sum(inverse**2))
-        return moments.n - moments.n_constants - size + ridge * squares
-    Z = moments.rows.Z
-    # By centring, the first is 0.
-    eigenvalues = np.maximum(linalg.eigvalsh(Z @ Z.T)[moments.n_constants :], 0)
-    return moments.n - len(Z) + float((ridge / (eigenvalues + ridge)).sum())
-
-
-def _factor(moments: Moments, ridge: float) -> Any:
-    """Lower Cholesky factor of the covariance plus the ridge."""
-    return moments.place.cholesky(moments.place.plus_ridge(moments.covariance, ridge))
 
 
 def _check_freedom(

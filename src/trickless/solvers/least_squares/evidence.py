@@ -23,9 +23,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from trickless.solvers.least_squares.certainty import residual_freedom, residual_variance
-from trickless.solvers.least_squares.gram import inner_products
+from trickless.solvers.least_squares.certainty import residual_variance
 from trickless.solvers.least_squares.paths import CANCELLATION, Path, Solution
+from trickless.solvers.least_squares.posterior import posterior_at
 from trickless.solvers.least_squares.statistics import Moments
 
 #: How accurately the logarithm of the ridge is found.
@@ -39,7 +39,9 @@ def log_evidence(
     n, n_once, m = moments.n, moments.n_once, moments.n_constants
     energy = residual_variance(moments, solution) + solution.ridge * _squares(solution)
     ridges, which = np.unique(solution.ridge, return_inverse=True)
-    widths = np.array([_log_widths(moments, ridge, n_jobs) for ridge in ridges])[which]
+    widths = np.array([posterior_at(moments, ridge, n_jobs).log_widths() for ridge in ridges])[
+        which
+    ]
     with np.errstate(divide="ignore", invalid="ignore"):
         of_noise = (n_once - m) * np.log(2 * np.pi * noise) + m * np.log(n)
         of_noise += n_once * moments.log_noise
@@ -56,7 +58,7 @@ def slopes_of_evidence(
     """
     n, m, squares = moments.n, moments.n_constants, solution.ridge * _squares(solution)
     ridges, which = np.unique(solution.ridge, return_inverse=True)
-    left = np.array([residual_freedom(moments, ridge) for ridge in ridges])[which]
+    left = np.array([posterior_at(moments, ridge).freedom() for ridge in ridges])[which]
     energy = residual_variance(moments, solution) + squares
     of_ridge = 0.5 * (n - m - left - n * squares / noise)
     return of_ridge, 0.5 * (n * energy / noise - (moments.n_once - m))
@@ -100,14 +102,3 @@ def _losses(path: Path, log_ridge: float) -> np.ndarray:
     # Targets that do not vary have no energy at any ridge.
     logs = np.log(energy, out=np.zeros_like(energy), where=energy > 0)
     return left * logs + np.log1p(path.eigenvalues / ridge).sum()
-
-
-def _log_widths(moments: Moments, ridge: float, n_jobs: int | None) -> float:
-    """Σ log (1 + λ / ρ), from a Cholesky factor of the smaller matrix."""
-    if moments.rows is not None:
-        matrix, place = inner_products(moments.rows.Z, n_jobs), moments.place
-    else:
-        matrix, place = moments.covariance, moments.place
-    factor = place.cholesky(place.plus_ridge(matrix, ridge))
-    diagonal = place.xp.linalg.diagonal(factor)
-    return float(place.xp.sum(2 * place.xp.log(diagonal))) - matrix.shape[0] * np.log(ridge)

@@ -46,6 +46,8 @@ class Fitted(Stated):
     _has_intercept: bool | None = None
     _left_out: LeftOut | None = None
     _unseen: Unseen | None = None
+    #: Moments of few rows, with what follows from these. Those of many rows would take more memory.
+    _few: Any = None
     #: Small batches that wait to be added to the sums, and the solution that follows them.
     _queue: Queue | None = None
     _delayed: Delayed | None = None
@@ -77,7 +79,7 @@ class Fitted(Stated):
     def __getstate__(self) -> dict[str, Any]:
         """Copies and files hold all rows in the sums."""
         _ = self.statistics
-        return vars(self) | {"_queue": None}
+        return vars(self) | {"_queue": None, "_few": None}
 
     def check_state(self) -> None:
         n_outputs, network = len(self.origin), self._network
@@ -134,16 +136,24 @@ class Fitted(Stated):
     def _forget(self) -> None:
         """Drop the solution, so that the next call of ``solution`` computes it again."""
         self._solution = self._network = self._temperatures = self.scores = None
-        self._has_intercept = None
+        self._has_intercept = self._few = None
 
     def _moments(self, problem: Problem) -> Moments:
         """Moments of the rows so far, about their means if there is an intercept.
 
         If there is a solution, this is whether it has one, since parameters may have been set.
+        Nothing may overwrite the moments.
         """
+        if self._certainty is not None:
+            assert self._left_out is not None
+            return self._certainty.moments(self._left_out.share)
+        has = problem.fit_intercept if self._has_intercept is None else self._has_intercept
+        if self._few is not None and self._few.n_constants == has:
+            return self._few
         assert self.statistics is not None
-        has = self._has_intercept
-        return self.statistics.moments(problem.fit_intercept if has is None else has)
+        moments = self.statistics.moments(has)
+        self._few = None if moments.rows is None else moments
+        return moments
 
     def _panels(self, X: Any, problem: Problem, **how: Any) -> Iterator[tuple[slice, Any]]:
         return panels(self.stream, self.n_neurons, X, n_jobs=problem.n_jobs, **how)

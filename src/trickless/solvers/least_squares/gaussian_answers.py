@@ -69,7 +69,7 @@ class GaussianAnswers(UnseenAnswers):
         known, size = self._certainty, self.n_neurons
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
             solution = self.solution(problem)
-            moments = self._moments(problem) if known is None else known.moments()
+            moments = self._moments(problem)
             noise = of_new = self.noise(problem)
             if known is not None or moments.weights_differ:
                 of_new = noise * self.left_out(problem).noise_of_new()

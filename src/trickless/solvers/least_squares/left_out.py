@@ -10,13 +10,12 @@ from collections.abc import Iterable
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from trickless.arrays.places import to_host
 from trickless.arrays.stated import Array, stated
 from trickless.conformal.unseen import Counted, Unseen
-from trickless.solvers.least_squares.certainty import Posterior
-from trickless.solvers.least_squares.paths import Left, Solution, products_of_rows
+from trickless.solvers.least_squares.paths import Left, Solution
+from trickless.solvers.least_squares.posterior import OfRows, posterior_at
 from trickless.solvers.least_squares.statistics import Moments
 
 
@@ -99,7 +98,7 @@ def leave_out(
     if moments.rows is not None:
         return _leave_out_few(moments, solution, n_jobs)
     ridges, which = np.unique(solution.ridge, return_inverse=True)
-    posteriors = [Posterior(moments, ridge) for ridge in ridges]
+    posteriors = [posterior_at(moments, ridge) for ridge in ridges]
     parts = []
     for Z, y, copies, share in rows:
         squares = np.stack([posterior.squares(Z) for posterior in posteriors], axis=1)
@@ -111,16 +110,15 @@ def leave_out(
 
 
 def _leave_out_few(moments: Moments, solution: Solution, n_jobs: int | None) -> LeftOut:
-    """Return all rows, from the matrix M of their products: 1 − h = ρ diag (M + ρ)⁻¹."""
+    """Return all rows, from the matrix of their products."""
     assert moments.rows is not None and moments.share is not None
     Z, Y, fresh = moments.rows
     root = np.sqrt(moments.share)[:, None]
-    (products, constant), left = products_of_rows(moments, n_jobs), np.empty_like(Y)
+    left = np.empty_like(Y)
     for ridge in np.unique(solution.ridge):
-        factor = linalg.cholesky(products + ridge * np.eye(len(Z)), lower=True)
-        inverse = linalg.solve_triangular(factor, np.eye(len(Z)), lower=True)
-        diagonal = ridge * (inverse**2).sum(axis=0) - moments.share * ridge / (constant + ridge)
-        left[:, solution.ridge == ridge] = diagonal[:, None]
+        posterior = posterior_at(moments, ridge, n_jobs)
+        assert isinstance(posterior, OfRows)
+        left[:, solution.ridge == ridge] = posterior.left(moments.share)[:, None]
     targets, fitted = (part / root + moments.y_mean for part in (Y, Z @ solution.coef))
     decisions = _without(targets, fitted, left, moments.y_mean)
     return LeftOut(targets, decisions, left, np.ones(len(Z)), moments.share, fresh)

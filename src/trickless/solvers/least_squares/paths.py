@@ -14,7 +14,7 @@ import numpy as np
 from trickless.arrays.places import to_host
 from trickless.arrays.stated import Array, Count, stated
 from trickless.arrays.threads import row_blocks
-from trickless.solvers.least_squares.gram import FLOOR, inner_products
+from trickless.solvers.least_squares.gram import FLOOR
 from trickless.solvers.least_squares.statistics import Moments
 
 GRID_PER_DECADE = 4
@@ -101,7 +101,7 @@ class Path:
         if rows is None:
             matrix, right = moments.covariance, moments.cross
         else:
-            (matrix, _), right = products_of_rows(moments, n_jobs), rows.Y
+            (matrix, _), right = moments.products(n_jobs), rows.Y
         eigenvalues, vectors = self.place.eigh(matrix)
         self.grid = _grid(moments, eigenvalues)
         if rows is not None and moments.n_constants:  # without the direction of the constant
@@ -259,21 +259,6 @@ class WithoutRow(NamedTuple):
         left = left[:, None]
         errors = np.divide(residuals, left, out=np.full_like(residuals, np.inf), where=left > 0)
         return cls(y, y[:, :, None] - errors, weight)
-
-
-def products_of_rows(moments: Moments, n_jobs: int | None) -> tuple[np.ndarray, float]:
-    """R Rᵀ of few rows R, and the eigenvalue along the roots √s of their shares.
-
-    Centred rows have the eigenvalue 0 there. Differences of leverages would lose digits with that,
-    so it becomes the mean of the eigenvalues. The targets, which are centred, have no part there.
-    Without an intercept it is infinite, as nothing is subtracted.
-    """
-    assert moments.rows is not None and moments.share is not None
-    products = inner_products(moments.rows.Z, n_jobs)
-    if not moments.n_constants:
-        return products, np.inf
-    root, constant = np.sqrt(moments.share), float(np.trace(products)) / len(products) or 1.0
-    return products + constant * np.outer(root, root), constant
 
 
 def _grid(moments: Moments, eigenvalues: np.ndarray) -> np.ndarray:

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.places import to_host
 from trickless.functions.activations import by_neuron_in_blocks, in_row_blocks
 from trickless.functions.network import Network
 from trickless.functions.stream import NeuronStream, Purpose, generator, in_precision
-from trickless.solvers.least_squares.certainty import Posterior, residual_freedom
 from trickless.solvers.least_squares.paths import Solution
+from trickless.solvers.least_squares.posterior import Posterior, posterior_at
 from trickless.solvers.least_squares.statistics import Moments
 
 
@@ -58,22 +57,17 @@ class Process(NamedTuple):
     def freedom(self) -> np.ndarray:
         """Degrees of freedom of the noise of each output, at least 1."""
         freedom = np.empty(len(self.noise))
-        for ridge in np.unique(self.solution.ridge):
-            freedom[self.solution.ridge == ridge] = residual_freedom(self.moments, ridge)
+        for posterior, same in self.posteriors():
+            freedom[same] = posterior.freedom()
         return np.maximum(freedom, 1.0)
 
     def covariance(self, X: Any) -> np.ndarray:
         """Covariance of the function between rows, shape (n_rows, n_rows, n_outputs)."""
-        n, size = X.shape[0], len(self.moments.z_mean)
+        n = X.shape[0]
         covariance = np.empty((n, n, len(self.noise)))
         for posterior, same in self.posteriors():
-            along = np.empty((size, n))
-
-            def of_rows(Z: Any, of: Posterior = posterior) -> np.ndarray:
-                return of.along(Z).T
-
-            self._filled(along.T, X, of_rows)
-            between = (self.moments.n_constants + along.T @ along) / self.moments.n
+            along = self._filled(np.empty((n, posterior.n_normal)), X, posterior.along)
+            between = (self.moments.n_constants + along @ along.T) / self.moments.n
             covariance[:, :, same] = between[:, :, None]
         return self.noise * covariance
 
@@ -82,21 +76,20 @@ class Process(NamedTuple):
 
         Sample j of output i is output ``i * n_samples + j``. It depends on the seed, i and j only.
         """
-        place, moments = self.moments.place, self.moments
-        size, n_outputs = len(moments.z_mean), len(self.noise)
+        moments, each = self.moments, list(self.posteriors())
+        size, n_outputs, n_normal = len(moments.z_mean), len(self.noise), each[0][0].n_normal
         normal = np.stack(
             [
-                generator(seed, Purpose.SAMPLES, j).standard_normal((n_outputs, size + 1))
+                generator(seed, Purpose.SAMPLES, j).standard_normal((n_outputs, 1 + n_normal))
                 for j in range(n_samples)
             ],
             axis=2,
         )
         normal *= np.sqrt(self.noise / moments.n)[:, None, None]
         moved = np.empty((size, n_outputs, n_samples))
-        for posterior, same in self.posteriors():
-            right = np.concatenate(normal[same, 1:], axis=1)
-            found = to_host(place.solve_lower(posterior.factor, place.put(right), transposed=True))
-            moved[:, same] = found.reshape(size, -1, n_samples)
+        for posterior, same in each:
+            drawn = posterior.drawn(np.concatenate(normal[same, 1:], axis=1))
+            moved[:, same] = drawn.reshape(size, -1, n_samples)
         about = self.solution.intercept[:, None] + moments.n_constants * normal[:, 0]
         intercept = about - np.einsum("c,cos->os", moments.z_mean, moved)
         coef = (self.solution.coef[:, :, None] + moved).reshape(size, -1)
@@ -109,7 +102,7 @@ class Process(NamedTuple):
     def posteriors(self) -> Iterator[tuple[Posterior, np.ndarray]]:
         """Yield the posterior at each ridge, and which outputs have this ridge."""
         for ridge in np.unique(self.solution.ridge):
-            yield Posterior(self.moments, ridge), self.solution.ridge == ridge
+            yield posterior_at(self.moments, ridge, self.n_jobs), self.solution.ridge == ridge
 
     def _filled(self, values: np.ndarray, X: Any, of_rows: Callable[[Any], Any]) -> np.ndarray:
         """Fill an array with what a function returns for the activations of blocks of rows."""

@@ -9,7 +9,7 @@ import numpy as np
 from trickless.arrays.places import HOST, to_host
 from trickless.rules import warn
 from trickless.solvers.least_squares.box import quadratic_within
-from trickless.solvers.least_squares.gram import FLOOR, inner_products
+from trickless.solvers.least_squares.gram import FLOOR
 from trickless.solvers.least_squares.paths import (
     CANCELLATION,
     GRID_PER_DECADE,
@@ -43,7 +43,7 @@ def solve(moments: Moments, ridge: float, n_jobs: int | None = 1) -> Solution:
         coef = to_host(place.cho_solve(place.cholesky(matrix), moments.cross))
     else:  # see Path
         Z, Y = moments.rows.Z, moments.rows.Y
-        matrix = HOST.plus_ridge(inner_products(Z, n_jobs), ridge, in_place=True)
+        matrix = HOST.plus_ridge(moments.products(n_jobs)[0], ridge)
         coef = Z.T @ HOST.cho_solve(HOST.cholesky(matrix), Y)
     return with_intercept(moments, coef, np.full(coef.shape[1], ridge))
 
@@ -52,8 +52,9 @@ def solve_within(moments: Moments, solution: Solution, bound: float) -> Solution
     """Minimise at the ridges of a solution, with every coefficient in [−bound, bound]."""
     coef = solution.coef.copy()
     begin = np.where(np.isfinite(coef), coef, 0.0)
+    covariance = to_host(moments.covariance)
     for output in np.flatnonzero(np.abs(coef).max(axis=0) > bound):
-        matrix = HOST.plus_ridge(to_host(moments.covariance), solution.ridge[output])
+        matrix = HOST.plus_ridge(covariance, solution.ridge[output])
         coef[:, output] = quadratic_within(
             matrix, moments.cross[:, output], begin[:, output], bound
         )

@@ -30,7 +30,7 @@ from trickless.arrays.stated import (
     stated,
 )
 from trickless.arrays.threads import linear_algebra
-from trickless.solvers.least_squares.gram import FLOOR, add_products
+from trickless.solvers.least_squares.gram import FLOOR, add_products, inner_products
 from trickless.solvers.least_squares.row_sample import RowSample
 from trickless.solvers.outputs import NewOutputs
 
@@ -424,6 +424,7 @@ class Moments:
     roots of ``share``, the weights of the rows divided by their sum. ``n_constants`` is 0 if there
     is no intercept; the means are then 0. ``n_once`` is the number of rows whatever their weights,
     or their effective number if they fade. ``log_noise`` is the mean of log (Σw / (n w)) over rows.
+    ``posteriors`` are those that have been asked for, by their ridges.
 
     References
     ----------
@@ -444,6 +445,11 @@ class Moments:
     n_once: float = 0.0
     log_noise: float = 0.0
 
+    def __post_init__(self) -> None:
+        self.posteriors: dict[float, Any] = {}
+        self._products: tuple[np.ndarray, float] | None = None
+        self._covariance: Any = None
+
     @property
     def place(self) -> Place:
         """Where the covariance is."""
@@ -454,11 +460,33 @@ class Moments:
         """Whether rows have different weights, beyond rounding."""
         return self.n != self.n_rows
 
-    @cached_property
+    @property
     def covariance(self) -> Any:
-        """Covariance of the activations."""
-        assert self.rows is not None
-        return self.rows.Z.T @ self.rows.Z
+        """Covariance of the activations, multiplied at each access if rows are few."""
+        if self._covariance is None:
+            assert self.rows is not None
+            return self.rows.Z.T @ self.rows.Z
+        return self._covariance
+
+    @covariance.setter
+    def covariance(self, matrix: Any) -> None:
+        self._covariance = matrix
+
+    def products(self, n_jobs: int | None = 1) -> tuple[np.ndarray, float]:
+        """R Rᵀ of few rows R, and the eigenvalue along the roots √s of their shares.
+
+        Centred rows have the eigenvalue 0 there. Differences of leverages would lose digits with
+        that, so it becomes the mean of the eigenvalues. The targets, which are centred, have no
+        part there. Without an intercept it is infinite, as nothing is subtracted.
+        """
+        if self._products is None:
+            assert self.rows is not None and self.share is not None
+            products, constant = inner_products(self.rows.Z, n_jobs), np.inf
+            if self.n_constants:
+                root, constant = np.sqrt(self.share), float(np.trace(products)) / len(products)
+                products += (constant := constant or 1.0) * np.outer(root, root)
+            self._products = products, constant
+        return self._products
 
     def of_output(self, output: int) -> Moments:
         """Return the moments with one of the outputs only."""

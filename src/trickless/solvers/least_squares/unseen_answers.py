@@ -13,9 +13,9 @@ from trickless.conformal.unseen import Counted, Unseen
 from trickless.functions.activations import in_row_blocks
 from trickless.solvers.calibration import Temperatures, find_temperatures, in_shares
 from trickless.solvers.least_squares.fitted import Fitted
-from trickless.solvers.least_squares.influence import OfFewRows, OfSample, influence_of
 from trickless.solvers.least_squares.left_out import LeftOut, leave_out
 from trickless.solvers.least_squares.left_out_intervals import NewRows, Rule
+from trickless.solvers.least_squares.posterior import Influence, posterior_at
 from trickless.solvers.least_squares.problem import Problem
 
 #: The least value of 1 − h for an estimated leverage h.
@@ -103,18 +103,16 @@ class UnseenAnswers(Fitted):
 
     def influences(
         self, problem: Problem, share: np.ndarray
-    ) -> Iterator[tuple[OfSample | OfFewRows, np.ndarray]]:
+    ) -> Iterator[tuple[Influence, np.ndarray]]:
         """Yield how much rows with these shares, which are left out, count at new rows.
 
         Outputs with another ridge have another influence, so the outputs are yielded as well.
         """
-        known, solution = self._certainty, self.solution(problem)
-        moments = self._moments(problem) if known is None else known.moments()
-        moments.share = share
+        moments, solution = self._moments(problem), self.solution(problem)
         for ridge in np.unique(solution.ridge):
             each = self._sampled(problem) if moments.rows is None else ()
-            influence = influence_of(moments, share, ridge, each, problem.n_jobs)
-            yield influence, np.flatnonzero(solution.ridge == ridge)
+            posterior = posterior_at(moments, ridge, problem.n_jobs)
+            yield posterior.influence(each, share), np.flatnonzero(solution.ridge == ridge)
 
     def _mean_target(self) -> np.ndarray:
         """Return the mean target of all rows, which is the origin after passes over them."""
