@@ -1,8 +1,11 @@
 """Kitchen Sinks as a Gaussian process, against scikit-learn's and against matrices written out."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_matrix
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 import trickless
@@ -10,7 +13,7 @@ from cases import inputs
 from rounding import of_sums
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.functions.activations import panels
-from trickless.neurons import Gaussian
+from trickless.neurons import Gaussian, Laplace1, Matern, On, Periodic, Stumps
 from trickless.solvers.least_squares.evidence import log_evidence
 from trickless.solvers.least_squares.statistics import Moments
 
@@ -194,6 +197,60 @@ def test_samples_are_functions():
     np.testing.assert_allclose(model.sample_y(NEW, 2, random_state=5), f[:, :2], rtol=1e-5)
     np.testing.assert_array_equal(model.compact().sample_y(NEW, 3, random_state=5), f)
     assert np.abs(model.sample_y(NEW, 3, random_state=6) - f).min() > 0
+
+
+#: Families with a derivative, in one of which a column is named twice.
+SMOOTH = [
+    Gaussian(1.0),
+    Matern(length_scale=[1.0, 2.0], nu=2.5),
+    Laplace1(2.0),
+    Periodic(3.0, 1.0),
+    3 * Gaussian(2.0) + On([1], Periodic(2.0, 1.0)),
+    On([1, 1], Periodic([2.0, 3.0], 1.0)),
+]
+
+
+@pytest.mark.parametrize("family", SMOOTH)
+@pytest.mark.parametrize("n", [40, 300])
+def test_the_gradient_of_a_sampled_function_is_that_of_its_values(family, n):
+    X, Y = data(n)
+    f = model_of().set_params(neurons=family).fit(X, Y).sample_function(3)
+    gradient, step = f.gradient(NEW), 1e-3
+    assert gradient.shape == (7, 2, 2)
+    for feature in range(2):
+        ends = [f(NEW + k * step * np.eye(2)[feature]) for k in (-2, -1, 1, 2)]
+        expected = np.tensordot([1, -8, 8, -1], ends, axes=1) / (12 * step)  # of the fourth order
+        error = 1e-6 * np.abs(gradient).max()
+        np.testing.assert_allclose(gradient[:, feature], expected, rtol=0, atol=error)
+    of_one = model_of().set_params(neurons=family).fit(X, Y[:, 0]).sample_function(3)
+    np.testing.assert_allclose(of_one(NEW), f(NEW)[:, 0], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(of_one.gradient(NEW), gradient[:, :, 0], rtol=1e-6, atol=1e-8)
+
+
+def test_a_sampled_function_is_the_same_at_any_rows_and_after_later_rows():
+    X, Y = data(100)
+    model = model_of(fit_intercept=True).fit(X, Y[:, 0])
+    f, expected = model.sample_function(5), model.sample_y(NEW, 1, random_state=5)[:, 0]
+    np.testing.assert_array_equal(f(NEW), expected)
+    for some in (slice(2, 3), [6, 0, 3]):
+        np.testing.assert_allclose(f(NEW[some]), expected[some], rtol=1e-9)
+        np.testing.assert_allclose(f.gradient(NEW[some]), f.gradient(NEW)[some], rtol=1e-9)
+    assert np.abs(model.sample_function(6)(NEW) - expected).min() > 0
+    again = pickle.loads(pickle.dumps(f))
+    model.partial_fit(X[:50] + 1, Y[:50, 0])
+    np.testing.assert_array_equal(f(NEW), expected)
+    np.testing.assert_array_equal(again(NEW), expected)
+    sparse = csr_matrix(NEW)
+    np.testing.assert_allclose(f.gradient(sparse), f.gradient(NEW), rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", [Stumps(), Gaussian(1.0) + Stumps(), Gaussian(1.0) * Stumps()])
+def test_families_without_a_derivative_say_so(family):
+    X, Y = data(50)
+    f = KitchenSinksRegressor(family, 20, random_state=0).fit(X, Y).sample_function()
+    assert f(NEW).shape == (7, 2)
+    with pytest.raises(ValueError, match=r"there is no gradient of these neurons.*Remedy: Gauss"):
+        f.gradient(NEW)
 
 
 def test_the_posterior_tends_to_the_exact_process():

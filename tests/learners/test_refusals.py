@@ -50,6 +50,7 @@ def test_parameters_that_do_not_go_together_are_named_before_learning(model):
         (KitchenSinksClassifier(loss="squared_hinge"), "predict_set", "predict"),
         (KitchenSinksRegressor(solver="iterative"), "merge", "predict_interval"),
         (KitchenSinksRegressor(half_life="auto"), "sample_y", "predict_then_learn"),
+        (KitchenSinksRegressor(weight_bound=1.0), "sample_function", "predict"),
         (DoublyStochasticRegressor(early_stopping=False), "predict_interval", "fit"),
         (BoostedTreesRegressor(early_stopping=False), "predict_interval", "fit"),
         (KitchenSinksRegressor(weight_bound=1.0), "predict_interval", "partial_fit"),

@@ -152,6 +152,37 @@ class Network(Stated):
         other.coef, other.intercept = deepcopy((self.coef, self.intercept))
         return other
 
+    def gradient(self, X: Any) -> np.ndarray:
+        """Compute the gradient of the values at each row: (n_rows, n_features, n_outputs).
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows, as a NumPy array.
+
+        Returns
+        -------
+        float64 array of shape (n_rows, n_features, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            If the family has no derivative in the package, as for trees.
+        """
+        place = place_of(X)
+        check_on_host("Network.gradient", place, "rows as a NumPy array")
+        X = canonical(X)
+        total = np.zeros((*X.shape, self.n_outputs))
+        for group in self._groups(place, X.shape[0]):
+
+            def add(rows: slice, group: Any = group) -> None:
+                for where, weights in group:
+                    total[rows] += self.neurons.gradient(X[rows], weights, self.coef[where])
+
+            place.map_rows(add, X.shape[0], self._n_columns, self.n_jobs)
+        check_finite(type(self.neurons).__name__, total)
+        return total
+
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Compute the values of the network, and their standard errors.
 

@@ -20,6 +20,7 @@ from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
+from trickless.functions.network import Network
 from trickless.functions.stream import as_seed
 from trickless.learners.arguments import PREDICTING
 from trickless.learners.classifier import Classifier
@@ -134,14 +135,92 @@ def sample_y(self: Any, X: Any, n_samples: int = 1, random_state: Any = 0) -> An
     check_is_fitted(self)
     check_value(type(self).__name__, "n_samples", n_samples, _N_SAMPLES)
     X = self._rows_to_predict(X)
-    with process_of(self, "sample_y") as process:
-        network = process.samples(type(self).__name__, n_samples, as_seed(random_state))
+    network = _sampled(self, "sample_y", n_samples, random_state)
     with linear_algebra(self.n_jobs):
         values = network(X)
     shape: tuple[int, ...] = (X.shape[0], n_samples)
     if not self.targets_.is_vector:
         shape = (X.shape[0], self.targets_.n_outputs, n_samples)
     return to_device_of(X, to_host(values).reshape(shape))
+
+
+@in_one_state
+def sample_function(self: Any, random_state: Any = 0) -> SampledFunction:
+    """Draw a function from the posterior, for Thompson sampling.
+
+    The function is continuous, and has a gradient if the family has derivatives. An optimiser can
+    therefore look for its minimum, instead of the best of some candidates. The next row to
+    evaluate is then chosen with the probability that the minimum is there [1]_.
+
+    Parameters
+    ----------
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the function. With an integer, the function is the first one of ``sample_y``.
+
+    Returns
+    -------
+    f : SampledFunction
+        ``f(X)`` are values at rows, of shape (n_rows,) or (n_rows, n_outputs).
+        ``f.gradient(X)`` are gradients, of shape (n_rows, n_features) or
+        (n_rows, n_features, n_outputs). Later rows that the model learns do not change f.
+
+    Raises
+    ------
+    ValueError
+        As for the standard deviations of ``predict``. ``f.gradient`` raises it if the family has no
+        derivatives. Fourier families have them, also in sums, multiples and on some columns.
+
+    References
+    ----------
+    .. [1] W. R. Thompson, "On the likelihood that one unknown probability exceeds another in view
+       of the evidence of two samples", Biometrika 25, 1933.
+    .. [2] J. T. Wilson, V. Borovitskiy, A. Terenin, P. Mostowsky and M. P. Deisenroth,
+       "Efficiently sampling functions from Gaussian process posteriors", ICML 2020, Equation 12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.optimize import minimize
+    >>> from trickless import KitchenSinksRegressor
+    >>> X = np.linspace(-3, 3, 30)[:, None]
+    >>> model = KitchenSinksRegressor(n_neurons=100, alpha="evidence", random_state=0)
+    >>> f = model.fit(X, (X[:, 0] - 1) ** 2).sample_function()
+    >>> found = minimize(lambda x: f([x])[0], [0.0], jac=lambda x: f.gradient([x])[0])
+    >>> bool(abs(found.x[0] - 1) < 0.5)
+    True
+    """
+    check_is_fitted(self)
+    return SampledFunction(self, _sampled(self, "sample_function", 1, random_state))
+
+
+class SampledFunction:
+    """A function from the posterior of a model, with its gradient."""
+
+    def __init__(self, learner: Any, network: Network) -> None:
+        self._learner, self._network = learner, network
+
+    def __call__(self, X: Any) -> Any:
+        """Compute values at rows, of shape (n_rows,) or (n_rows, n_outputs)."""
+        X = self._learner._rows_to_predict(X)
+        with linear_algebra(self._network.n_jobs):
+            return self._shaped(X, self._network(X))
+
+    def gradient(self, X: Any) -> Any:
+        """Compute gradients at rows, (n_rows, n_features) or (n_rows, n_features, n_outputs)."""
+        X = self._learner._rows_to_predict(X)
+        with linear_algebra(self._network.n_jobs):
+            return self._shaped(X, self._network.gradient(to_host(X)))
+
+    def _shaped(self, X: Any, values: Any) -> Any:
+        """Return values without the axis of outputs if targets are a vector, where X is."""
+        values = to_host(values)
+        return to_device_of(X, values[..., 0] if self._learner.targets_.is_vector else values)
+
+
+def _sampled(learner: Any, what: str, n_samples: int, random_state: Any) -> Network:
+    """Return a network whose outputs are samples of the posterior of a model."""
+    with process_of(learner, what) as process:
+        return process.samples(type(learner).__name__, n_samples, as_seed(random_state))
 
 
 @in_one_state

@@ -314,6 +314,7 @@ class KitchenSinksRegressor(Regressor, KitchenSinks):
     predict_interval = left_out_intervals.predict_interval
     _intervals = left_out_intervals.intervals
     sample_y = gaussian_process.sample_y
+    sample_function = gaussian_process.sample_function
     log_marginal_likelihood = gaussian_process.log_marginal_likelihood
     log_marginal_likelihood_ = property(gaussian_process.log_likelihood_of_fit)
     noise_variance_ = property(gaussian_process.noise_variance)

@@ -102,11 +102,12 @@ def exclude_methods(cls: Any) -> None:
 _OTHERS = tuple(loss for loss in CLASSIFICATION_LOSSES if loss != "squared_error")
 _STREAMS = "partial_fit fit_stream predict_then_learn forget merge trickless.dask.fit"
 _POSTERIOR = (
-    "sample_y log_marginal_likelihood log_marginal_likelihood_ return_std=True return_cov=True "
-    "method='gaussian' outputs='std' decision_function(return_std=True)"
+    "sample_y sample_function log_marginal_likelihood log_marginal_likelihood_ return_std=True "
+    "return_cov=True method='gaussian' outputs='std' decision_function(return_std=True)"
 )
 _SINGLE = (
-    "forget merge sample_y log_marginal_likelihood log_marginal_likelihood_ return_cov=True "
+    "forget merge sample_y sample_function log_marginal_likelihood log_marginal_likelihood_ "
+    "return_cov=True "
     "decision_function(return_std=True) outputs='std' outputs='interval' alpha_ cv_alphas_ "
     "cv_values_ intercept_ n_iter_ network_ neuron_coef_ noise_variance_ statistics_ theta_"
 )

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import Stated, Things, check_same
 from trickless.docstrings import documented
+from trickless.errors import InvalidValueError
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
 from trickless.neurons.inputs import Inputs, Relevance
 from trickless.neurons.layouts import Layout
@@ -327,6 +328,34 @@ class Neurons(Stated, BaseEstimator, ABC):
         xp = namespace(coef)
         columns = xp.permute_dims(coef, (1, 0, 2))
         return self(X, weights) @ xp.reshape(columns, (-1, coef.shape[2]))
+
+    def gradient(self, X: Any, weights: Weights, coef: Any) -> Any:
+        """Compute the gradient of ``combine`` at each row, if the neurons have a derivative.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows, as a NumPy array.
+        weights : tuple of arrays
+            Weights of n neurons.
+        coef : array of shape (n, width, n_outputs)
+            Coefficients.
+
+        Returns
+        -------
+        array of shape (n_rows, n_features, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            If the family has no derivative in the package. A family overrides this method if it
+            has one.
+        """
+        raise InvalidValueError(
+            f"{type(self).__name__}: there is no gradient of these neurons",
+            "Gaussian() or another Fourier family, also in a sum or On some columns; or "
+            "differences of values",
+        )
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for n rows and n neurons, shape (n, width).

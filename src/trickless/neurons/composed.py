@@ -281,6 +281,9 @@ class Scaled(Composed):
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0](X, weights) * float(np.sqrt(self.factor))
 
+    def gradient(self, X: Any, weights: Weights, coef: Any) -> Any:
+        return self.parts_[0].gradient(X, weights, coef) * float(np.sqrt(self.factor))
+
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0].activate_pairs(X, weights) * float(np.sqrt(self.factor))
 

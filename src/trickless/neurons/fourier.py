@@ -168,6 +168,15 @@ class Fourier(Projected):
     def respond(self, t: Any) -> Any:
         return cosines_and_sines(t)
 
+    def gradient(self, X: Any, weights: Weights, coef: Any) -> Any:
+        (frequencies,) = weights
+        t, found = project(X, frequencies), np.empty((*X.shape, coef.shape[2]), X.dtype)
+        cos, sin = np.cos(t), np.sin(t)
+        for output in range(coef.shape[2]):
+            of_cos, of_sin = coef[:, :, output].T
+            found[:, :, output] = (cos * of_sin - sin * of_cos) @ frequencies
+        return found
+
     def write(self, X: Any, weights: Weights, out: Any) -> None:
         write_cosines_and_sines(project(self.prepare(X), weights[0]), out)
 

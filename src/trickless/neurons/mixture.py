@@ -149,12 +149,19 @@ class Mixture(Composed):
         return X if all(part is X for part in parts) else RowsOfParts(parts, X.dtype)
 
     def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
+        return self._summed("combine", X, weights, coef)
+
+    def gradient(self, X: Any, weights: Weights, coef: Any) -> Any:
+        return self._summed("gradient", X, weights, coef)
+
+    def _summed(self, method: str, X: Any, weights: Weights, coef: Any) -> Any:
+        """Sum what a method of each part makes of its neurons and their coefficients."""
         xp, total = namespace(coef), 0.0
         for i, chosen, some in self._chosen(xp, weights):
             part, r = self.parts_[i], self._n_draws[i]
             each = xp.take(coef, chosen, axis=0)[:, : part.width * r, :] * self._scale(i)
             each = coef_of_draws(each, part.width, r)
-            total = total + part.combine(rows_of_part(X, i), some, each)
+            total = total + getattr(part, method)(rows_of_part(X, i), some, each)
         return total
 
     def _chosen(self, xp: Any, weights: Weights) -> Iterator[tuple[int, Any, Weights]]:

@@ -149,6 +149,13 @@ class On(Composed):
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0](self._pick(X), weights)
 
+    def gradient(self, X: Any, weights: Weights, coef: Any) -> Any:
+        found = np.zeros((*X.shape, coef.shape[2]), X.dtype)
+        each = self.parts_[0].gradient(self._pick(X), weights, coef)
+        for k, column in enumerate(self.indices_):  # which may be named twice
+            found[:, column] += each[:, k]
+        return found
+
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0].activate_pairs(self._pick(X), weights)
 
