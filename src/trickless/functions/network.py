@@ -28,7 +28,7 @@ from trickless.arrays.threads import (
     worthwhile,
 )
 from trickless.errors import InvalidValueError
-from trickless.functions.activations import evaluate
+from trickless.functions.activations import by_column, evaluate
 from trickless.functions.later import Later
 from trickless.functions.stream import BLOCK, NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights
@@ -139,6 +139,17 @@ class Network(Stated):
                 map_blocks(add, row_blocks(n_rows, _ROWS_OF_LEAVES, n_threads(jobs)), jobs)
             else:
                 place.map_rows(add, n_rows, self._n_columns, self.n_jobs)
+        return total
+
+    def of_activations(self, Z: Any) -> Any:
+        """Compute the values from activations of all neurons, in the order of their pieces."""
+        place, width = place_of(Z), self.neurons.width
+        total = place.for_double.zeros((Z.shape[0], self.n_outputs))
+        total += place.for_double.put(np.asarray(self.intercept, dtype=np.float64))
+        for some in row_blocks(self.n_neurons, BLOCK):
+            coef = place.put(by_column(self.coef[some]), Z.dtype)
+            value = Z[:, some.start * width : some.stop * width] @ coef
+            total += value if place.has_double else to_host(value)
         return total
 
     @property

@@ -73,14 +73,17 @@ def predict(self: Any, X: Any, return_std: bool = False, return_cov: bool = Fals
     if return_std and is_ensemble(self):
         ahead = self.sums_.ahead(self._rows_to_predict(X))
         return self.targets_.shaped(ahead.decisions), self.targets_.shaped(ahead.deviations)
+    if return_std:
+        X = self._rows_to_predict(X)
+        with process_of(self, "return_std=True") as process:
+            mean, variances = process.predicted(X)
+            both = self.targets_.values(mean), process.deviations(variances)
+        mean, deviations = (self.targets_.shaped(to_device_of(X, each)) for each in both)
+        return mean, deviations
     mean = Regressor.predict(self, X)
-    if not return_std and not return_cov:
+    if not return_cov:
         return mean
     X = self._rows_to_predict(X)
-    if return_std:
-        with process_of(self, "return_std=True") as process:
-            deviations = process.deviations(X)
-        return mean, self.targets_.shaped(to_device_of(X, deviations))
     with process_of(self, "return_cov=True") as process:
         covariance = process.covariance(X)
         covariance[np.diag_indices(len(covariance))] += process.noise_of_new
@@ -393,7 +396,7 @@ def decision_function(self: Any, X: Any, return_std: bool = False) -> Any:
         return values
     X = self._rows_to_predict(X)
     with process_of(self, "decision_function(return_std=True)") as process:
-        deviations = to_device_of(X, np.sqrt(process.variances(X)))
+        deviations = to_device_of(X, np.sqrt(process.predicted(X)[1]))
     return values, deviations[:, 0] if deviations.shape[1] == 1 else deviations
 
 
@@ -402,12 +405,13 @@ def intervals_by_deviations(learner: Any, X: Any, confidence: float, weighted: b
 
     Quantiles come from Student's t distribution, since the variance of the noise is estimated.
     """
-    decisions, rows = learner._decide(X), learner._rows_to_predict(X)
+    X = learner._rows_to_predict(X)
     with process_of(learner, "method='gaussian'") as process:
         if weighted:
             process = process._replace(noise_of_new=process.noise)
-        far = stdtrit(process.freedom(), 0.5 + confidence / 2) * process.deviations(rows)
-    return to_device_of(decisions, learner.targets_.ends(to_host(decisions), far))
+        mean, variances = process.predicted(X)
+        far = stdtrit(process.freedom(), 0.5 + confidence / 2) * process.deviations(variances)
+    return to_device_of(X, learner.targets_.ends(mean, far))
 
 
 @contextmanager

@@ -112,11 +112,14 @@ def test_deviations_are_those_of_the_gaussian_posterior():
     residual = Y - Z @ solution.coef - solution.intercept
     np.testing.assert_allclose(noise, (residual**2).sum(axis=0) / (N_ROWS - hat.sum()), rtol=1e-8)
     with sums.certain(asked()) as process:
-        deviations = process.deviations(X)
+        mean, variances = process.predicted(X)
+        deviations = process.deviations(variances)
+    np.testing.assert_allclose(mean, Z @ solution.coef + solution.intercept, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(deviations**2, np.outer(1 + hat, noise), rtol=1e-8)
     light = sums.without_statistics(asked(), deviations=True)
     with light.certain(asked()) as process:
-        np.testing.assert_allclose(process.deviations(X), deviations, rtol=1e-12)
+        again = process.deviations(process.predicted(X)[1])
+    np.testing.assert_allclose(again, deviations, rtol=1e-12)
     assert not sums.without_statistics(asked()).has_deviations
 
 

@@ -73,7 +73,7 @@ class GaussianAnswers(UnseenAnswers):
             noise = of_new = self.noise(problem)
             if known is not None or moments.weights_differ:
                 of_new = noise * self.left_out(problem).noise_of_new()
-            which = moments, solution, noise, of_new
+            which = moments, solution, self.function(problem), noise, of_new
             yield Process(self.stream, size, *which, problem.n_jobs)
 
     def log_evidence(self, problem: Problem) -> np.ndarray:

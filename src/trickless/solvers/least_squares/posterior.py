@@ -136,7 +136,7 @@ class OfColumns(Posterior):
 
 
 class OfRows(Posterior):
-    """The posterior from the Cholesky factor of R Rᵀ + ρ, for fewer rows R than columns.
+    """The posterior from the inverse Cholesky factor of R Rᵀ + ρ, for fewer rows R than columns.
 
     If there is a constant, the eigenvalue 0 along the roots of the shares is another number, which
     changes no answer, since Rᵀ is 0 there; see ``Moments.products``.
@@ -150,7 +150,8 @@ class OfRows(Posterior):
         super().__init__(moments, ridge, rows.shape[1] + len(rows))
         products, constant = moments.products(n_jobs)
         self._of_constant = self.n_constants / (constant + ridge)  # in G, along the shares
-        self._factor = HOST.cholesky(HOST.plus_ridge(products, ridge))
+        factor = HOST.cholesky(HOST.plus_ridge(products, ridge))
+        self._inverse = HOST.solve_lower(factor, np.eye(len(rows)))
 
     def squares(self, Z: Any) -> np.ndarray:
         return self._by_rows(Z)[2]
@@ -166,33 +167,33 @@ class OfRows(Posterior):
         squared length, these are errors of (R Rᵀ + ρ) / ρ times the precision at most, as they
         are with a factor of A + ρ.
         """
-        centred = HOST.double(to_host(Z)) - self.mean
-        products = centred @ self._rows.T
-        a = HOST.cho_solve(self._factor, products.T).T
-        of_rows, explained = (a**2).sum(axis=1), (a * products).sum(axis=1)
-        rest = np.einsum("ij,ij->i", centred, centred) - explained - self.ridge * of_rows
+        centred = HOST.double(to_host(Z))
+        centred -= self.mean
+        half = centred @ self._rows.T @ self._inverse.T
+        a = half @ self._inverse
+        square, explained, of_rows = (np.einsum("ij,ij->i", x, x) for x in (centred, half, a))
+        rest = square - explained - self.ridge * of_rows
         return centred, a, of_rows + np.maximum(rest, 0) / self.ridge
 
     def drawn(self, normal: np.ndarray) -> np.ndarray:
         # [2], Equation 12: a draw from the prior, less its fit to its own noisy values at the rows.
         prior, noise = np.split(normal, [self._rows.shape[1]])
         values = self._rows @ prior + np.sqrt(self.ridge) * noise
-        fit = self._rows.T @ HOST.cho_solve(self._factor, values)
+        fit = self._rows.T @ (self._inverse.T @ (self._inverse @ values))
         return (prior - fit) / np.sqrt(self.ridge)
 
     @cached_property
     def _diagonal(self) -> np.ndarray:
-        """The diagonal of the inverse of the matrix that was factored."""
-        inverse = HOST.solve_lower(self._factor, np.eye(len(self._rows)))
-        return (inverse**2).sum(axis=0)
+        """The diagonal of the inverse of R Rᵀ + ρ."""
+        return (self._inverse**2).sum(axis=0)
 
     def freedom(self) -> float:
         left = self.ridge * (self._diagonal.sum() - self._of_constant)
         return self.n - len(self._rows) + float(left)
 
     def log_widths(self) -> float:
-        logs = float(2 * np.log(np.diag(self._factor)).sum()) - len(self._rows) * np.log(self.ridge)
-        return logs + float(np.log(self.ridge * self._of_constant or 1.0))
+        logs = 2 * np.log(np.diag(self._inverse)).sum() + len(self._rows) * np.log(self.ridge)
+        return float(np.log(self.ridge * self._of_constant or 1.0) - logs)
 
     def left(self, share: np.ndarray) -> np.ndarray:
         """1 − h of each row, for its leverage h: the diagonal of ρ G, less the constant's part."""
@@ -221,6 +222,7 @@ def posterior_at(moments: Moments, ridge: float, n_jobs: int | None = 1) -> Post
     if ridge not in known and moments.rows is not None:
         known[ridge] = OfRows(moments, ridge, n_jobs)
     elif ridge not in known:
+        known.clear()  # a matrix of all columns may be large
         known[ridge] = OfColumns(moments, ridge)
     posterior: Posterior = known[ridge]
     return posterior

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trickless.arrays.places import to_host
 from trickless.functions.activations import by_neuron_in_blocks, in_row_blocks
 from trickless.functions.network import Network
 from trickless.functions.stream import NeuronStream, Purpose, generator, in_precision
@@ -26,6 +27,8 @@ class Process(NamedTuple):
         The moments of the rows. Those of the targets are not needed.
     solution : Solution
         The posterior mean, and the ridge of each output.
+    network : Network
+        The network of the solution.
     noise : array of shape (n_outputs,)
         Variance of the noise of each output.
     noise_of_new : array of shape (n_outputs,)
@@ -38,21 +41,26 @@ class Process(NamedTuple):
     n_neurons: int
     moments: Moments
     solution: Solution
+    network: Network
     noise: np.ndarray
     noise_of_new: np.ndarray
     n_jobs: int | None
 
-    def variances(self, X: Any) -> np.ndarray:
-        """Variances of the function at rows, shape (n_rows, n_outputs)."""
-        variances = np.empty((X.shape[0], len(self.noise)))
+    def predicted(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Means and variances of the function at rows, each of shape (n_rows, n_outputs)."""
+        mean, variances = np.empty((2, X.shape[0], len(self.noise)))
         for posterior, same in self.posteriors():
-            found = self._filled(np.empty(X.shape[0]), X, posterior.variance)
-            variances[:, same] = found[:, None]
-        return self.noise * variances
 
-    def deviations(self, X: Any) -> np.ndarray:
-        """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
-        return np.sqrt(self.noise_of_new + self.variances(X))
+            def of_rows(Z: Any, of: Posterior = posterior) -> np.ndarray:
+                return np.column_stack([of.variance(Z), to_host(self.network.of_activations(Z))])
+
+            found = self._filled(np.empty((X.shape[0], 1 + len(self.noise))), X, of_rows)
+            mean[:, same], variances[:, same] = found[:, 1:][:, same], found[:, :1]
+        return mean, self.noise * variances
+
+    def deviations(self, variances: np.ndarray) -> np.ndarray:
+        """Standard deviations of new targets, from variances of the function."""
+        return np.sqrt(self.noise_of_new + variances)
 
     def freedom(self) -> np.ndarray:
         """Degrees of freedom of the noise of each output, at least 1."""
