@@ -264,7 +264,7 @@ class BoostedTrees(NeuronLearner):
             numbers = None if groups is None else groups_of(new, groups, y, sample_weight)
             stopping = new._stopping(batch, apart, numbers)
             if stopping is not None and stopping.held_once:
-                held_out = stopping.holding.split(batch[1], numbers)[0]
+                held_out = stopping.sides(batch[1])[0][0]
                 watch_held_out(new, X, y, sample_weight, held_out)
             new._boost(batch, stopping)
             if new.forest_.scores and np.ptp(batch[1], axis=0).any():

@@ -51,6 +51,12 @@ class Stopping(NamedTuple):
         """Whether the same rows are held out all the time."""
         return self.n_folds == 1 and self.apart is None
 
+    def sides(self, targets: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the numbers of the held-out and the training rows of each fold."""
+        if self.n_folds > 1:
+            return self.holding.folds(targets, self.n_folds, self.groups)
+        return [self.holding.split(targets, self.groups)]
+
 
 class Boosted(NamedTuple):
     """What boosting has found.
@@ -212,10 +218,7 @@ class Trial:
             held, self.courses = [stopping.apart], [Course(search, rows, stopping.apart, start)]
             self._groups = None
         else:
-            if stopping.n_folds > 1:
-                sides = holding.folds(rows.targets, stopping.n_folds, groups)
-            else:
-                sides = [holding.split(rows.targets, groups)]
+            sides = stopping.sides(rows.targets)
             held = [rows.take(apart) for apart, _ in sides]
             self.courses = [
                 Course(search, rows.take(training), apart, start)
