@@ -61,14 +61,19 @@ class Solution(NamedTuple):
         The output that is explained best counts. The share is None if no rows were left out, and
         for targets that do not vary.
         """
+        shares = self.shares_explained(targets, weight)
+        return float(shares.max()) if shares.size else None
+
+    def shares_explained(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Return that share of each output that varies; of none if no rows were left out."""
         if self.scores is None or self.grid is None:
-            return None
+            return np.empty(0)
         mean = np.average(targets, axis=0, weights=weight)
         variance = np.average((targets - mean) ** 2, axis=0, weights=weight)
         which = np.abs(np.log(self.grid[:, None] / self.ridge)).argmin(axis=0)
         error = np.take_along_axis(self.scores, which[:, None], axis=1)[:, 0]
         varies = variance > 0
-        return float((1 - error[varies] / variance[varies]).max()) if varies.any() else None
+        return np.asarray(1 - error[varies] / variance[varies])
 
 
 class Left(NamedTuple):

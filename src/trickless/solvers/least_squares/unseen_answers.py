@@ -37,13 +37,18 @@ class UnseenAnswers(Fitted):
         if temperatures is None and delayed is not None:
             temperatures = delayed.temperatures
         if temperatures is None:
-            f, y, counted = self.unseen(problem)
-            weight = counted.by_weight
-            if each:
-                f, y, weight = f.reshape(-1, 1), y.reshape(-1, 1), np.repeat(weight, f.shape[1])
-            else:
-                weight = in_shares(weight, y, self._mean_target())
-            self._temperatures = temperatures = find_temperatures(f, y, weight)
+            temperatures = self.calibrate(self.unseen(problem), each)
+        return temperatures
+
+    def calibrate(self, rows: Unseen, each: bool = False) -> Temperatures:
+        """Choose the temperatures by decision values of rows that were not learned."""
+        f, y, counted = rows
+        weight = counted.by_weight
+        if each:
+            f, y, weight = f.reshape(-1, 1), y.reshape(-1, 1), np.repeat(weight, f.shape[1])
+        else:
+            weight = in_shares(weight, y, self._mean_target())
+        self._temperatures = temperatures = find_temperatures(f, y, weight)
         return temperatures
 
     def unseen(self, problem: Problem) -> Unseen:
@@ -80,6 +85,20 @@ class UnseenAnswers(Fitted):
             sample = self.statistics.sample.counted()
             rows = rows._replace(fresh=sample.of_one(sample.fresh))
         return rows
+
+    def without_each(
+        self, X: Any, targets: np.ndarray, share: np.ndarray, problem: Problem
+    ) -> LeftOut:
+        """Return rows that were learned, in their order, each left out of the solution.
+
+        ``share`` are their weights, divided by the sum of the weights of all rows. As long as the
+        rows themselves are kept, all of them must be given.
+        """
+        moments, solution = self._moments(problem), self.solution(problem)
+        rows = X, targets, np.ones(len(targets)), share
+        each = () if moments.rows is not None else self._each(*rows, problem)
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+            return leave_out(moments, solution, each, problem.n_jobs)
 
     def intervals(self, X: Any, problem: Problem, rule: Rule) -> np.ndarray:
         """Return intervals of new targets at rows, (n_rows, n_outputs, 2), by leaving rows out."""
