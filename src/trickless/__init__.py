@@ -4,7 +4,8 @@ A *neuron* is a function that is drawn at random, such as a cosine, a tree or a 
 network of infinitely many neurons is a kernel machine, which the learners of this package approach
 with the neurons that they draw, without a kernel matrix.
 
-- ``KitchenSinksRegressor``, ``KitchenSinksClassifier``: draw once and solve. Start here.
+- ``AutoRegressor``, ``AutoClassifier``: a stack of other learners, with nothing to set. Start here.
+- ``KitchenSinksRegressor``, ``KitchenSinksClassifier``: draw once and solve.
 - ``BoostedTreesRegressor``, ``BoostedTreesClassifier``: boost trees, which read data frames.
 - ``DoublyStochasticRegressor``, ``DoublyStochasticClassifier``: proceed in steps, with fresh
   neurons in each.

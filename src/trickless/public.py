@@ -25,8 +25,11 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientRegressor,
 )
 from trickless.learners.streaming_scaler import StreamingScaler
+from trickless.stack.auto import AutoClassifier, AutoRegressor
 
 __all__ = [
+    "AutoClassifier",
+    "AutoRegressor",
     "BoostedTreesClassifier",
     "BoostedTreesRegressor",
     "DoublyStochasticClassifier",

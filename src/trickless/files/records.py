@@ -50,7 +50,7 @@ _TYPES: dict[str, type] = {
 }
 #: Names of classes of this package that a file may hold, and the folders that have them, whose
 #: modules import only what every model needs.
-_FOLDERS = "arrays|conformal|functions|inference|learners|neurons|rows|solvers|targets"
+_FOLDERS = "arrays|conformal|functions|inference|learners|neurons|rows|solvers|stack|targets"
 _OURS = re.compile(rf"trickless\.({_FOLDERS})(\.[a-z][a-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*")
 _SPARSE = {cls.__name__: cls for cls in (scipy.sparse.csr_matrix, scipy.sparse.csr_array)}
 #: Types of arrays: Booleans, numbers, and text of a fixed length, little-endian.

@@ -1,0 +1,1 @@
+"""Stacks: learners of several kinds, whose predictions are added with weights."""

@@ -1,0 +1,199 @@
+"""Parts of a stack: how each kind of learner learns, and predicts rows that it has not learned.
+
+Kitchen Sinks leaves out rows one by one without a refit, boosted trees hold out rows anyway, and
+other learners are fitted once more for each of some folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from trickless.arrays.stated import Stated
+from trickless.learners.boosted_trees import BoostedTreesClassifier, BoostedTreesRegressor
+from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.neurons import Neurons
+from trickless.stack.linear import path
+from trickless.stack.reading import Given
+from trickless.stack.training import Training, of_all_classes, values_of
+
+#: About how many rows boosted trees hold out, if they hold out a share, and the largest share.
+_HELD_OUT, _LARGEST_SHARE = 400, 0.3
+
+
+class Fitted(Stated):
+    """A model that is a part of a stack.
+
+    Attributes
+    ----------
+    name : str
+        What the report calls it.
+    model : estimator
+    reads : Given
+        What it reads of rows.
+    """
+
+    name: str
+    model: Any
+    reads: Given
+
+    def __init__(self, name: str, model: Any, reads: Given) -> None:
+        self.name, self.model, self.reads = name, model, reads
+
+    def values(self, given: Any, matrix: Any, n_classes: int) -> np.ndarray:
+        """Return predictions (n_rows, n_outputs), or probabilities of all classes."""
+        return values_of(self.model, self.reads(given, matrix), n_classes)
+
+    def compact(self, error_bars: bool) -> Fitted:
+        """Return the same for prediction only."""
+        compact = getattr(self.model, "compact", None)
+        model = self.model if compact is None else compact(error_bars=error_bars)
+        return Fitted(self.name, model, self.reads)
+
+
+class Learned(NamedTuple):
+    """What a part has learned, and how it predicts rows of the fit as if it had not learned them.
+
+    Attributes
+    ----------
+    fitted : Fitted
+    unseen : function
+        Returns the values of rows with some numbers, each from a model that has not learned it.
+    only : int array or None
+        The only rows for which it can, in increasing order. None if it can for all rows.
+    explained : float
+        The share of the variance that is explained at rows that were left out, of the output that
+        is explained worst; 0 if the fit does not tell.
+    """
+
+    fitted: Fitted
+    unseen: Callable[[np.ndarray], np.ndarray]
+    only: np.ndarray | None = None
+    explained: float = 0.0
+
+
+class Part(Protocol):
+    """A kind of learner."""
+
+    @property
+    def name(self) -> str:
+        """What the report calls it."""
+
+    def learn(self, rows: Training) -> Learned:
+        """Learn from all rows."""
+
+
+def by_folds(part: Part, rows: Training, some: np.ndarray) -> np.ndarray:
+    """Return values of some rows, from models that learn all folds except the one of the row."""
+    values = np.zeros((rows.n_rows, rows.n_outputs))
+    for apart, others in rows.folds():
+        held, fitted = rows.take(apart), part.learn(others).fitted
+        values[apart] = fitted.values(held.given, held.matrix, rows.n_classes)
+    return values[some]
+
+
+@dataclass(frozen=True)
+class Sinks:
+    """Kitchen Sinks with a family of neurons."""
+
+    name: str
+    neurons: Neurons | str
+    reads: Callable[[Training], Given] = Given.of
+    n_neurons: int = 1000
+
+    def learn(self, rows: Training) -> Learned:
+        make = KitchenSinksClassifier if rows.n_classes else KitchenSinksRegressor
+        model = make(self.neurons, self.n_neurons, random_state=rows.seed, n_jobs=rows.n_jobs)
+        reads = self.reads(rows)
+        model.fit(reads(rows.given, rows.matrix), rows.y, rows.weight)
+        fitted = Fitted(self.name, model, reads)
+        targets = model.targets_.matrix(rows.y, stream=False)
+        shares = model._solution().shares_explained(targets, rows.weight)
+
+        def unseen(some: np.ndarray) -> np.ndarray:
+            if rows.groups is not None or not model.sums_.has_statistics:
+                return by_folds(self, rows, some)
+            return _without_each(fitted, rows, some)
+
+        return Learned(fitted, unseen, explained=float(shares.min()) if shares.size else 0.0)
+
+
+def _without_each(fitted: Fitted, rows: Training, some: np.ndarray) -> np.ndarray:
+    """Return values of Kitchen Sinks at some rows, each left out without a refit."""
+    model, which = fitted.model, np.arange(len(some))
+    sums = model.sums_
+    if sums.statistics.kept is not None:  # all rows are left out then
+        some, which = np.arange(rows.n_rows), some
+    held = rows.take(some)
+    X = model.rows_.to_predict(model, fitted.reads(held.given, held.matrix))
+    targets = model.targets_.matrix(held.y, stream=False)
+    left = sums.without_each(X, targets, rows.share[some], model._problem())
+    if not rows.n_classes:
+        return left.decisions[which]
+    sums.calibrate(left.unseen())
+    values = model._probabilities(left.decisions[which])
+    return of_all_classes(values, model.classes_, rows.n_classes)
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Boosted trees."""
+
+    name: str = "boosted trees"
+    reads: Callable[[Training], Given] = Given.of
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def learn(self, rows: Training) -> Learned:
+        share = min(max(0.1, _HELD_OUT / rows.n_rows), _LARGEST_SHARE)
+        how: dict[str, Any] = {
+            "validation_fraction": share,
+            "random_state": rows.seed,
+            "n_jobs": rows.n_jobs,
+        }
+        model: Any
+        if rows.n_classes:
+            model = BoostedTreesClassifier(**how, **self.options)
+        else:
+            model = BoostedTreesRegressor(loss=rows.loss, **how, **self.options)
+        reads = self.reads(rows)
+        model.fit(reads(rows.given, rows.matrix), rows.y, rows.weight, groups=rows.groups)
+        fitted, held = Fitted(self.name, model, reads), model._unseen()
+        if held is None:
+            return Learned(fitted, lambda some: by_folds(self, rows, some))
+        targets = model.targets_.matrix(rows.y, stream=False)
+        stopping = model._stopping((rows.matrix, targets, rows.weight), None, rows.groups)
+        numbers = np.concatenate([apart for apart, _ in stopping.sides(targets)])
+        order = np.argsort(numbers)
+
+        def unseen(some: np.ndarray) -> np.ndarray:
+            decisions = held.decisions[order[np.searchsorted(numbers[order], some)]]
+            if not rows.n_classes:
+                return decisions
+            values = model._probabilities(decisions)
+            return of_all_classes(values, model.classes_, rows.n_classes)
+
+        return Learned(fitted, unseen, numbers[order])
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear model: one of a path, chosen by folds."""
+
+    reads: Callable[[Training], Given]
+    name: str = "linear"
+
+    def learn(self, rows: Training) -> Learned:
+        reads = self.reads(rows)
+        X, values = reads(rows.given, rows.matrix), np.empty((0, 0, 0))
+        for apart, others in rows.folds():
+            models = path(X[rows.others(apart)], others)
+            if not values.size:
+                values = np.zeros((len(models), rows.n_rows, rows.n_outputs))
+            values[:, apart] = [values_of(each, X[apart], rows.n_classes) for each in models]
+        loss = rows.loss_of(slice(None))
+        best = int(np.argmin([loss.mean(each) for each in values]))
+        fitted = Fitted(self.name, path(X, rows)[best], reads)
+        return Learned(fitted, lambda some: values[best, some])
