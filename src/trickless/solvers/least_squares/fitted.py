@@ -152,7 +152,8 @@ class Fitted(Stated):
             return self._few
         assert self.statistics is not None
         moments = self.statistics.moments(has)
-        self._few = None if moments.rows is None else moments
+        few = moments.rows is not None and moments.rows.Z.nbytes <= problem.cache_bytes
+        self._few = moments if few else None
         return moments
 
     def _panels(self, X: Any, problem: Problem, **how: Any) -> Iterator[tuple[slice, Any]]:

@@ -84,8 +84,8 @@ class Process(NamedTuple):
 
         Sample j of output i is output ``i * n_samples + j``. It depends on the seed, i and j only.
         """
-        moments, each = self.moments, list(self.posteriors())
-        size, n_outputs, n_normal = len(moments.z_mean), len(self.noise), each[0][0].n_normal
+        moments, n_normal = self.moments, next(self.posteriors())[0].n_normal
+        size, n_outputs = len(moments.z_mean), len(self.noise)
         normal = np.stack(
             [
                 generator(seed, Purpose.SAMPLES, j).standard_normal((n_outputs, 1 + n_normal))
@@ -95,7 +95,7 @@ class Process(NamedTuple):
         )
         normal *= np.sqrt(self.noise / moments.n)[:, None, None]
         moved = np.empty((size, n_outputs, n_samples))
-        for posterior, same in each:
+        for posterior, same in self.posteriors():
             drawn = posterior.drawn(np.concatenate(normal[same, 1:], axis=1))
             moved[:, same] = drawn.reshape(size, -1, n_samples)
         about = self.solution.intercept[:, None] + moments.n_constants * normal[:, 0]
