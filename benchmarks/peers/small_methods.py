@@ -2,7 +2,7 @@
 
 Each gets a table as its own documentation recommends:
 
-- Trees: the data frame.
+- Auto and trees: the data frame.
 - Kitchen Sinks: standardised codes of 0 and 1 for categories, and standardised numbers, where gaps
   have the median and a column of their own that says so.
 - LightGBM and HistGradientBoosting: the data frame, with categories of that type and gaps.
@@ -41,7 +41,7 @@ import trickless
 from small_data import SmallTable
 from table_methods import load_chimera, load_loops
 
-OUR_TREES, OUR_SINKS = "trees", "Kitchen Sinks"
+OUR_STACK, OUR_TREES, OUR_SINKS = "Auto", "trees", "Kitchen Sinks"
 
 
 def nothing() -> None:
@@ -55,6 +55,10 @@ class Method(NamedTuple):
     make: Callable[[SmallTable, int], Any]
     load: Callable[[], object] = nothing  # what a process loads once, before the clock starts
     package: str | None = None
+
+
+def auto(table: SmallTable, seed: int) -> Any:
+    return learner(table, "Auto")(random_state=seed)
 
 
 def trees(table: SmallTable, seed: int) -> Any:
@@ -129,6 +133,7 @@ def categories(table: SmallTable) -> list[str]:
 
 
 METHODS = (
+    Method(OUR_STACK, auto, load_loops),
     Method(OUR_TREES, trees, load_loops),
     Method(OUR_SINKS, kitchen_sinks),
     Method("LightGBM", lightgbm, package="lightgbm"),

@@ -1,7 +1,7 @@
 """Small tables with nothing set: ours beside boosted trees and a forest, and a sign test.
 
 The tables are the 65 of ``small_data.py``, chosen by their size and not by their results. Methods
-are those of ``small_methods.py``: our trees and plain Gaussian Kitchen Sinks, LightGBM,
+are those of ``small_methods.py``: our stack, its trees, plain Gaussian Kitchen Sinks, LightGBM,
 HistGradientBoosting, ExtraTrees, ChimeraBoost, CatBoost and XGBoost, all with their defaults.
 
 Each table has three folds of random rows, stratified by class. A method learns from two of them and
@@ -42,7 +42,7 @@ from boosted import in_short, rounded
 from boosted_runs import WARM_UP_ROWS, conditions
 from isolated import REST, isolated
 from small_data import SmallTable
-from small_methods import METHODS, OUR_SINKS, OUR_TREES, Method
+from small_methods import METHODS, OUR_SINKS, OUR_STACK, OUR_TREES, Method
 from small_summary import summarise
 from table_methods import CORES
 
@@ -162,6 +162,7 @@ def whole(done: dict[str, Any], seen: list[dict[str, Any]]) -> dict[str, Any]:
     """What is stored: circumstances, all tables in order, and what they say together."""
     tables = [done[name] for name in small_data.NAMES if name in done]
     names = [m.name for m in METHODS if any(m.name in t["methods"] for t in tables)]
+    ours = [name for name in (OUR_STACK, OUR_TREES, OUR_SINKS) if name in names]
     kept = sorted({cell["measured"] for t in tables for cell in t["methods"].values()})
     number = {old: new for new, old in enumerate(kept)}
     for table in tables:
@@ -171,7 +172,7 @@ def whole(done: dict[str, Any], seen: list[dict[str, Any]]) -> dict[str, Any]:
         "circumstances": [seen[i] for i in kept],
         "folds": FOLDS,
         "seed": SEED,
-        "summary": rounded(summarise(tables, (OUR_TREES, OUR_SINKS), names)),
+        "summary": rounded(summarise(tables, ours, names)),
         "tables": tables,
     }
 
