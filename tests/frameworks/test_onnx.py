@@ -26,6 +26,8 @@ from cases import (
     suited,
 )
 from trickless import (
+    AutoClassifier,
+    AutoRegressor,
     BoostedTreesRegressor,
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -417,6 +419,7 @@ def columns(graph, frame):
     [
         KitchenSinksRegressor("tabular", n_neurons=60),
         BoostedTreesRegressor(60),
+        AutoRegressor(),
         DoublyStochasticRegressor(Trees(shape="binary"), 60),
         KitchenSinksRegressor(On(["age", "prediction"], Tabular()) + On("town", Tabular()), 60),
     ],
@@ -430,6 +433,32 @@ def test_data_frames_have_an_input_for_each_column(learner):
         found = run(graph, columns(graph, rows))
         assert list(found) == ["prediction_"]  # since there is a column of that name
         assert_close(found["prediction_"], model.predict(rows), 1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_stacks_of_parts(n_classes):
+    frame, y = table()
+    labels = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    model = AutoClassifier(random_state=0).fit(frame, labels)
+    assert len(model.parts_) > 1
+    graph = to_onnx(model, outputs=("label", "probabilities", "set"))
+    found = run(graph, columns(graph, frame))
+    assert np.abs(found["probabilities"] - model.predict_proba(frame)).max() < 1e-5
+    assert (found["label"] == model.predict(frame)).all()
+    assert (found["set"] == model.predict_set(frame)).mean() > 0.99  # but for ties
+
+
+@pytest.mark.parametrize("stack", [AutoRegressor(), AutoClassifier()], ids=name_of)
+def test_stacks_with_a_linear_model(stack):
+    X = np.random.default_rng(1).standard_normal((120, 100))
+    y = X[:, 0] - X[:, 1]
+    model = stack.set_params(effort="fast", random_state=0).fit(
+        X, y if is_regressor(stack) else y > 0
+    )
+    assert "linear" in [part.name for part in model.parts_]
+    answer = "prediction" if is_regressor(stack) else "probabilities"
+    expected = model.predict(X) if is_regressor(stack) else model.predict_proba(X)
+    assert_close(run(to_onnx(model), X)[answer], expected, 1e-5)
 
 
 def test_categories_that_were_learned_later_have_their_codes():

@@ -18,15 +18,45 @@ from trickless.learners.kernel_gradient import KernelGradient
 from trickless.learners.online import OnlineLearner
 from trickless.learners.random_features import RandomFeatures
 from trickless.neurons import Neurons
+from trickless.stack.auto import Auto
+from trickless.stack.linear import LinearModel
+from trickless.stack.parts import Fitted
+from trickless.stack.training import of_all_classes
 
 
 def decisions(model: Any, X: Tensor) -> Tensor:
     """Return decision values in double precision, (n_rows, n_outputs of the solver)."""
     if isinstance(model, KernelGradient):
         return _of_kernel(model, X)
+    if isinstance(model, Auto):
+        return xp.astype(_of_stack(model, X), xp.float64)
     if isinstance(model, OnlineLearner):
         return _of_network(model.estimates_.function(model.rounds_, model.average), X)
     return _of_network(model.network_, X)
+
+
+def _of_stack(stack: Auto, X: Tensor) -> Any:
+    """Return decision values of a stack, from the weighted sum of the values of its parts."""
+    found: Any = 0.0
+    for weight, part in zip(stack.weights_, stack.parts_, strict=True):
+        found = found + _of_part(stack, part, X) * float(weight)
+    return stack._decisions(found)
+
+
+def _of_part(stack: Auto, part: Fitted, X: Tensor) -> Any:
+    """Return the predictions of a part, or its probabilities of all classes."""
+    model, n_classes = part.model, stack._n_classes
+    if isinstance(model, LinearModel):
+        answer = model.predict_proba if n_classes else model.predict
+        values = answer(part.reads(X, X))
+    else:
+        own, theirs = stack.rows_.columns, model.rows_.columns
+        if own is not None and theirs is not None:  # which may be relative to other origins
+            X = X + (own.origins - theirs.origins)
+        f = decisions(model, xp.astype(part.reads(X, X), model.rows_.dtype))
+        f = model.targets_.shown(f)
+        values = model._probabilities(f) if n_classes else model.targets_.values(f)
+    return of_all_classes(values, model.classes_, n_classes) if n_classes else values
 
 
 def _of_kernel(model: Any, X: Tensor) -> Tensor:

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse
-from scipy.special import softmax
 
+from trickless.arrays.functions import softmax
 from trickless.arrays.stated import Array, Stated
 from trickless.stack.training import Training
 
@@ -41,13 +41,13 @@ class LinearModel(Stated):
     ) -> None:
         self.coef, self.intercept, self.classes_ = coef, intercept, classes
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """Return the values of the function, (n_rows, n_outputs)."""
-        return np.asarray(X @ self.coef) + self.intercept
+        return X @ self.coef + self.intercept
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the classes, (n_rows, n_outputs)."""
-        return np.asarray(softmax(self.predict(X), axis=1))
+        return softmax(self.predict(X))
 
 
 def path(X: Any, rows: Training) -> list[LinearModel]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
+from trickless.arrays.places import namespace
 from trickless.arrays.stated import Array, Stated
 from trickless.stack.training import Training
 
@@ -83,11 +84,16 @@ class Numbers(Given):
         new.scale = np.where(spread > 1e-9 * np.abs(new.mean), spread, 1.0)
         return new
 
-    def _columns(self, X: np.ndarray) -> np.ndarray:
-        numbers = X[:, self.numbers]
-        filled = np.where(np.isnan(numbers), self.fill, numbers)
-        gaps, categories = np.isnan(X[:, self.gapped]), X[:, self.coded] == self.codes
-        return np.concatenate([filled, gaps, categories], axis=1)
+    def _columns(self, X: Any) -> Any:
+        xp, found = namespace(X), []
+        if len(self.numbers):
+            numbers = xp.take(X, self.numbers, axis=1)
+            found.append(xp.where(xp.isnan(numbers), self.fill, numbers))
+        if len(self.gapped):
+            found.append(xp.astype(xp.isnan(xp.take(X, self.gapped, axis=1)), X.dtype))
+        if len(self.coded):
+            found.append(xp.astype(xp.take(X, self.coded, axis=1) == self.codes, X.dtype))
+        return xp.concat(found, axis=1)
 
-    def __call__(self, given: Any, matrix: Any) -> np.ndarray:
+    def __call__(self, given: Any, matrix: Any) -> Any:
         return (self._columns(matrix) - self.mean) / self.scale

@@ -22,27 +22,10 @@ FOLDS, MOST_ROWS = 4, 4096
 class Training(NamedTuple):
     """Rows that count, as every part learns them.
 
-    Attributes
-    ----------
-    given : array, CSR matrix, data frame or list
-        The rows as the user passed them.
-    matrix : array or CSR matrix of shape (n_rows, n_features)
-        The same as numbers, with codes for categories.
-    n_categories : int array of shape (n_features,)
-        The number of codes of each column; 0 for a column of numbers.
-    shape : tuple of int or None
-        The shape of a row, of images and series.
-    targets : array of shape (n_rows, n_outputs)
-        Numbers, or ±1 for classes.
-    n_classes : int
-        The number of classes; 0 for numbers.
-    weight : array of shape (n_rows,) or None
-    groups : int array of shape (n_rows,) or None
-        The number of the group of each row.
-    seed : int
-    loss : str
-        The loss by its name.
-    n_jobs : int or None
+    ``given`` are the rows as the user passed them, and ``matrix`` the same as numbers, with codes
+    for categories. ``n_categories`` counts the codes of each column; it is 0 for numbers. ``shape``
+    is that of an image or series. ``targets`` (n_rows, n_outputs) are numbers, or ±1 for classes.
+    ``n_classes`` is 0 for numbers. ``groups`` are numbered from 0 on.
     """
 
     given: Any
@@ -132,8 +115,6 @@ def values_of(model: Any, X: Any, n_classes: int) -> np.ndarray:
     return of_all_classes(model.predict_proba(X), model.classes_, n_classes)
 
 
-def of_all_classes(probabilities: np.ndarray, classes: np.ndarray, n_classes: int) -> np.ndarray:
+def of_all_classes(probabilities: Any, classes: np.ndarray, n_classes: int) -> Any:
     """Return probabilities of all classes from those of the classes that a model has seen."""
-    values = np.zeros((len(probabilities), n_classes))
-    values[:, classes] = probabilities
-    return values
+    return probabilities @ np.eye(n_classes)[classes]
