@@ -135,7 +135,7 @@ def test_trees_predict_held_out_rows_in_the_order_asked_for():
     rows = training(X, 10 * np.round(X[:, 0]))
     learned = Trees().learn(rows)
     assert np.array_equal(learned.only, np.unique(learned.only))
-    assert 300 < len(learned.only) < 500
+    assert len(learned.only) == 150
     values = learned.unseen(learned.only)[:, 0]
     assert np.corrcoef(values, rows.y[learned.only])[0, 1] > 0.9
     few = learned.only[[5, 50]]
@@ -355,7 +355,7 @@ def test_models_can_be_cloned_saved_and_used_in_pipelines(tmp_path):
     [
         ({"effort": "most"}, {}, r"effort='most'.*Remedy: effort='default'"),
         ({"loss": "hinge"}, {}, r"loss='hinge'.*Remedy: loss='squared_error'"),
-        ({}, {"groups": np.zeros(30)}, "groups with one value only.*Remedy: at least two groups"),
+        ({}, {"groups": np.zeros(30)}, "X has rows of 1 group.*Remedy: at least two groups"),
         ({}, {"groups": np.zeros(3)}, r"groups has the shape \(3,\)"),
         ({}, {"sample_weight": -np.ones(30)}, "AutoRegressor.*sample_weight"),
     ],

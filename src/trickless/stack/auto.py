@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import reduce
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.special import logit
 from sklearn.utils import Tags
 
 from trickless.arrays.stated import Array, Length
@@ -35,7 +37,7 @@ from trickless.targets.batches import rows_that_count
 
 #: The share of the variance that quick parts explain from which others cannot matter.
 _ALL_EXPLAINED = 1 - 1e-4
-#: Probabilities nearer to 0 and 1 are this far from them.
+#: The least probability.
 _LEAST = 1e-15
 
 
@@ -108,8 +110,8 @@ class Auto(Learner):
             rows = new._training(X, y, sample_weight, groups, *batch)
             parts = KINDS[new.kind_].parts(rows)
             with new._progress(len([*parts.quick, *parts.slow]), "part") as bar:
-                names, learned, seconds = new._learn(parts, rows, bar.update)
-            new._weigh(names, learned, seconds, rows)
+                learned, seconds = new._learn(parts, rows, bar.update)
+            new._weigh(learned, seconds, rows)
         return self
 
     def _training(
@@ -119,47 +121,39 @@ class Auto(Learner):
         sample_weight: Any,
         groups: Any,
         matrix: Any,
-        targets: np.ndarray,
-        weight: np.ndarray | None,
+        targets: Any,
+        weight: Any,
     ) -> Training:
         """Return the rows that count, as parts learn them."""
         kept = rows_that_count(self, y, sample_weight)
         given = self._given(X if kept.all() else some_of(X, np.flatnonzero(kept)), matrix)
         numbers = None if groups is None else groups_of(self, groups, y, sample_weight)
-        n_apart = len(targets) if numbers is None else int(numbers.max()) + 1
-        if n_apart < 2:
-            what = "1 sample" if numbers is None else "groups with one value only"
+        if (len(targets) if numbers is None else int(numbers.max()) + 1) < 2:
+            what, more = ("1 sample", "rows") if numbers is None else ("rows of 1 group", "groups")
             raise InvalidValueError(
                 f"{type(self).__name__}: X has {what}, but weights of parts follow from rows that "
                 "the parts have not learned from",
-                "at least two rows" if numbers is None else "at least two groups, or groups=None",
+                f"at least two {more}",
             )
-        inputs = self.rows_.inputs(self, matrix.shape[1])
-        return Training(
-            given, matrix, inputs.n_categories, inputs.shape, targets, self._n_classes, weight,
-            numbers, self.seed_ % 2**31, self.loss, self.n_jobs,
-        )  # fmt: skip
+        inputs, seed = self.rows_.inputs(self, matrix.shape[1]), self.seed_ % 2**31
+        known = inputs.n_categories, inputs.shape, targets, self._n_classes, weight, numbers
+        return Training(given, matrix, *known, seed, self.loss, self.n_jobs)
 
     def _given(self, X: Any, matrix: Any) -> Any:
         """Return rows as parts read them: as given, if there is more to them than numbers."""
-        columns = self.rows_.columns
-        is_table = self.kind_ in ("table", "sparse")
+        columns, is_table = self.rows_.columns, self.kind_ in ("table", "sparse")
         return matrix if is_table and (columns is None or columns.are_plain) else X
 
     def _learn(
         self, parts: Parts, rows: Training, advance: Any
-    ) -> tuple[list[str], list[Learned], list[float]]:
+    ) -> tuple[list[Learned], list[float]]:
         """Let parts learn; slow ones only if the quick ones leave something to learn."""
-        names, learned, seconds = list[str](), list[Learned](), list[float]()
+        learned, seconds = list[Learned](), list[float]()
 
-        def learn(each: list[Part]) -> None:
-            for part in each:
-                start = time.perf_counter()
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # they are of parts, which others may mend
+        def learn(some: list[Part]) -> None:
+            for part in some:
+                with _timed(seconds):
                     learned.append(part.learn(rows))
-                names.append(part.name)
-                seconds.append(time.perf_counter() - start)
                 advance()
 
         learn(parts.quick)
@@ -167,33 +161,23 @@ class Auto(Learner):
             learn(parts.slow)
         if self.effort == "best":
             learn(parts.best)
-        return names, learned, seconds
+        return learned, seconds
 
-    def _weigh(
-        self, names: list[str], learned: list[Learned], seconds: list[float], rows: Training
-    ) -> None:
+    def _weigh(self, learned: list[Learned], seconds: list[float], rows: Training) -> None:
         """Find the weights of parts, and keep those that have one."""
-        some, values = rows.sample(), []
+        only = [each.only for each in learned if each.only is not None]
+        some = reduce(np.intersect1d, only) if only else rows.sample()
+        values, later = list[np.ndarray](), list[float]()
         for each in learned:
-            if each.only is not None:
-                some = each.only if len(each.only) < len(some) else some
-        for i, each in enumerate(learned):
-            start = time.perf_counter()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with _timed(later):
                 values.append(each.unseen(some))
-            seconds[i] += time.perf_counter() - start
         loss = rows.loss_of(some)
-        weights = weights_of(np.stack(values), loss)
-        kept = np.flatnonzero(weights)
+        weights, lost = weights_of(np.stack(values), loss), np.array([*map(loss.mean, values)])
+        kept, order = np.flatnonzero(weights), np.lexsort([lost, -weights])
         self.parts_, self.weights_ = [learned[i].fitted for i in kept], weights[kept]
-        mixed = np.tensordot(weights, values, 1)
-        lost = np.array([loss.mean(each) for each in values])
-        order = np.lexsort([lost, -weights])
-        self.report_ = Report(
-            [names[i] for i in order], weights[order], lost[order], np.array(seconds)[order],
-            loss.mean(mixed), len(some),
-        )  # fmt: skip
+        mixed, names = np.tensordot(weights, values, 1), [learned[i].fitted.name for i in order]
+        lines = names, weights[order], lost[order], np.add(seconds, later)[order]
+        self.report_ = Report(*lines, loss.mean(mixed), len(some))
         weight = None if rows.weight is None else rows.weight[some]
         self.unseen_ = Unseen.of(self._decisions(mixed), rows.targets[some], weight)
         if (constant := loss.of_constant()) > 0:
@@ -240,16 +224,25 @@ def _is_fitted(learner: Auto) -> bool:
     return hasattr(learner, "parts_")
 
 
+@contextmanager
+def _timed(seconds: list[float]) -> Iterator[None]:
+    """Add the seconds of a block. Warnings are of one part, which others may mend."""
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+    seconds.append(time.perf_counter() - start)
+
+
 @documented
 class AutoRegressor(Regressor, Auto):
     """Regression with nothing to set: a stack of the library's learners.
 
     Fits Kitchen Sinks with several families of neurons and boosted trees, and for wide or sparse
     rows a linear model as well. Their predictions are added with weights of at least 0 that sum to
-    1 and minimise the loss of rows that the parts had not learned from [1]_ [2]_ [3]_. These
-    predictions are there anyway: Kitchen Sinks leaves out rows one by one without a refit, and
-    boosted trees hold rows out. The best part stands alone, unless all together are better than it
-    by more than noise.
+    1 and minimise the loss of rows that the parts had not learned from [1]_ [2]_ [3]_. Such rows
+    cost little: Kitchen Sinks leaves them out one by one without a refit, and boosted trees hold
+    them out anyway. The best part stands alone, unless several together are clearly better.
 
     Parameters
     ----------
@@ -288,12 +281,8 @@ class AutoRegressor(Regressor, Auto):
 class AutoClassifier(Classifier, Auto):
     """Classification with nothing to set: a stack of the library's learners.
 
-    Fits Kitchen Sinks with several families of neurons and boosted trees, and for wide or sparse
-    rows a linear model as well. Their probabilities are added with weights of at least 0 that sum
-    to 1 and minimise the loss of rows that the parts had not learned from [1]_ [2]_ [3]_. These
-    probabilities are there anyway: Kitchen Sinks leaves out rows one by one without a refit, and
-    boosted trees hold rows out. The best part stands alone, unless all together are better than it
-    by more than noise.
+    Fits the parts of :class:`AutoRegressor`, which explains how they are combined. Here their
+    probabilities are added.
 
     Parameters
     ----------
@@ -335,5 +324,5 @@ class AutoClassifier(Classifier, Auto):
         return make_loss("log_loss", n_outputs)
 
     def _decisions(self, values: np.ndarray) -> np.ndarray:
-        values = np.clip(values, _LEAST, 1 - _LEAST)
-        return logit(values[:, 1:]) if values.shape[1] == 2 else np.log(values)
+        logarithms = np.log(np.maximum(values, _LEAST))
+        return logarithms[:, 1:] - logarithms[:, :1] if values.shape[1] == 2 else logarithms

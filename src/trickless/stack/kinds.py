@@ -41,7 +41,7 @@ def _of_table(rows: Training) -> Parts:
         Sinks("relevant features", Gaussian(length_scale="relevance"), Numbers.of),
         Sinks("Laplace neurons", "laplace", Numbers.of),
         Sinks("neurons of trees", "trees", n_neurons=500),
-        Trees("boosted trees, smaller steps", options={"n_trees": 6000}),
+        Trees("boosted trees, smaller steps", n_trees=6000),
     ]
     return Parts(quick + linear * wide, [Trees()], best + linear * (not wide))
 

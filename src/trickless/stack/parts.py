@@ -7,7 +7,7 @@ other learners are fitted once more for each of some folds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -19,9 +19,6 @@ from trickless.neurons import Neurons
 from trickless.stack.linear import path
 from trickless.stack.reading import Given
 from trickless.stack.training import Training, of_all_classes, values_of
-
-#: About how many rows boosted trees hold out, if they hold out a share, and the largest share.
-_HELD_OUT, _LARGEST_SHARE = 400, 0.3
 
 
 class Fitted(Stated):
@@ -143,24 +140,15 @@ class Trees:
     """Boosted trees."""
 
     name: str = "boosted trees"
-    reads: Callable[[Training], Given] = Given.of
-    options: dict[str, Any] = field(default_factory=dict)
+    n_trees: int | str = "auto"
 
     def learn(self, rows: Training) -> Learned:
-        share = min(max(0.1, _HELD_OUT / rows.n_rows), _LARGEST_SHARE)
-        how: dict[str, Any] = {
-            "validation_fraction": share,
-            "random_state": rows.seed,
-            "n_jobs": rows.n_jobs,
-        }
-        model: Any
-        if rows.n_classes:
-            model = BoostedTreesClassifier(**how, **self.options)
-        else:
-            model = BoostedTreesRegressor(loss=rows.loss, **how, **self.options)
-        reads = self.reads(rows)
-        model.fit(reads(rows.given, rows.matrix), rows.y, rows.weight, groups=rows.groups)
-        fitted, held = Fitted(self.name, model, reads), model._unseen()
+        model: Any = BoostedTreesClassifier() if rows.n_classes else BoostedTreesRegressor()
+        model.set_params(n_trees=self.n_trees, random_state=rows.seed, n_jobs=rows.n_jobs)
+        if not rows.n_classes:
+            model.set_params(loss=rows.loss)
+        model.fit(rows.given, rows.y, rows.weight, groups=rows.groups)
+        fitted, held = Fitted(self.name, model, Given()), model._unseen()
         if held is None:
             return Learned(fitted, lambda some: by_folds(self, rows, some))
         targets = model.targets_.matrix(rows.y, stream=False)
