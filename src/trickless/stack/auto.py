@@ -241,8 +241,8 @@ class AutoRegressor(Regressor, Auto):
     Fits Kitchen Sinks with several families of neurons and boosted trees, and for wide or sparse
     rows a linear model as well. Their predictions are added with weights of at least 0 that sum to
     1 and minimise the loss of rows that the parts had not learned from [1]_ [2]_ [3]_. Such rows
-    cost little: Kitchen Sinks leaves them out one by one without a refit, and boosted trees hold
-    them out anyway. The best part stands alone, unless several together are clearly better.
+    cost little: Kitchen Sinks leaves them out without a refit, and boosted trees hold them out
+    anyway. The best part stands alone, unless several together are clearly better.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Parts of a stack: how each kind of learner learns, and predicts rows that it has not learned.
 
-Kitchen Sinks leaves out rows one by one without a refit, boosted trees hold out rows anyway, and
-other learners are fitted once more for each of some folds.
+Kitchen Sinks leaves out rows without a refit, and boosted trees hold out rows anyway. Other
+learners are fitted once more for each of some folds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSink
 from trickless.neurons import Neurons
 from trickless.stack.linear import path
 from trickless.stack.reading import Given
-from trickless.stack.training import Training, of_all_classes, values_of
+from trickless.stack.training import FOLDS, Training, of_all_classes, values_of
+
+#: Rows from which boosted trees hold out a tenth, and as many folds of other parts.
+_MANY_ROWS, _MANY_FOLDS = 1000, 10
 
 
 class Fitted(Stated):
@@ -86,8 +89,8 @@ class Part(Protocol):
 def by_folds(part: Part, rows: Training, some: np.ndarray) -> np.ndarray:
     """Return values of some rows, from models that learn all folds except the one of the row."""
     values = np.zeros((rows.n_rows, rows.n_outputs))
-    for apart, others in rows.folds():
-        held, fitted = rows.take(apart), part.learn(others).fitted
+    for apart, others in rows.sides():
+        held, fitted = rows.take(apart), part.learn(rows.take(others)).fitted
         values[apart] = fitted.values(held.given, held.matrix, rows.n_classes)
     return values[some]
 
@@ -111,28 +114,38 @@ class Sinks:
         shares = model._solution().shares_explained(targets, rows.weight)
 
         def unseen(some: np.ndarray) -> np.ndarray:
-            if rows.groups is not None or not model.sums_.has_statistics:
+            sums = model.sums_
+            kept = sums.has_statistics and sums.statistics.kept is not None
+            if not kept and (rows.groups is not None or not sums.has_statistics):
                 return by_folds(self, rows, some)
-            return _without_each(fitted, rows, some)
+            decisions = (_without_folds if kept else _without_each)(fitted, rows, some)
+            if not rows.n_classes:
+                return decisions
+            return of_all_classes(model._probabilities(decisions), model.classes_, rows.n_classes)
 
         return Learned(fitted, unseen, explained=float(shares.min()) if shares.size else 0.0)
 
 
+def _without_folds(fitted: Fitted, rows: Training, some: np.ndarray) -> np.ndarray:
+    """Return decision values of few rows, each left out with its fold, as trees hold them out.
+
+    Errors of parts that learned from more rows would be smaller for that alone.
+    """
+    model = fitted.model
+    n_folds = FOLDS if rows.n_rows < _MANY_ROWS else _MANY_FOLDS
+    unseen = model.sums_.without_folds([each for each, _ in rows.sides(n_folds)], model._problem())
+    return unseen.decisions[some]
+
+
 def _without_each(fitted: Fitted, rows: Training, some: np.ndarray) -> np.ndarray:
-    """Return values of Kitchen Sinks at some rows, each left out without a refit."""
-    model, which = fitted.model, np.arange(len(some))
-    sums = model.sums_
-    if sums.statistics.kept is not None:  # all rows are left out then
-        some, which = np.arange(rows.n_rows), some
-    held = rows.take(some)
+    """Return decision values of some of many rows, each left out by itself."""
+    model, held = fitted.model, rows.take(some)
     X = model.rows_.to_predict(model, fitted.reads(held.given, held.matrix))
     targets = model.targets_.matrix(held.y, stream=False)
-    left = sums.without_each(X, targets, rows.share[some], model._problem())
-    if not rows.n_classes:
-        return left.decisions[which]
-    sums.calibrate(left.unseen())
-    values = model._probabilities(left.decisions[which])
-    return of_all_classes(values, model.classes_, rows.n_classes)
+    left = model.sums_.without_each(X, targets, rows.share[some], model._problem())
+    if rows.n_classes:
+        model.sums_.calibrate(left.unseen())
+    return left.decisions
 
 
 @dataclass(frozen=True)
@@ -176,8 +189,8 @@ class Linear:
     def learn(self, rows: Training) -> Learned:
         reads = self.reads(rows)
         X, values = reads(rows.given, rows.matrix), np.empty((0, 0, 0))
-        for apart, others in rows.folds():
-            models = path(X[rows.others(apart)], others)
+        for apart, others in rows.sides():
+            models = path(X[others], rows.take(others))
             if not values.size:
                 values = np.zeros((len(models), rows.n_rows, rows.n_outputs))
             values[:, apart] = [values_of(each, X[apart], rows.n_classes) for each in models]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -23,8 +22,8 @@ class Training(NamedTuple):
     """Rows that count, as every part learns them.
 
     ``given`` are the rows as the user passed them, and ``matrix`` the same as numbers, with codes
-    for categories. ``n_categories`` counts the codes of each column; it is 0 for numbers. ``shape``
-    is that of an image or series. ``targets`` (n_rows, n_outputs) are numbers, or ±1 for classes.
+    for categories. ``n_categories`` counts the codes of each column; it is 0 for numbers. Images
+    and series have a ``shape``. ``targets`` (n_rows, n_outputs) are numbers, or ±1 for classes.
     ``n_classes`` is 0 for numbers. ``groups`` are numbered from 0 on.
     """
 
@@ -82,17 +81,12 @@ class Training(NamedTuple):
             groups=None if groups is None else np.unique(groups[rows], return_inverse=True)[1],
         )
 
-    def folds(self) -> Iterator[tuple[np.ndarray, Self]]:
-        """Yield the rows of each fold, and all others to learn from. Groups are whole."""
+    def sides(self, n_folds: int = FOLDS) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the numbers of the rows of each fold, and of all others. Groups are whole."""
         loss = make_loss("log_loss" if self.n_classes else "squared_error", self.targets.shape[1])
         start = starting(loss, self.targets, self.weight, not self.n_classes)
         holding = Holding.of("folds", self.seed, 1 / FOLDS, loss, start)
-        for apart, others in holding.folds(self.targets, FOLDS, self.groups):
-            yield apart, self.take(others)
-
-    def others(self, apart: np.ndarray) -> np.ndarray:
-        """Return the numbers of all rows except some."""
-        return np.delete(np.arange(self.n_rows), apart)
+        return holding.folds(self.targets, n_folds, self.groups)
 
     def sample(self) -> np.ndarray:
         """Return the numbers of all rows, or of some if there are many, in their order."""

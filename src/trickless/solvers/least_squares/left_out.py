@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from scipy import linalg
 
 from trickless.arrays.places import to_host
 from trickless.arrays.stated import Array, stated
@@ -122,6 +123,28 @@ def _leave_out_few(moments: Moments, solution: Solution, n_jobs: int | None) -> 
     targets, fitted = (part / root + moments.y_mean for part in (Y, Z @ solution.coef))
     decisions = _without(targets, fitted, left, moments.y_mean)
     return LeftOut(targets, decisions, left, np.ones(len(Z)), moments.share, fresh)
+
+
+def leave_out_folds(
+    moments: Moments, solution: Solution, folds: list[np.ndarray], n_jobs: int | None
+) -> Unseen:
+    """Leave out all rows, while they are kept, each with all rows of its fold.
+
+    The errors of a fold F are (I − H)⁻¹ r, for its part of the hat matrix and its residuals.
+    """
+    assert moments.rows is not None and moments.share is not None
+    Z, Y, _ = moments.rows
+    root, errors = np.sqrt(moments.share)[:, None], Y - Z @ solution.coef
+    for ridge in np.unique(solution.ridge):
+        posterior = posterior_at(moments, ridge, n_jobs)
+        assert isinstance(posterior, OfRows)
+        for fold in folds:
+            there = np.ix_(fold, np.flatnonzero(solution.ridge == ridge))
+            errors[there] = linalg.solve(
+                posterior.left_of(fold, moments.share), errors[there], assume_a="pos"
+            )
+    targets, decisions = (part / root + moments.y_mean for part in (Y, Y - errors))
+    return Unseen.of(decisions, targets, moments.share)
 
 
 def _without(

@@ -199,6 +199,11 @@ class OfRows(Posterior):
         """1 − h of each row, for its leverage h: the diagonal of ρ G, less the constant's part."""
         return self.ridge * (self._diagonal - share * self._of_constant)
 
+    def left_of(self, fold: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """I − H of the rows of a fold, times the roots of their shares on both sides."""
+        half, root = self._inverse[:, fold], np.sqrt(share[fold])
+        return self.ridge * (half.T @ half - self._of_constant * np.outer(root, root))
+
     def influence(self, rows: Iterable[Left], share: np.ndarray) -> Influence:
         root = np.sqrt(share)
 

@@ -13,7 +13,7 @@ from trickless.conformal.unseen import Counted, Unseen
 from trickless.functions.activations import in_row_blocks
 from trickless.solvers.calibration import Temperatures, find_temperatures, in_shares
 from trickless.solvers.least_squares.fitted import Fitted
-from trickless.solvers.least_squares.left_out import LeftOut, leave_out
+from trickless.solvers.least_squares.left_out import LeftOut, leave_out, leave_out_folds
 from trickless.solvers.least_squares.left_out_intervals import NewRows, Rule
 from trickless.solvers.least_squares.posterior import Influence, posterior_at
 from trickless.solvers.least_squares.problem import Problem
@@ -91,14 +91,19 @@ class UnseenAnswers(Fitted):
     ) -> LeftOut:
         """Return rows that were learned, in their order, each left out of the solution.
 
-        ``share`` are their weights, divided by the sum of the weights of all rows. As long as the
-        rows themselves are kept, all of them must be given.
+        ``share`` are their weights, divided by the sum of the weights of all rows. Rows that are
+        kept are for ``without_folds``.
         """
         moments, solution = self._moments(problem), self.solution(problem)
-        rows = X, targets, np.ones(len(targets)), share
-        each = () if moments.rows is not None else self._each(*rows, problem)
+        each = self._each(X, targets, np.ones(len(targets)), share, problem)
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
             return leave_out(moments, solution, each, problem.n_jobs)
+
+    def without_folds(self, folds: list[np.ndarray], problem: Problem) -> Unseen:
+        """Return all rows, while they are kept, in their order, each without those of its fold."""
+        moments, solution = self._moments(problem), self.solution(problem)
+        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
+            return leave_out_folds(moments, solution, folds, problem.n_jobs)
 
     def intervals(self, X: Any, problem: Problem, rule: Rule) -> np.ndarray:
         """Return intervals of new targets at rows, (n_rows, n_outputs, 2), by leaving rows out."""
