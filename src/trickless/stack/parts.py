@@ -114,11 +114,12 @@ class Sinks:
         shares = model._solution().shares_explained(targets, rows.weight)
 
         def unseen(some: np.ndarray) -> np.ndarray:
-            sums = model.sums_
-            kept = sums.has_statistics and sums.statistics.kept is not None
-            if not kept and (rows.groups is not None or not sums.has_statistics):
+            whole = rows.groups is None or np.isin(rows.groups, rows.groups[some]).sum() == len(
+                some
+            )
+            if not model.sums_.has_statistics or not (whole or _keeps_rows(model)):
                 return by_folds(self, rows, some)
-            decisions = (_without_folds if kept else _without_each)(fitted, rows, some)
+            decisions = _without_folds(fitted, rows, some)
             if not rows.n_classes:
                 return decisions
             return of_all_classes(model._probabilities(decisions), model.classes_, rows.n_classes)
@@ -126,26 +127,31 @@ class Sinks:
         return Learned(fitted, unseen, explained=float(shares.min()) if shares.size else 0.0)
 
 
+def _keeps_rows(model: Any) -> bool:
+    """Return whether there are so few rows that Kitchen Sinks has kept them."""
+    return model.sums_.statistics.kept is not None
+
+
 def _without_folds(fitted: Fitted, rows: Training, some: np.ndarray) -> np.ndarray:
-    """Return decision values of few rows, each left out with its fold, as trees hold them out.
+    """Return decision values of rows, each left out with others, as trees hold them out.
 
     Errors of parts that learned from more rows would be smaller for that alone.
     """
-    model = fitted.model
-    n_folds = FOLDS if rows.n_rows < _MANY_ROWS else _MANY_FOLDS
-    unseen = model.sums_.without_folds([each for each, _ in rows.sides(n_folds)], model._problem())
-    return unseen.decisions[some]
-
-
-def _without_each(fitted: Fitted, rows: Training, some: np.ndarray) -> np.ndarray:
-    """Return decision values of some of many rows, each left out by itself."""
-    model, held = fitted.model, rows.take(some)
+    model, asked = fitted.model, np.arange(len(some))
+    if few := _keeps_rows(model):
+        some, asked = np.arange(rows.n_rows), some
+        n_folds = FOLDS if rows.n_rows < _MANY_ROWS else _MANY_FOLDS
+        folds = [apart for apart, _ in rows.sides(n_folds)]
+    else:
+        n_folds = 1 if rows.groups is not None else -(-len(some) // _MANY_ROWS)
+        folds = np.array_split(asked, n_folds)
+    held = rows.take(some)
     X = model.rows_.to_predict(model, fitted.reads(held.given, held.matrix))
-    targets = model.targets_.matrix(held.y, stream=False)
-    left = model.sums_.without_each(X, targets, rows.share[some], model._problem())
-    if rows.n_classes:
-        model.sums_.calibrate(left.unseen())
-    return left.decisions
+    targets, share = model.targets_.matrix(held.y, stream=False), rows.share[some]
+    unseen = model.sums_.without_folds(folds, X, targets, share, model._problem())
+    if rows.n_classes and not few:
+        model.sums_.calibrate(unseen)
+    return np.asarray(unseen.decisions[asked])
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from trickless.solvers.held_out import Holding
 from trickless.solvers.named_losses import make_loss
 from trickless.stack.weights import OF_CLASSES, OF_NUMBERS, Loss
 
-#: Folds of parts that cannot leave out rows one by one, and the most rows that are left out.
+#: Folds of parts that cannot leave out rows without a refit, and the most rows that are left out.
 FOLDS, MOST_ROWS = 4, 4096
 
 

@@ -126,6 +126,26 @@ def _leave_out_few(moments: Moments, solution: Solution, n_jobs: int | None) -> 
 
 
 def leave_out_folds(
+    moments: Moments, solution: Solution, rows: Iterable[Left], folds: list[np.ndarray]
+) -> Unseen:
+    """Leave out rows, each with all rows of its fold, which are numbers of these rows."""
+    ridges, parts = np.unique(solution.ridge), []
+    posteriors = [posterior_at(moments, ridge) for ridge in ridges]
+    for Z, y, _, share in rows:
+        fitted = to_host(Z) @ solution.coef + solution.intercept
+        parts.append((y, share, y - fitted, *(each.along(Z) for each in posteriors)))
+    y, share, residuals, *along = (np.concatenate(part) for part in zip(*parts, strict=True))
+    root = np.sqrt(share)[:, None]
+    errors = root * residuals
+    for ridge, a in zip(ridges, along, strict=True):
+        for fold in folds:
+            there, half = np.ix_(fold, solution.ridge == ridge), root[fold] * a[fold]
+            hat = half @ half.T + moments.n_constants * (root[fold] @ root[fold].T)
+            errors[there] = linalg.solve(np.eye(len(fold)) - hat, errors[there], assume_a="pos")
+    return Unseen.of(y - errors / root, y, share)
+
+
+def leave_out_folds_of_few(
     moments: Moments, solution: Solution, folds: list[np.ndarray], n_jobs: int | None
 ) -> Unseen:
     """Leave out all rows, while they are kept, each with all rows of its fold.

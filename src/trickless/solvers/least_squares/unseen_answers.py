@@ -13,7 +13,12 @@ from trickless.conformal.unseen import Counted, Unseen
 from trickless.functions.activations import in_row_blocks
 from trickless.solvers.calibration import Temperatures, find_temperatures, in_shares
 from trickless.solvers.least_squares.fitted import Fitted
-from trickless.solvers.least_squares.left_out import LeftOut, leave_out, leave_out_folds
+from trickless.solvers.least_squares.left_out import (
+    LeftOut,
+    leave_out,
+    leave_out_folds,
+    leave_out_folds_of_few,
+)
 from trickless.solvers.least_squares.left_out_intervals import NewRows, Rule
 from trickless.solvers.least_squares.posterior import Influence, posterior_at
 from trickless.solvers.least_squares.problem import Problem
@@ -86,24 +91,25 @@ class UnseenAnswers(Fitted):
             rows = rows._replace(fresh=sample.of_one(sample.fresh))
         return rows
 
-    def without_each(
-        self, X: Any, targets: np.ndarray, share: np.ndarray, problem: Problem
-    ) -> LeftOut:
-        """Return rows that were learned, in their order, each left out of the solution.
+    def without_folds(
+        self,
+        folds: list[np.ndarray],
+        X: Any,
+        targets: np.ndarray,
+        share: np.ndarray,
+        problem: Problem,
+    ) -> Unseen:
+        """Return rows that were learned, in their order, each without those of its fold.
 
-        ``share`` are their weights, divided by the sum of the weights of all rows. Rows that are
-        kept are for ``without_folds``.
+        ``folds`` are numbers of these rows. ``share`` are their weights, divided by the sum of the
+        weights of all rows. As long as all rows are kept, these must be all.
         """
         moments, solution = self._moments(problem), self.solution(problem)
-        each = self._each(X, targets, np.ones(len(targets)), share, problem)
         with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
-            return leave_out(moments, solution, each, problem.n_jobs)
-
-    def without_folds(self, folds: list[np.ndarray], problem: Problem) -> Unseen:
-        """Return all rows, while they are kept, in their order, each without those of its fold."""
-        moments, solution = self._moments(problem), self.solution(problem)
-        with linear_algebra(problem.n_jobs), self._dependent_columns(problem):
-            return leave_out_folds(moments, solution, folds, problem.n_jobs)
+            if moments.rows is not None:
+                return leave_out_folds_of_few(moments, solution, folds, problem.n_jobs)
+            rows = self._each(X, targets, np.ones(len(targets)), share, problem)
+            return leave_out_folds(moments, solution, rows, folds)
 
     def intervals(self, X: Any, problem: Problem, rule: Rule) -> np.ndarray:
         """Return intervals of new targets at rows, (n_rows, n_outputs, 2), by leaving rows out."""
