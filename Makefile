@@ -32,6 +32,7 @@
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
 # make bench-features     random features beside scikit-learn's approximations, and what stands on them
 # make bench-frequencies  errors of kernels by each way of drawing frequencies
+# make bench-few-rows     seconds and errors along the number of rows, from 50 on
 # make bench-gaussian-process  a Gaussian process on a million rows, beside the exact one
 # make bench-growth       time against rows, inputs and neurons; time of an import
 # make bench-gpu        a graphics card beside bare torch; says so where there is none
@@ -252,6 +253,9 @@ bench-streams: $(VENV)/.bench
 
 bench-frequencies: $(VENV)/.plot
 	$(BIN)/python benchmarks/frequencies.py
+
+bench-few-rows: $(VENV)/.plot
+	$(BIN)/python benchmarks/few_rows.py
 
 bench-gaussian-process: $(VENV)/.plot
 	$(BIN)/python benchmarks/gaussian_process.py

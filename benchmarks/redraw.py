@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 PICTURES = {
     "boosted": "boosted_figure",
     "candidates": "candidates",
+    "few_rows": "few_rows",
     "convergence": "convergence",
     "dai2014": "dai2014",
     "livni2017": "livni2017",

@@ -4,13 +4,19 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 from scipy.optimize import approx_fprime
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 from trickless import KitchenSinksRegressor
-from trickless.neurons import Gaussian
-from trickless.selection.evidence import log_evidence, weights_of_greatest_evidence
+from trickless.neurons import Gaussian, Laplace, Matern, RationalQuadratic
+from trickless.selection.evidence import log_evidence, most_likely
+
+#: Families, and scikit-learn's kernels of three length scales.
+FAMILIES = {
+    "Gaussian": (Gaussian("evidence"), kernels.RBF),
+    "Matern": (Matern(2.5, "evidence"), lambda scales: kernels.Matern(scales, nu=2.5)),
+}
 
 
 def rows(seed, n=80, d=3):
@@ -20,15 +26,25 @@ def rows(seed, n=80, d=3):
     return X / X.std(axis=0), y - y.mean()
 
 
-def test_slopes_are_those_of_the_evidence():
+@pytest.mark.parametrize(
+    "family",
+    [
+        Gaussian(),
+        Laplace(),
+        *(Matern(nu) for nu in (0.3, 0.5, 1.0, 1.5, 2.2, 2.5)),
+        RationalQuadratic(0.7),
+    ],
+    ids=repr,
+)
+def test_slopes_are_those_of_the_evidence(family):
     X, y = rows(0)
     Y, count = np.stack([y, X[:, 2]], axis=1), np.random.default_rng(1).uniform(0.5, 1.5, len(X))
     at = np.log([0.5, 1.0, 0.3, 0.1])
 
     def value(at):
-        return log_evidence(X, Y, count, np.exp(at[:3]), np.exp(at[3]))[0]
+        return log_evidence(family, X, Y, count, np.exp(at[:3]), np.exp(at[3]))[0]
 
-    slopes = log_evidence(X, Y, count, np.exp(at[:3]), np.exp(at[3]))[1]
+    slopes = log_evidence(family, X, Y, count, np.exp(at[:3]), np.exp(at[3]))[1]
     np.testing.assert_allclose(slopes, approx_fprime(at, value, 1e-6), rtol=1e-3, atol=1e-3)
 
 
@@ -36,42 +52,64 @@ def test_slopes_are_those_of_the_evidence():
 def test_units_of_targets_do_not_matter(unit):
     X, y = rows(0)
     found, expected = (
-        weights_of_greatest_evidence(X, u * y[:, None], None, np.full(3, 0.5)) for u in (unit, 1.0)
+        most_likely(Gaussian(), X, u * y[:, None], None, np.full(3, 0.5)).weights
+        for u in (unit, 1.0)
     )
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_the_greatest_evidence_is_that_of_a_gaussian_process(seed):
-    """From one of three starts, without a prior of the length scales, as scikit-learn has none."""
+def process(kernel, **params):
+    full = kernels.ConstantKernel(1.0, (1e-4, 1e5)) * kernel + kernels.WhiteKernel(0.1)
+    return GaussianProcessRegressor(full, random_state=0, **params)
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"), [*(("Gaussian", seed) for seed in range(10)), ("Matern", 0), ("Matern", 1)]
+)
+def test_evidence_is_as_great_as_that_of_a_gaussian_process(name, seed):
+    """With the length scales of the fitted model, and scikit-learn's best of three starts."""
     X, y = rows(seed)
-    each = [
-        weights_of_greatest_evidence(X, y[:, None], None, np.full(3, start), prior=np.inf)
-        for start in (0.2, 0.5, 1.5)
-    ]
-    kernel = ConstantKernel(1.0, (1e-4, 1e5)) * RBF(2 * np.ones(3), (0.1, 1e3)) + WhiteKernel(0.1)
+    family, kernel = FAMILIES[name]
+    model = KitchenSinksRegressor(family, 50, random_state=0).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of length scales at their bounds
-        process = GaussianProcessRegressor(kernel, n_restarts_optimizer=2, random_state=0)
-        process.fit(X, y)
-        found = [
-            GaussianProcessRegressor(
-                ConstantKernel(1.0, (1e-4, 1e5)) * RBF(1 / one, "fixed") + WhiteKernel(0.1)
-            ).fit(X, y)
-            for one in each
-        ]
-    best = process.log_marginal_likelihood_value_
-    assert max(one.log_marginal_likelihood_value_ for one in found) > best - 0.1
+        best = process(kernel(2 * np.ones(3)), n_restarts_optimizer=2).fit(X, y)
+        fixed = kernel(model.neurons_.length_scale_)
+        fixed.set_params(length_scale_bounds="fixed")
+        ours = process(fixed).fit(X, y)
+    greatest = best.log_marginal_likelihood_value_
+    assert ours.log_marginal_likelihood_value_ > greatest - 0.1
+    importances = model.feature_importances_
+    assert importances.argmin() == 2
 
 
-def test_columns_that_matter_are_found_in_six_hundred_rows():
+def test_columns_that_matter_are_found_by_default_in_six_hundred_rows():
+    """As well as by a Gaussian process with a length scale each."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1600, 8))
     f = np.sin(2 * X[:, 0]) + X[:, 1]
     y = f + 0.1 * rng.standard_normal(1600)
     errors = {}
-    for how in ("auto", "relevance"):
+    for how in ("median", "auto", "relevance", "evidence"):
         model = KitchenSinksRegressor(Gaussian(how), random_state=0).fit(X[:600], y[:600])
         errors[how] = np.sqrt(np.mean((model.predict(X[600:]) - f[600:]) ** 2))
-    assert errors["relevance"] < 0.06 < 0.3 < errors["auto"]
-    assert set(np.argsort(model.neurons_.length_scale_)[:2]) == {0, 1}
+        if how != "median":
+            assert errors[how] < 0.06
+            assert set(np.argsort(model.neurons_.length_scale_)[:2]) == {0, 1}
+    assert errors["median"] > 0.3
+
+
+def test_columns_of_noise_get_no_length_scale_of_their_own_by_default():
+    """Two of sixty columns of noise would seem to matter, so all keep one length scale."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((150, 60)), rng.standard_normal(150)
+    y += X.sum(axis=1) / 4
+    model = KitchenSinksRegressor(Gaussian(), 200, random_state=0).fit(X, y)
+    assert np.ndim(model.neurons_.length_scale_) == 0
+
+
+def test_evidence_needs_dense_rows():
+    X = scipy.sparse.random_array((300, 200_000), density=1e-4, rng=0, format="csr")
+    y = np.asarray(X[:, :50].sum(axis=1)).ravel()
+    with pytest.raises(ValueError, match="'evidence' needs dense rows.*'relevance'"):
+        KitchenSinksRegressor(Gaussian("evidence"), 20, random_state=0).fit(X, y)

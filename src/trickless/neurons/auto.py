@@ -13,7 +13,6 @@ from trickless.arrays.places import to_host
 from trickless.errors import InvalidTypeError
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.ferns import Ferns
-from trickless.neurons.fourier import COMPARED_FROM
 from trickless.neurons.inputs import Relevance
 from trickless.neurons.isotropic import Gaussian
 from trickless.neurons.landmarks import Landmarks
@@ -36,6 +35,8 @@ _SPARSE: tuple[Neurons, ...] = (
 #: If there are more features than rows, length scales of all features would fit the noise.
 _WIDE: tuple[Neurons, ...] = (Gaussian("auto"), Landmarks(Gaussian("auto")))
 _TABLES: tuple[Neurons, ...] = (Tabular(),)
+#: Least number of rows for which families are compared.
+_COMPARED_FROM = 100
 
 
 class Auto(Neurons):
@@ -71,7 +72,7 @@ class Auto(Neurons):
         families = _NUMBERS
         if issparse(X):
             families = _WIDE if X.shape[1] > X.shape[0] else _SPARSE
-        if X.shape[0] < COMPARED_FROM:  # too few to compare, and so for the length scale
+        if X.shape[0] < _COMPARED_FROM:
             families = _SPARSE[:1]
         if not issparse(X) and (self.known_inputs(X).n_categories.any() or _has_gaps(X)):
             families = _TABLES

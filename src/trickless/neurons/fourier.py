@@ -32,7 +32,7 @@ from trickless.rules import choice, either, positive, positives
 
 _MEDIAN_ROWS = 1000
 #: Least number of rows for which length scales are compared. With fewer, "auto" is "median".
-COMPARED_FROM = 100
+COMPARED_FROM = 20
 #: Candidates for the length scale: in units of the median distance, or of the relevant scales.
 _MULTIPLES = {
     "auto": (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -34,7 +35,8 @@ class Inputs(NamedTuple):
         return Inputs(self.n_categories[indices], names)
 
 
-class Relevance(NamedTuple):
+@dataclass
+class Relevance:
     """How much each feature matters for the targets.
 
     Attributes

@@ -16,19 +16,50 @@ from scipy.special import gammaincinv, gammaln, kve, ndtr
 
 from trickless.arrays.distances import squared_distances
 from trickless.neurons.fourier import LARGEST_FREQUENCY, Fourier
-from trickless.rules import Rule, is_real, positive
+from trickless.rules import Rule, choice, either, is_real, positive
 
 _LARGEST_NU = 50
 #: Beyond this distance every Matérn kernel with such a nu is 0 in double precision.
 _FAR = 1e4
+#: Squared distances below this count as this, where a slope is infinite at 0.
+_CLOSE = 1e-20
 
 
 class Isotropic(Fourier):
     """A family whose kernel is a function of the Euclidean distance over the length scale."""
 
+    _rules = Fourier._rules | {
+        "length_scale": either(
+            Fourier._rules["length_scale"],
+            choice("evidence", remedy=""),
+        ),
+    }
+
     @abstractmethod
     def profile(self, square: np.ndarray) -> np.ndarray:
         """Compute the kernel as a function of the squared distance, for length scale 1."""
+
+    @abstractmethod
+    def slope(self, square: np.ndarray) -> np.ndarray:
+        """Compute the derivative of ``profile``. Where it is infinite, at 0, any finite number."""
+
+    @property
+    def wants_relevance(self) -> bool:
+        return super().wants_relevance or self._by_evidence
+
+    @property
+    def _by_evidence(self) -> bool:
+        return isinstance(self.length_scale, str) and self.length_scale == "evidence"
+
+    @property
+    def may_have_own_scales(self) -> bool:
+        """Whether the learner may choose a length scale for each feature."""
+        return isinstance(self.length_scale, str) and self.length_scale == "auto"
+
+    def by_relevance(self, relevance: Any) -> Fourier:
+        if not self._by_evidence:
+            return super().by_relevance(relevance)
+        return relevance.most_likely(self, prior=np.inf)
 
     def closed_form(self, X: Any, Y: Any) -> Any:
         inverse = 1 / np.asarray(self.length_scale_)
@@ -43,7 +74,7 @@ class Gaussian(Isotropic):
 
     Parameters
     ----------
-    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
+    length_scale : float, array or {"median", "auto", "relevance", "evidence"}, default="auto"
         Length scale s, in the units of the inputs. Larger values give smoother functions.
 
         - A number is the length scale of all features. An array of shape (n_features,) has a length
@@ -51,9 +82,13 @@ class Gaussian(Isotropic):
         - "median" is the median distance between distinct training rows (at most 1,000 of them). A
           row of weight 2 counts as two rows.
         - "auto" chooses among six multiples of the median, from 1/8 to 4, by cross-validation on
-          some rows. With fewer than 100 rows, it is "median".
+          some rows. With up to 2,048 dense rows, it also tries a length scale for each feature.
+          With fewer than 20 rows, it is "median".
         - "relevance" learns a length scale for each feature. Use it if some features matter more
           than others.
+        - "evidence" takes the length scale of each feature under which the targets are most likely
+          for the exact kernel, as Gaussian processes do. It is for dense rows, of which it uses
+          2,000, and for kernels of the Euclidean distance.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other. Keep "iid" if you need standard errors
         or certificates, which are proved bounds on the error of drawing neurons. Otherwise, "sobol"
@@ -74,13 +109,16 @@ class Gaussian(Isotropic):
     Notes
     -----
     *Length scales.* "auto" compares its candidates by ridge regression with 256 neurons on at most
-    4,096 rows. Then the half with the lower scores, at least two, is compared again with 512
-    neurons on 16,384 rows. This continues up to 2,048 neurons on 32,768 rows. It ends earlier if
-    there are too few rows, or if a comparison would take long compared to the fit.
+    4,096 rows, and by the exact kernel on up to 600. Then the half with the lower scores, at least
+    two, is compared again with 512 neurons on 16,384 rows. This continues up to 2,048 neurons on
+    32,768 rows. It ends earlier if there are too few rows, or if a comparison would take long
+    compared to the fit. With up to 2,048 rows and at most one feature for two of them, "auto" then
+    tries a length scale for each feature. These maximise the evidence of at most 600 rows, times a
+    prior that keeps them near each other, and must lower the error of left-out rows by more than
+    4 d / n of it.
 
     "relevance" is automatic relevance determination [3]_. With up to 600 rows, it maximises the
-    evidence of a Gaussian process with an exact Gaussian kernel, times a prior that keeps length
-    scales near a common one. With more rows, it makes twenty steps of gradient descent on the
+    same product for an exact Gaussian kernel, whatever the family. With more rows, it makes twenty steps of gradient descent on the
     logarithm of the generalised cross-validation score. Each step uses 160 new Gaussian neurons,
     whatever the family, and at most 8,192 rows. If one length scale for all
     features is as good in the end, it is used. The family then chooses among six multiples of the
@@ -134,6 +172,9 @@ class Gaussian(Isotropic):
     def profile(self, square: np.ndarray) -> np.ndarray:
         return np.exp(-0.5 * square)
 
+    def slope(self, square: np.ndarray) -> np.ndarray:
+        return -0.5 * np.exp(-0.5 * square)
+
 
 class Laplace(Isotropic):
     r"""Fourier neurons of the Laplace kernel with the Euclidean norm.
@@ -166,6 +207,10 @@ class Laplace(Isotropic):
 
     def profile(self, square: np.ndarray) -> np.ndarray:
         return np.exp(-np.sqrt(square))
+
+    def slope(self, square: np.ndarray) -> np.ndarray:
+        r = np.sqrt(np.maximum(square, _CLOSE))
+        return -np.exp(-r) / (2 * r)
 
 
 class Matern(Isotropic):
@@ -207,7 +252,7 @@ class Matern(Isotropic):
     """
 
     mixed = True
-    _rules = Fourier._rules | {
+    _rules = Isotropic._rules | {
         "nu": Rule(
             f"a number above 0 and at most {_LARGEST_NU}",
             "nu=1.5 is a good default; above 50, Gaussian() is the same to within about 1 %",
@@ -237,6 +282,17 @@ class Matern(Isotropic):
         log_bessel = np.log(kve(self.nu, r)) - r
         log_kernel = (1 - self.nu) * np.log(2) - gammaln(self.nu) + self.nu * np.log(r) + log_bessel
         return np.exp(np.minimum(log_kernel, 0))  # the Bessel function overflows where k is 1
+
+    def slope(self, square: np.ndarray) -> np.ndarray:
+        r = np.sqrt(2 * self.nu * np.maximum(square, _CLOSE))
+        if self.nu == 1.5:
+            return -1.5 * np.exp(-r)
+        if self.nu == 2.5:
+            return -5 / 6 * (1 + r) * np.exp(-r)
+        # d/dr of r^ν K_ν(r) is −r^ν K_(ν−1)(r), and dr/d(square) is ν / r.
+        log_bessel = np.log(kve(self.nu - 1, np.minimum(r, _FAR))) - r
+        log_slope = (1 - self.nu) * np.log(2) - gammaln(self.nu) + (self.nu - 1) * np.log(r)
+        return -self.nu * np.exp(np.minimum(log_slope + log_bessel, -np.log(_CLOSE)))
 
 
 class RationalQuadratic(Isotropic):
@@ -270,7 +326,7 @@ class RationalQuadratic(Isotropic):
     """
 
     mixed = True
-    _rules = Fourier._rules | {"alpha": positive("alpha=1.0 is a good default")}
+    _rules = Isotropic._rules | {"alpha": positive("alpha=1.0 is a good default")}
 
     def __init__(
         self, alpha: float = 1.0, length_scale: Any = "auto", *, sampling: str = "iid"
@@ -283,6 +339,9 @@ class RationalQuadratic(Isotropic):
 
     def profile(self, square: np.ndarray) -> np.ndarray:
         return np.exp(-self.alpha * np.log1p(square / (2 * self.alpha)))
+
+    def slope(self, square: np.ndarray) -> np.ndarray:
+        return -0.5 * np.exp(-(self.alpha + 1) * np.log1p(square / (2 * self.alpha)))
 
 
 def _root_gamma(shape: float, g: np.ndarray) -> np.ndarray:

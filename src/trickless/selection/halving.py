@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from trickless.functions.stream import Purpose
 from trickless.neurons import Neurons, Relevance
-from trickless.selection.relevance import find_relevance
+from trickless.neurons.isotropic import Isotropic
+from trickless.selection.relevance import FEW_ROWS, LearnedRelevance, learned_relevance
 from trickless.selection.scores import Comparison
 
 #: The largest number of rows, and the neurons of each family, in each round.
 ROUNDS = (4096, 256), (16_384, 512), (16_384, 1024), (32_768, 2048)
 #: A round after the first takes place only if it costs at most this share of the fit.
 SHARE = 1 / 4
+#: The most rows with which "auto" tries a length scale for each feature, and the least for each.
+_MOST_ROWS, _ROWS_PER_SCALE = 2048, 2
+#: How much a length scale of its own must lower the error at rows that are left out, relative to 1
+#: over the number of rows. It is 2 for a parameter that is fitted by least squares (Akaike, "A new
+#: look at the statistical model identification", 1974). Twice that did best on small tables.
+_PARAMETERS = 4
 
 
 def choose(
@@ -47,9 +56,10 @@ def choose(
     .. [1] K. Jamieson and A. Talwalkar, "Non-stochastic best arm identification and
        hyperparameter optimization", AISTATS 2016.
     """
+    relevance = partial(LearnedRelevance, X, targets, weight, seed, n_jobs)
     if any(family.wants_relevance for family in families):
-        relevance = find_relevance(X, targets, weight, seed, n_jobs)
-        families = [_by_relevance(f, relevance) if f.wants_relevance else f for f in families]
+        learned = relevance()
+        families = [_by_relevance(f, learned) if f.wants_relevance else f for f in families]
     candidates = [candidate for family in families for candidate in family.candidates()]
     if len(candidates) == 1:
         return candidates[0], None
@@ -65,10 +75,19 @@ def choose(
         )
         scores[left] = comparison.scores([candidates[i] for i in left])
         left = left[np.argsort(scores[left], kind="stable")]
-    return candidates[left[0]], scores
+    best = candidates[left[0]]
+    if not isinstance(best, Isotropic) or not best.may_have_own_scales:
+        return best, scores
+    n_rows, n_features = min(len(targets), FEW_ROWS), best.n_features_in_
+    if len(targets) > _MOST_ROWS or n_features * _ROWS_PER_SCALE > n_rows or issparse(X):
+        return best, scores
+    own = relevance().most_likely(best, FEW_ROWS, (1.0,))
+    score = comparison.scores([own])[0] * (1 + _PARAMETERS * n_features / n_rows)
+    return own if score < scores.min() else best, np.append(scores, score)
 
 
 def _by_relevance(family: Neurons, relevance: Relevance) -> Neurons:
     family = family.by_relevance(relevance)
-    family.relevance_ = relevance.importances
+    if learned_relevance(family) is None:
+        family.relevance_ = relevance.importances
     return family

@@ -61,7 +61,7 @@ def compare_with_linear(
     linear = comparison.score_of(*_moments(comparison)) / n_varying
     if linear >= _CLEARLY:
         return None
-    (score,) = comparison.scores([family])
+    score = comparison.score_of(*comparison.moments(family, comparison.draw(family)))
     return Linear(1 - linear, 1 - score / n_varying)
 
 

@@ -11,8 +11,8 @@ activations with kinks have no gradient.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -20,16 +20,19 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from trickless.arrays.places import HOST
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.functions.activations import evaluate, together
 from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
-from trickless.selection.evidence import weights_of_greatest_evidence
+from trickless.neurons.fourier import Fourier, OneOrEach
+from trickless.neurons.isotropic import Isotropic
+from trickless.selection.evidence import PRIOR, MostLikely, most_likely
 from trickless.selection.scores import Comparison
 from trickless.solvers.least_squares.paths import CANCELLATION, Path
 from trickless.solvers.least_squares.ridge import at_rounding_of_single
 
-#: The most rows for which an exact kernel has evidence.
-FEW_ROWS = 600
+#: The most rows for which relevance is by the evidence, and the most rows of which the evidence is.
+FEW_ROWS, EVIDENCE_ROWS = 600, 2000
 #: Steps; and the most rows, and the neurons, of each step.
 STEPS, SIZE = 20, (8192, 160)
 #: Length scales that the descent may start from, in units of the median distance.
@@ -47,52 +50,107 @@ SMALL, NOISE = 0.01, 20.0
 FIRST, LEAST = 1 / 30, 1e-3
 #: The most outputs whose derivatives are taken. More outputs are mixed at random.
 _OUTPUTS = 64
+AnyIsotropic = TypeVar("AnyIsotropic", bound=Isotropic)
+
 #: Rounding may give a constant column a standard deviation of this times its value.
 _ROUNDING = 1e-7
 
 
-def find_relevance(
-    X: Any, targets: np.ndarray, weight: np.ndarray | None, seed: int, n_jobs: int | None
-) -> Relevance:
-    """Learn how much each feature matters for the targets. Targets count equally in any units.
+class LearnedRelevance(Relevance):
+    """Relevance for the targets, found when it is asked for. Targets count equally in any units.
 
     Each step of the descent draws new rows, if there are enough, and new neurons, so that the steps
     do not fit the noise of one sample. All features start with the same length scale, except
     features in units so small that they would not count. In the end the learned length scales are
-    compared with a single one, and the better of the two is returned.
+    compared with a single one, and the better of the two is taken.
     """
-    # In single precision, the steps would amplify rounding errors of the rows a million times.
-    sample = partial(
-        Comparison, X, targets, weight, seed, Purpose.RELEVANCE, n_jobs=n_jobs, dtype=np.float64
-    )
-    first = sample(0, *SIZE)
-    one_scale = Gaussian("relevance").fit(X, generator(seed, Purpose.FIT), weight)
-    spread = _standard_deviations(first.X, first.weight)
-    scale = one_scale.length_scale_ / _at_least(FIRST, np.ones(len(spread)), spread)
-    family = first.best([one_scale.with_length_scale(m * scale) for m in MULTIPLES])
-    if len(targets) <= FEW_ROWS and not issparse(first.X):
-        family = _by_evidence(family, first, spread)
-    else:
-        family = _by_descent(family, sample, spread, len(targets))
-    last = sample(1 + STEPS, *SIZE)
-    best = last.best([one_scale, family])
-    length_scale = np.broadcast_to(best.length_scale_, spread.shape)
-    importances = sensitivities(best, last, spread)
-    return Relevance(length_scale, spread, last.X, last.weight, importances)
 
+    def __init__(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        seed: int,
+        n_jobs: int | None,
+    ) -> None:
+        # In single precision, the steps would amplify rounding errors of the rows a million times.
+        self._sample = partial(
+            Comparison, X, targets, weight, seed, Purpose.RELEVANCE, n_jobs=n_jobs, dtype=np.float64
+        )
+        self._n_rows = len(targets)
+        self._one_scale = Gaussian("relevance")
+        self._one_scale.fit(X, generator(seed, Purpose.FIT), weight)
+        self._first, self._last = self._sample(0, *SIZE), self._sample(1 + STEPS, *SIZE)
+        self.X, self.sample_weight = self._last.X, self._last.weight
+        self.spread = _standard_deviations(self._first.X, self._first.weight)
 
-def _by_evidence(family: Gaussian, first: Comparison, spread: np.ndarray) -> Gaussian:
-    """Return the family with the length scales of greatest evidence for an exact kernel."""
-    moving, varying = spread > 0, np.ptp(first.targets, axis=0) > 0
-    if not moving.any() or not varying.any():
-        return family
-    unit, at = spread[moving], np.broadcast_to(1 / family.length_scale_, spread.shape).copy()
-    centred = first.X[:, moving] - first.X[:, moving].mean(axis=0)
-    Y = first.targets[:, varying]
-    at[moving] = (
-        weights_of_greatest_evidence(centred / unit, Y, first.weight, at[moving] * unit) / unit
-    )
-    return family.with_length_scale(1 / _at_least(LEAST, at, spread))
+    @cached_property
+    def _best(self) -> Gaussian:
+        scale = self._each(self._one_scale.length_scale_)
+        starts = [self._one_scale.with_length_scale(m * scale) for m in MULTIPLES]
+        family = self._first.best(starts)
+        if self._n_rows <= FEW_ROWS and not issparse(self._first.X):
+            family = self.most_likely(family, FEW_ROWS, (1.0,))
+        else:
+            family = _by_descent(family, self._sample, self.spread, self._n_rows)
+        return self._last.best([self._one_scale, family])
+
+    @cached_property
+    def length_scale(self) -> np.ndarray:  # type: ignore[override]
+        return np.broadcast_to(self._best.length_scale_, self.spread.shape)
+
+    @cached_property
+    def importances(self) -> np.ndarray:  # type: ignore[override]
+        return sensitivities(self._best, self._last, self.spread)
+
+    def most_likely(
+        self,
+        family: AnyIsotropic,
+        most: int = EVIDENCE_ROWS,
+        multiples: tuple[float, ...] = (1 / 4, *MULTIPLES),
+        prior: float = PRIOR,
+    ) -> AnyIsotropic:
+        """Return the family with the length scales of greatest evidence for its exact kernel.
+
+        The search begins at multiples of its length scale, with some of the rows, and continues
+        from the best end with at most ``most`` of them.
+        """
+        starts = [1 / (multiple * self._each(family.length_scale_)) for multiple in multiples]
+        for size in (FEW_ROWS, most):
+            if size == FEW_ROWS or self._n_rows > FEW_ROWS < most:
+                sample = self._sample(0, size, SIZE[1])
+                if issparse(sample.X):
+                    raise InvalidValueError(
+                        f"{type(family).__name__}: length_scale='evidence' needs dense rows, but "
+                        f"X is sparse with {sample.X.shape[1]:,} columns",
+                        "length_scale='relevance'",
+                    )
+                ends = [self._climb(family, sample, at, prior) for at in starts]
+                starts = [max(ends, key=lambda end: end.value).weights]
+        found = family.with_length_scale(1 / starts[0])
+        found.relevance_ = sensitivities(found, self._last, self.spread)
+        return found
+
+    def _each(self, length_scale: OneOrEach) -> np.ndarray:
+        """Return a length scale of each feature, shorter for features in small units."""
+        if np.ndim(length_scale):
+            return np.asarray(length_scale)
+        return length_scale / _at_least(FIRST, np.ones(len(self.spread)), self.spread)
+
+    def _climb(
+        self, family: Isotropic, sample: Comparison, at: np.ndarray, prior: float
+    ) -> MostLikely:
+        """Return the inverse length scales of greatest evidence that a climb finds."""
+        moving, varying = self.spread > 0, np.ptp(sample.targets, axis=0) > 0
+        if not moving.any() or not varying.any():
+            return MostLikely(at, -np.inf)
+        unit = self.spread[moving]
+        X = (sample.X[:, moving] - sample.X[:, moving].mean(axis=0)) / unit
+        Y, start = sample.targets[:, varying], at[moving] * unit
+        end = most_likely(family, X, Y, sample.weight, start, prior)
+        weights = at.copy()
+        weights[moving] = end.weights / unit
+        return MostLikely(weights, end.value)
 
 
 def _by_descent(
@@ -147,7 +205,7 @@ class _Fit:
     All outputs share the ridge number ``best`` of the path, which has the least ``score``.
     """
 
-    def __init__(self, family: Gaussian, comparison: Comparison) -> None:
+    def __init__(self, family: Fourier, comparison: Comparison) -> None:
         self.weights = comparison.draw(family)
         self.moments = moments = comparison.moments(family, self.weights)[0]
         self.varies = varies = moments.y_variance > 0
@@ -234,7 +292,7 @@ def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | No
     return np.sum([slopes[start] for start in sorted(slopes)], axis=0)
 
 
-def sensitivities(family: Gaussian, comparison: Comparison, spread: np.ndarray) -> np.ndarray:
+def sensitivities(family: Fourier, comparison: Comparison, spread: np.ndarray) -> np.ndarray:
     r"""Compute each feature's share in the mean square of a fitted function's derivatives.
 
     The function f is ridge regression on a few Gaussian neurons, with the best ridge for all

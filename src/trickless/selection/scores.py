@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 from scipy.sparse import issparse
 
 from trickless.arrays.places import HOST, place_of, to_host
@@ -24,6 +25,8 @@ from trickless.solvers.least_squares.statistics import Moments, Statistics, leas
 
 #: Activations held at a time, and the most values of shared layers (256 MiB in single precision).
 _ACTIVATIONS, _VALUES = 2**23, 2**26
+#: The most rows whose kernel is compared exactly, and what rounding needs on its diagonal.
+EXACT_ROWS, _JITTER = 600, 1e-10
 
 
 class Comparison:
@@ -67,18 +70,41 @@ class Comparison:
         self._n_neurons, self.n_jobs, self._alpha = n_neurons, n_jobs, alpha
 
     def scores(self, families: list[Neurons]) -> list[float]:
-        """Compute the scores of families. Hidden layers that all of them share run only once."""
+        """Compute the scores of families, for few rows of their exact kernels.
+
+        Hidden layers that all of them share run only once.
+        """
+        few = len(self.targets) <= EXACT_ROWS and np.ndim(self.X) == 2
+        if few and (kernels := self._kernels(families)) is not None:
+            return [self._score_of_kernel(kernel) for kernel in kernels]
         lasts, X = self._last_layers(families)
         return [
             self.score_of(*self.moments(last, self.draw(each), X))
             for each, last in zip(families, lasts, strict=True)
         ]
 
+    def _kernels(self, families: list[Neurons]) -> list[np.ndarray] | None:
+        """Return the exact kernels of families between the rows, if all have one."""
+        X = np.asarray(self.X, dtype=np.float64)
+        try:
+            return [family.closed_form(X, X) for family in families]
+        except NotImplementedError:
+            return None
+
+    def _score_of_kernel(self, kernel: np.ndarray) -> float:
+        """Compute the score of as many columns as rows, whose products are the kernel."""
+        n_rows = len(kernel)
+        kernel.flat[:: n_rows + 1] *= 1 + _JITTER
+        rows = linalg.cholesky(kernel, lower=True, overwrite_a=True, check_finite=False)
+        return self.score_of(*self.summed("kernel", n_rows, rows.__getitem__), n_neurons=1)
+
     def best(self, families: list[Neurons]) -> Neurons:
         scores = self.scores(families)
         return families[scores.index(min(scores))]
 
-    def score_of(self, moments: Moments, rows: list[Left]) -> float:
+    def score_of(
+        self, moments: Moments, rows: list[Left], n_neurons: int | None = None
+    ) -> float:
         """Compute the score of ridge regression, from the moments of some columns and some rows.
 
         It is the mean squared error at rows that are left out, relative to the error of a constant
@@ -91,7 +117,8 @@ class Comparison:
             best = solution.scores.min(axis=1)
         else:
             grid = solution.grid
-            ridge = np.clip(self._alpha * self._n_neurons, grid[0], grid[-1])
+            ridge = self._alpha * (self._n_neurons if n_neurons is None else n_neurons)
+            ridge = np.clip(ridge, grid[0], grid[-1])
             best = solution.scores[:, np.abs(np.log(grid / ridge)).argmin()]
         varies = moments.y_variance > 0
         return float((best[varies] / moments.y_variance[varies]).sum())
