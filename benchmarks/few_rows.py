@@ -23,7 +23,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor

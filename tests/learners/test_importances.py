@@ -69,7 +69,7 @@ def test_selectors_of_scikit_learn_keep_the_most_important_features():
 
 
 def test_models_without_importances_say_so():
-    model = KitchenSinksRegressor("gaussian", 50, random_state=0).fit(X, y)
+    model = KitchenSinksRegressor(Gaussian("median"), 50, random_state=0).fit(X, y)
     assert not hasattr(model, "feature_importances_")
     assert not hasattr(model, "coef_")
     with pytest.raises(AttributeError, match="Remedy: length_scale='relevance'"):

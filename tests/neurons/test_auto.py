@@ -12,6 +12,7 @@ from trickless.arrays.places import HOST
 from trickless.functions.activations import activations, together
 from trickless.functions.stream import Purpose
 from trickless.neurons import Gaussian, Tabular
+from trickless.selection import scores as scores_of_families
 from trickless.selection.scores import Comparison
 
 X = inputs(300, 4)
@@ -43,8 +44,8 @@ def test_auto_takes_tabular_for_tables_and_gaussian_for_few_rows():
     assert isinstance(clone(MODEL).fit(frame, y).neurons_, Tabular)
     gaps = np.where(X > 2, np.nan, X)
     assert isinstance(clone(MODEL).fit(gaps, y).neurons_, Tabular)
-    few = clone(MODEL).fit(X[:20], y[:20]).neurons_
-    plain = Gaussian("median").fit(X[:20], np.random.default_rng(0))
+    few = clone(MODEL).fit(X[:19], y[:19]).neurons_
+    plain = Gaussian("median").fit(X[:19], np.random.default_rng(0))
     assert few.length_scale_ == pytest.approx(plain.length_scale_)
 
 
@@ -57,17 +58,21 @@ def test_missing_values_that_come_later_are_refused():
             call()
 
 
-def test_families_are_compared_at_a_given_alpha():
+@pytest.mark.parametrize("exact", [False, True], ids=["drawn", "exact"])
+def test_families_are_compared_at_a_given_alpha(exact, monkeypatch):
     """At the ridge next to it of four to a decade, and not each at its best."""
+    monkeypatch.setattr(scores_of_families, "EXACT_ROWS", 300 * exact)
     family = Gaussian(1.0).fit(X, np.random.default_rng(0))
     of = X, y[:, None], None, 0, Purpose.SEARCH, 0, 300, 50, 1
     weights = Comparison(*of).draw(family)
     Z = activations(family, together(weights), X, 50, 1, place=HOST)
+    n = 1 if exact else 50
+    Z = np.linalg.cholesky(family.kernel(X) + 1e-10 * np.eye(300)) if exact else Z
     Z, centred = Z - Z.mean(axis=0), y - y.mean()
     for alpha in (1e-4, 1e-2, 1.0):
         scores = []
-        for ridge in 50 * alpha * 10.0 ** np.linspace(-1 / 8, 1 / 8, 5):
-            hat = Z @ np.linalg.solve(Z.T @ Z + 300 * ridge * np.eye(100), Z.T) + 1 / 300
+        for ridge in n * alpha * 10.0 ** np.linspace(-1 / 8, 1 / 8, 5):
+            hat = Z @ np.linalg.solve(Z.T @ Z + 300 * ridge * np.eye(Z.shape[1]), Z.T) + 1 / 300
             left_out = (centred - hat @ centred) / (1 - np.diag(hat))
             scores.append(np.mean(left_out**2) / y.var())
         (found,) = Comparison(*of, alpha).scores([family])

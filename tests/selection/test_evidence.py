@@ -111,5 +111,5 @@ def test_columns_of_noise_get_no_length_scale_of_their_own_by_default():
 def test_evidence_needs_dense_rows():
     X = scipy.sparse.random_array((300, 200_000), density=1e-4, rng=0, format="csr")
     y = np.asarray(X[:, :50].sum(axis=1)).ravel()
-    with pytest.raises(ValueError, match="'evidence' needs dense rows.*'relevance'"):
+    with pytest.raises(ValueError, match=r"'evidence' needs dense rows.*'relevance'"):
         KitchenSinksRegressor(Gaussian("evidence"), 20, random_state=0).fit(X, y)

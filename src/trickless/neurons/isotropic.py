@@ -118,11 +118,11 @@ class Gaussian(Isotropic):
     4 d / n of it.
 
     "relevance" is automatic relevance determination [3]_. With up to 600 rows, it maximises the
-    same product for an exact Gaussian kernel, whatever the family. With more rows, it makes twenty steps of gradient descent on the
-    logarithm of the generalised cross-validation score. Each step uses 160 new Gaussian neurons,
-    whatever the family, and at most 8,192 rows. If one length scale for all
-    features is as good in the end, it is used. The family then chooses among six multiples of the
-    length scales, from 1/4 to 8, as with "auto".
+    same product for an exact Gaussian kernel, whatever the family. With more rows, it makes twenty
+    steps of gradient descent on the logarithm of the generalised cross-validation score. Each step
+    uses 160 new Gaussian neurons, whatever the family, and at most 8,192 rows. If one length scale
+    for all features is as good in the end, it is used. The family then chooses among six multiples
+    of the length scales, from 1/4 to 8, as with "auto".
 
     *Sampling.* A learner draws blocks of 256 neurons, so its estimates gain as much as one block
     gains (``benchmarks/frequencies.py``). The table has the mean squared error of a Gaussian

@@ -74,22 +74,14 @@ class Comparison:
 
         Hidden layers that all of them share run only once.
         """
-        few = len(self.targets) <= EXACT_ROWS and np.ndim(self.X) == 2
-        if few and (kernels := self._kernels(families)) is not None:
-            return [self._score_of_kernel(kernel) for kernel in kernels]
         lasts, X = self._last_layers(families)
+        few = len(self.targets) <= EXACT_ROWS and np.ndim(X) == 2
+        if few and (kernels := _exact_kernels(lasts, X)) is not None:
+            return [self._score_of_kernel(kernel) for kernel in kernels]
         return [
             self.score_of(*self.moments(last, self.draw(each), X))
             for each, last in zip(families, lasts, strict=True)
         ]
-
-    def _kernels(self, families: list[Neurons]) -> list[np.ndarray] | None:
-        """Return the exact kernels of families between the rows, if all have one."""
-        X = np.asarray(self.X, dtype=np.float64)
-        try:
-            return [family.closed_form(X, X) for family in families]
-        except NotImplementedError:
-            return None
 
     def _score_of_kernel(self, kernel: np.ndarray) -> float:
         """Compute the score of as many columns as rows, whose products are the kernel."""
@@ -102,9 +94,7 @@ class Comparison:
         scores = self.scores(families)
         return families[scores.index(min(scores))]
 
-    def score_of(
-        self, moments: Moments, rows: list[Left], n_neurons: int | None = None
-    ) -> float:
+    def score_of(self, moments: Moments, rows: list[Left], n_neurons: int | None = None) -> float:
         """Compute the score of ridge regression, from the moments of some columns and some rows.
 
         It is the mean squared error at rows that are left out, relative to the error of a constant
@@ -181,3 +171,12 @@ class Comparison:
             statistics.add(Z, self.targets[panel], weight, least_ridge(n_rows), self.n_jobs)
         check_finite_activations(owner, statistics.z_sum)
         return statistics.moments(), rows
+
+
+def _exact_kernels(families: list[Neurons], X: Any) -> list[np.ndarray] | None:
+    """Return the exact kernels of families between rows, if all have one."""
+    X = np.asarray(X, dtype=np.float64)
+    try:
+        return [family.closed_form(X, X) for family in families]
+    except NotImplementedError:
+        return None
