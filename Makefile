@@ -22,6 +22,7 @@
 # make bench-dask    two Dask workers against one, and the bytes between them
 # make bench-alpha    the error at the alpha of Kitchen Sinks beside that at the best alpha
 # make bench-auto         neurons="auto" beside each of the families it chooses from
+# make bench-bayesian-optimisation  minima of functions, beside a Gaussian process
 # make bench-boosted      trees as neurons beside boosted trees, on raw tables
 # make bench-candidates   trees between drawn blindly and chosen: the best of 1 to 100 draws
 # make bench-seeds        the mean of models of several seeds: what it gives and costs
@@ -256,6 +257,9 @@ bench-frequencies: $(VENV)/.plot
 
 bench-few-rows: $(VENV)/.plot
 	$(BIN)/python benchmarks/few_rows.py
+
+bench-bayesian-optimisation: $(VENV)/.plot
+	$(BIN)/python benchmarks/bayesian_optimisation.py
 
 bench-gaussian-process: $(VENV)/.plot
 	$(BIN)/python benchmarks/gaussian_process.py

@@ -171,7 +171,7 @@ def test_answers_tend_to_those_of_a_gaussian_process():
 
 @pytest.mark.parametrize(
     ("page", "n_printed"),
-    [("from-scikit-learn", 3), ("from-gaussian-processes", 7)],
+    [("from-scikit-learn", 3), ("from-gaussian-processes", 8)],
 )
 def test_the_code_of_the_pages_prints_what_they_say(page, n_printed, capsys):
     text, scope = (GUIDES / f"{page}.md").read_text(), {}

@@ -74,9 +74,40 @@ def few_rows_exact():
     return "\n".join([*grid(["", "error", "mean of |z|", "seconds"], rows), "", text])
 
 
+def optimisation_table():
+    result, rows = results("bayesian_optimisation"), []
+    for run in result["runs"]:
+        low, high = run["quartiles"]
+        took = f"{run['fit_seconds']:.2g}", f"{run['choice_seconds']:.2g}"
+        regret = f"{run['median']:.2g}", f"{low:.2g} to {high:.2g}"
+        rows.append([run["problem"], run["method"], *regret, *took])
+    head = ["function", "method", "median regret", "quartiles", "seconds per fit", "per choice"]
+    counts = " and ".join(
+        f"{begin} and {end - begin} for {problem}"
+        for problem, (begin, end) in result["rows"].items()
+    )
+    text = (
+        f"{result['seeds']} seeds, {result['neurons']:,} neurons. Random and chosen rows: "
+        f"{counts}. {where(result)}."
+    )
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def round_table():
+    result = results("bayesian_optimisation")
+    each = {(one["neurons"], one["alpha"]): one["milliseconds"] for one in result["rounds"]}
+    sizes, alphas = (sorted(set(values), key=str) for values in zip(*each, strict=True))
+    rows = [[f"{n:,}", *(f"{each[n, alpha]:.1f}" for alpha in alphas)] for n in sorted(sizes)]
+    head = ["neurons", *(f"`alpha={alpha!r}`" for alpha in alphas)]
+    text = f"Milliseconds of one thread with {result['round_rows']} rows. {where(result)}."
+    return "\n".join([*grid(head, rows), "", text])
+
+
 TABLES = {
     "few-rows": few_rows_table,
     "few-rows-exact": few_rows_exact,
+    "bayesian-optimisation": optimisation_table,
+    "bayesian-optimisation-round": round_table,
     "gaussian-process-million": million_table,
     "gaussian-process-exact": exact_table,
 }
