@@ -28,8 +28,8 @@ from scipy.linalg import blas, lapack
 
 from trickless.neurons.isotropic import Isotropic
 
-#: The most iterations, and the least relative gain of one.
-_ITERATIONS, _GAIN = 60, 1e-7
+#: The most iterations, and the least relative gain of one, without a prior and with one.
+_ITERATIONS, _GAIN, _ROUGH_GAIN = 60, 1e-7, 1e-5
 #: The limits of ρ and of standard deviations over length scales.
 _NOISE, _WEIGHTS = (1e-8, 1e3), (1e-5, 1e1)
 #: The ρ from which to start, and the standard deviation of the logarithms of length scales.
@@ -71,7 +71,7 @@ def most_likely(
         away = np.append(at[:-1] - at[:-1].mean(), 0.0)
         return precision * (away @ away) / 2 - value, precision * away - slopes
 
-    options = {"maxiter": _ITERATIONS, "ftol": _GAIN}
+    options = {"maxiter": _ITERATIONS, "ftol": _GAIN if np.isinf(prior) else _ROUGH_GAIN}
     found = optimize.minimize(
         loss, begin, jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )

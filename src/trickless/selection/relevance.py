@@ -116,17 +116,16 @@ class LearnedRelevance(Relevance):
         from the best end with at most ``most`` of them.
         """
         starts = [1 / (multiple * self._each(family.length_scale_)) for multiple in multiples]
-        for size in (FEW_ROWS, most):
-            if size == FEW_ROWS or self._n_rows > FEW_ROWS < most:
-                sample = self._sample(0, size, SIZE[1])
-                if issparse(sample.X):
-                    raise InvalidValueError(
-                        f"{type(family).__name__}: length_scale='evidence' needs dense rows, but "
-                        f"X is sparse with {sample.X.shape[1]:,} columns",
-                        "length_scale='relevance'",
-                    )
-                ends = [self._climb(family, sample, at, prior) for at in starts]
-                starts = [max(ends, key=lambda end: end.value).weights]
+        for size in sorted({FEW_ROWS, max(FEW_ROWS, min(most, self._n_rows))}):
+            sample = self._sample(0, size, SIZE[1])
+            if issparse(sample.X):
+                raise InvalidValueError(
+                    f"{type(family).__name__}: length_scale='evidence' needs dense rows, but X is "
+                    f"sparse with {sample.X.shape[1]:,} columns",
+                    "length_scale='relevance'",
+                )
+            ends = [self._climb(family, sample, at, prior) for at in starts]
+            starts = [max(ends, key=lambda end: end.value).weights]
         found = family.with_length_scale(1 / starts[0])
         found.relevance_ = sensitivities(found, self._last, self.spread)
         return found
