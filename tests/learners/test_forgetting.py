@@ -1,6 +1,7 @@
 """Streams whose rows lose their weight, and rows that are forgotten exactly."""
 
 import datetime
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -189,6 +190,43 @@ def test_rows_that_were_not_learned_cannot_be_forgotten(n):
         with pytest.raises(ValueError, match=r"forget: .* Remedy: the same rows"):
             pytest.fail(f"{name} were accepted: {model.forget(*given)}")
         np.testing.assert_array_equal(answers(model), before)
+
+
+@pytest.mark.filterwarnings("ignore:X has one row", "ignore:.* takes its cuts and scales")
+@pytest.mark.parametrize("neurons", ["gaussian", "tabular", Gaussian(1.0)], ids=str)
+@pytest.mark.parametrize("batches", [[100, 100], [1, 9, 190], [5] * 40], ids=str)
+def test_no_number_of_a_forgotten_row_stays(neurons, batches, tmp_path):
+    """Neither in the object and its pickle nor in its file, in either precision."""
+    X, y = rows(200)
+    X[:30] *= 10  # so that they have the extremes
+    times = np.arange(200.0) + 0.123
+    for how, stamps in ({}, None), ({"half_life": 100}, times):
+        model = KitchenSinksRegressor(neurons, 40, random_state=0, **how)
+        for end, n in zip(np.cumsum(batches), batches, strict=True):
+            now = slice(end - n, end)
+            model.partial_fit(X[now], y[now], timestamps=None if stamps is None else stamps[now])
+            model.predict(X[:2])
+        forgotten = np.append(X[:30].ravel(), y[:30])
+        model.predict_interval(X[:2])
+        assert held(model, forgotten, tmp_path)  # so that the search finds what is there
+        model.forget(X[:30], y[:30], timestamps=None if stamps is None else stamps[:30])
+        assert not held(model, forgotten, tmp_path)
+        model.predict_interval(X[50:52])
+        assert not held(model, forgotten, tmp_path)
+
+
+def held(model, numbers, tmp_path):
+    """Which numbers are in the pickle or the file of a model, as bytes of some precision."""
+    single = numbers.astype(np.float32)
+    saved = tmp_path / "model.trickless"
+    trickless.save(model, saved)
+    states = pickle.dumps(model), saved.read_bytes()
+    return [
+        each
+        for kind in (numbers, single, single.astype(np.float64))
+        for each in kind
+        if any(each.tobytes() in state for state in states)
+    ]
 
 
 def test_a_window_that_slides_is_a_fit_to_it():

@@ -200,7 +200,9 @@ def forget(self: Any, X: Any, y: Any, sample_weight: Any = None, *, timestamps: 
     """Subtract rows that were learned, as if they had never been.
 
     The model is then the model of the other rows, up to rounding, with its error bars and
-    intervals. What the family took from the first batch, such as a length scale, stays.
+    intervals. What the family took from the first batch, such as a length scale, stays, as do
+    categories, classes and the latest time stamp. Later rows are not compared with the first batch
+    any more.
     ``partial_fit`` with new rows and ``forget`` with old ones make a window that slides.
 
     Rows that were never learned raise an error, and leave the model unchanged. The model keeps
@@ -237,6 +239,7 @@ def forget(self: Any, X: Any, y: Any, sample_weight: Any = None, *, timestamps: 
             new.sums_.subtract(*batch, new._problem())
         except LookupError as error:
             raise _never_learned(owner, *error.args) from error
+        new.first_batch_ = None  # whose ranges are values of rows
     return self
 
 

@@ -92,7 +92,7 @@ class Numbers(Targets):
     Attributes
     ----------
     first : array of shape (n_outputs,) or None
-        The targets of the first row.
+        The targets of the first row, and 0 for outputs that vary.
     varies : array of bool of shape (n_outputs,)
         Which outputs had a target that differs enough from the first. For these outputs, targets
         that differ by less count as equal.
@@ -154,8 +154,8 @@ class Numbers(Targets):
         _check_differences(self.owner, np.where(varies, 0.0, differences), self.dtype)
         if self.first is not None and np.array_equal(varies, self.varies):
             return self
-        new = copy(self)
-        new.first, new.varies = first, varies
+        new = copy(self)  # which keeps no target that other rows do not have
+        new.first, new.varies = np.where(varies, 0.0, first), varies
         return new
 
     def merged(self, other: Numbers) -> Self:

@@ -221,7 +221,8 @@ class Statistics(Stated):
 
     def merge(self, other: Statistics) -> None:
         """Add the rows of other statistics, which stay unchanged."""
-        shift, kept = other.origin - self.origin, other.kept
+        other = other.about(self.origin)
+        kept = other.kept
         if kept is None:
             self.gram += place_of(self.gram).put(other.gram)
         else:
@@ -231,16 +232,29 @@ class Statistics(Stated):
                 products += self.gram  # in place, but not in a matrix that ``joined`` may share
                 self.gram = products
             else:
-                shifts = np.append(shift, 0.0)
-                self.kept += [rows._replace(Y=rows.Y + rows.Y[:, -1:] * shifts) for rows in kept]
+                self.kept += kept
         self.z_sum += other.z_sum
-        self.cross += other.cross + np.outer(other.z_sum, shift)
-        self.y_sum += other.y_sum + other.weight * shift
-        self.y_square += other.y_square + 2 * shift * other.y_sum + other.weight * shift**2
+        self.cross += other.cross
+        self.y_sum += other.y_sum
+        self.y_square += other.y_square
         self.add_sample(other.sample)
         for name in _ADDED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.rounded += other.rounded
+
+    def about(self, origin: np.ndarray) -> Statistics:
+        """Statistics of the same rows relative to another origin."""
+        if np.array_equal(origin, self.origin):
+            return self
+        shift, other = self.origin - origin, self._copied(lambda gram: gram)
+        other.origin = origin
+        other.cross = self.cross + np.outer(self.z_sum, shift)
+        other.y_sum = self.y_sum + self.weight * shift
+        other.y_square = self.y_square + 2 * shift * self.y_sum + self.weight * shift**2
+        if self.kept is not None:
+            shifts = np.append(shift, 0.0)
+            other.kept = [rows._replace(Y=rows.Y + rows.Y[:, -1:] * shifts) for rows in self.kept]
+        return other
 
     def without(self, batch: Statistics) -> Statistics:
         """Statistics of these rows without those of a batch, apart from the sample.

@@ -181,6 +181,9 @@ class Sums(Following, GaussianAnswers):
             left.sample = sample
             if not left.is_possible():
                 raise LookupError(None)
+        # The origin was the mean target of the first batch, which may be a row that is forgotten.
+        left = left.about(left.origin + left.y_sum / left.weight)
+        self.origin = left.origin
         self.take(left)
 
     def solution(self, problem: Problem) -> Solution:
