@@ -61,9 +61,13 @@ class Rule(NamedTuple):
     accepts: Callable[[Any], bool] = lambda value: True
 
 
+#: Types that are registered as numbers or derived from them, and are none.
+_NO_NUMBERS = bool | np.bool_ | np.timedelta64
+
+
 def is_real(value: Any) -> bool:
     """Return whether a value is a number that fits into a float, and not a Boolean."""
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+    if not isinstance(value, Real) or isinstance(value, _NO_NUMBERS):
         return False
     try:
         float(value)
@@ -74,7 +78,7 @@ def is_real(value: Any) -> bool:
 
 def is_integer(value: Any) -> bool:
     """Return whether a value is an integer and not a Boolean."""
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    return isinstance(value, Integral) and not isinstance(value, _NO_NUMBERS)
 
 
 def is_none(value: Any) -> bool:
@@ -88,7 +92,14 @@ def is_count(value: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Convert a NumPy number to Python, where products do not overflow. Keep other values."""
+    """Convert a NumPy number or span of time to Python, whose products do not overflow.
+
+    Other values stay, and spans that have no length, such as months.
+    """
+    if isinstance(value, np.timedelta64):
+        unit = np.datetime_data(value.dtype)[0]
+        has_length = unit not in ("Y", "M", "generic") and not np.isnat(value)
+        return value.astype("m8[us]").item() if has_length else value
     if isinstance(value, np.integer):
         return int(value)
     return float(value) if isinstance(value, np.floating) else value

@@ -158,6 +158,35 @@ def test_rows_that_are_forgotten_were_never_there(n, alpha):
     np.testing.assert_allclose(answers(model)[:, several], answers(expected)[:, several], rtol=1e-6)
 
 
+@pytest.mark.parametrize("year", [1500, 1970, 3000])
+@pytest.mark.parametrize("unit", ["D", "s", "us"])
+def test_the_age_of_rows_is_the_same_in_each_century(year, unit):
+    """Nanoseconds, in which stamps were once counted, end in 1677 and 2262."""
+    X, y = rows(100)
+    stamps = np.datetime64(f"{year}-01-01", unit) + 7 * np.arange(100).astype("m8[D]")
+    half_life = np.timedelta64(30, "D")
+    model = learner(half_life=half_life, alpha=1e-3).fit(X, y, timestamps=stamps)
+    expected = learner(half_life=30.0, alpha=1e-3).fit(X, y, timestamps=7.0 * np.arange(100))
+    np.testing.assert_allclose(answers(model), answers(expected), rtol=1e-6)
+
+
+def test_dates_with_and_without_a_time_zone_are_not_mixed():
+    X, y = rows(100)
+    naive = pd.date_range("2024-06-01", periods=100, freq="h")
+    zoned = naive.tz_localize("Europe/Berlin")
+    mixed = [naive[0].to_pydatetime(), *zoned[1:].to_pydatetime()]
+    kinds = {"dates": naive, "dates with a time zone": zoned, "numbers": np.arange(100.0)}
+    for first, stamps in kinds.items():
+        model = learner(half_life=1e6).fit(X[:50], y[:50], timestamps=stamps[:50])
+        model.partial_fit(X[50:], y[50:], timestamps=stamps[50:])
+        for later, others in kinds.items():
+            if later != first:
+                with pytest.raises(ValueError, match=f"are {later}, .* were {first}, .* Remedy"):
+                    model.partial_fit(X, y, timestamps=others)
+    with pytest.raises(ValueError, match="dates and dates with a time zone, so"):
+        learner(half_life=1e6).fit(X, y, timestamps=mixed)
+
+
 def test_forgetting_after_fading():
     X, y = rows()
     times, out = np.arange(len(X)), np.arange(len(X)) % 3 == 0

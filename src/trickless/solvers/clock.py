@@ -8,14 +8,15 @@ the exponential forgetting of recursive least squares, S ← λS + zzᵀ with λ
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from trickless.arrays.stated import Count, Finite, Stated
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.rules import LEAST, Rule, is_real
+from trickless.rows.values import DATES, NUMBERS, ZONED, kind_of_time
+from trickless.rules import LEAST, Rule, is_real, plain
 
 #: Half-lives after which what has faded may be dropped.
 SPAN = 8.0
@@ -25,6 +26,7 @@ BATCH = 1 / 8
 _LEAST_WEIGHT = 1e-30
 #: The most distance between neighbouring numbers of a clock, in half-lives.
 _MOST_SPACING = 0.01
+_ONE_KIND = "dates with a time zone in all batches, or in none"
 _REMEDY = (
     "one number or datetime for each row, in the order of the rows, none before the latest so far"
 )
@@ -62,12 +64,15 @@ class Clock(Stated):
         Number of rows so far.
     forgets : bool
         Whether rows have ever lost weight.
+    kind : str or None
+        What time stamps are: numbers, dates, or dates with a time zone. None before the first.
     """
 
     now: Finite = 0.0
     stamped: bool | None = None
     n_rows: Count = 0
     forgets: bool = False
+    kind: str | None = None
 
     def after(self, owner: str, n_rows: int, timestamps: Any, half_life: Any) -> tuple[Clock, Ages]:
         """Return the clock after some rows, and how they age the earlier ones and each other."""
@@ -76,7 +81,8 @@ class Clock(Stated):
             return self, Ages(1.0, None)
         now, rate = float(times[-1]), 1 / in_units(half_life)
         stamped, n_rows = timestamps is not None, self.n_rows + n_rows
-        later = Clock(now, stamped, n_rows, self.forgets or rate > 0)
+        kind = kind_of_stamps(owner, timestamps) if stamped else None
+        later = Clock(now, stamped, n_rows, self.forgets or rate > 0, kind)
         if rate == 0:
             return later, Ages(1.0, None)
         since = 0.0 if stamped and self.stamped is None else (now - self.now) * rate
@@ -100,6 +106,7 @@ class Clock(Stated):
         if timestamps is None:
             return self.now + np.arange(1.0, n_rows + 1)
         times = as_times(owner, timestamps, n_rows)
+        self._check_stamps(owner, timestamps)
         self._check_order(owner, times)
         check_spacing(owner, times, half_life)
         return times
@@ -113,6 +120,7 @@ class Clock(Stated):
                 "timestamps= here and in partial_fit, for instance the numbers of the rows",
             )
         times = as_times(owner, timestamps, n_rows)
+        self._check_stamps(owner, timestamps)
         if n_rows and times.max() > self.now:
             raise InvalidValueError(
                 f"{owner}: timestamps are up to {times.max():g}, but the latest row that was "
@@ -133,10 +141,16 @@ class Clock(Stated):
                 "it is unknown how old the rows of one are for the other",
                 "timestamps= in both models, or as many rows in both",
             )
+        if self.kind != other.kind and self.kind and other.kind:
+            raise InvalidValueError(
+                f"{owner}: the time stamps of this model are {self.kind}, and those of other are "
+                f"{other.kind}",
+                _ONE_KIND,
+            )
         now, rate = max(self.now, other.now), 1 / in_units(half_life)
         mine, theirs = (float(np.exp2((each.now - now) * rate)) for each in (self, other))
         n_rows, forgets = self.n_rows + other.n_rows, self.forgets or other.forgets
-        return Clock(now, self.stamped, n_rows, forgets), mine, theirs
+        return replace(self, now=now, n_rows=n_rows, forgets=forgets), mine, theirs
 
     def check_kind(self, owner: str, timestamps: Any, half_life: Any) -> None:
         """Raise an error if rows come with time stamps and should not, or the other way round."""
@@ -153,6 +167,16 @@ class Clock(Stated):
             f"came {'with' if self.stamped else 'without'} time stamps",
             "time stamps in all batches or in none, or call fit to start over",
         )
+
+    def _check_stamps(self, owner: str, timestamps: Any) -> None:
+        """Raise an error for time stamps of another kind than those so far."""
+        kind = kind_of_stamps(owner, timestamps)
+        if self.kind is not None and self.kind != kind:
+            raise InvalidValueError(
+                f"{owner}: timestamps are {kind}, but those of earlier rows were {self.kind}, so "
+                "the time between them is unknown",
+                _ONE_KIND,
+            )
 
     def _check_order(self, owner: str, times: np.ndarray) -> None:
         """Raise an error for time stamps that run backwards."""
@@ -174,7 +198,8 @@ def as_times(owner: str, timestamps: Any, n_rows: int) -> np.ndarray:
         if given.dtype.kind == "O":  # such as datetimes of Python, or of pandas with a time zone
             given = np.asarray([_naive(each) for each in given.ravel()]).reshape(given.shape)
         if given.dtype.kind == "M":
-            times = given.astype("datetime64[ns]").astype(np.int64) / 1e9
+            whole = given.astype("datetime64[s]")  # nanoseconds end in the year 2262
+            times = whole.astype(np.int64) + (given - whole) / np.timedelta64(1, "s")
             times = np.where(np.isnat(given), np.nan, times)
         elif given.dtype.kind in "iuf":
             times = given.astype(np.float64)
@@ -196,6 +221,23 @@ def as_times(owner: str, timestamps: Any, n_rows: int) -> np.ndarray:
             f"{owner}: the time stamp of row {row} is missing or infinite", _REMEDY
         )
     return times
+
+
+def kind_of_stamps(owner: str, timestamps: Any) -> str:
+    """Return what time stamps are: numbers, dates, or dates with a time zone."""
+    dtype = getattr(timestamps, "dtype", None)
+    if getattr(dtype, "tz", None) is not None or getattr(dtype, "time_zone", None) is not None:
+        return ZONED  # of pandas and polars
+    given = np.asarray(timestamps)
+    kinds = {kind_of_time(each) for each in given.flat} if given.dtype.kind == "O" else set()
+    if kinds >= {DATES, ZONED}:
+        raise InvalidValueError(
+            f"{owner}: timestamps are {DATES} and {ZONED}, so the time between them is unknown",
+            _ONE_KIND,
+        )
+    if ZONED in kinds:
+        return ZONED
+    return DATES if given.dtype.kind == "M" or kinds else NUMBERS
 
 
 def check_spacing(owner: str, times: np.ndarray, half_life: Any) -> None:
@@ -221,6 +263,7 @@ def in_units(half_life: Any) -> float:
     """Return a half-life in rows, in the unit of time stamps, or in seconds; None is infinity."""
     if half_life is None:
         return np.inf
+    half_life = plain(half_life)
     if isinstance(half_life, datetime.timedelta):
         return half_life.total_seconds()
     return float(half_life)
@@ -237,7 +280,7 @@ def are_several(half_life: Any) -> bool:
 
 
 def _has_type(value: Any) -> bool:
-    return value is None or is_real(value) or isinstance(value, datetime.timedelta)
+    return value is None or is_real(value) or isinstance(plain(value), datetime.timedelta)
 
 
 def _accepts(value: Any) -> bool:
