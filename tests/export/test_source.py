@@ -9,6 +9,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from cases import shots
 from export_cases import CASES, CONFIDENCE, ODD, as_columns, frame, made, tolerance
@@ -194,6 +195,33 @@ def test_what_python_takes_for_missing_is_missing_everywhere(tmp_path):
     subprocess.run([CC, *STRICT, "main.c", "model.c", "-lm"], cwd=tmp_path, check=True)
     done = subprocess.run(["./a.out"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "111111"
+
+
+@needs_node
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, "named"], ids=str)
+@pytest.mark.parametrize(
+    "learner",
+    [
+        BoostedTreesRegressor(12, random_state=0),
+        *(KitchenSinksRegressor(name, 20, random_state=0) for name in ("tabular", "gaussian")),
+    ],
+    ids=str,
+)
+def test_every_container_of_rows_is_written(learner, container, tmp_path):
+    """A frame made of an array has numbers for names, which scikit-learn does not keep."""
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    table = pd.DataFrame(X, columns=["a", "b"]) if container == "named" else container(X)
+    learner = clone(learner).fit(table, np.sin(X[:, 0]) + X[:, 1])
+    to_c(learner, tmp_path / "model.c")
+    to_js(learner, tmp_path / "model.mjs")
+    names = ["a", "b"] if container == "named" else ["0", "1"]
+    row = X[0].tolist()
+    cells = [*zip(names, row, strict=True)]
+    code = f"""import {{ columns, prediction }} from './model.mjs';
+      const named = columns ? [Object.fromEntries({json.dumps(cells)})] : [];
+      console.log(JSON.stringify([{json.dumps(row)}, ...named].map(prediction)));"""
+    expected = learner.predict(table[:1])[0]
+    np.testing.assert_allclose(run_js(tmp_path, code), expected, rtol=1e-5)
 
 
 def refuses(model, row):

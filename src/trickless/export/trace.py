@@ -106,7 +106,11 @@ def _rows_of_learner(graph: Graph, learner: Any, dtype: np.dtype, scaler: Any = 
             X = X - scaler.mean_ if scaler.with_mean else X
             X = X / scaler.scale_ if scaler.with_std else X
         return rows_of_matrix(learner, X)
-    graph.names = names = learner.feature_names_in_.tolist()
+    if hasattr(learner, "feature_names_in_"):
+        names = learner.feature_names_in_.tolist()
+    else:  # a frame made of an array, which needs no names
+        names = [str(j) for j in range(learner.n_features_in_)]
+    graph.names = names
     if any(known.whole):
         raise InvalidValueError(
             f"column {names[known.whole.index(True)]!r} holds integers beyond 2^53, which are read "
