@@ -64,6 +64,7 @@
 # make bench-tables       Adult as a data frame, against trees
 # make locked        install what requirements/ci.txt says, by version and hash
 # make lock          renew requirements/ci.txt with today's versions
+# make api           print the public names, their parameters, and how many there are
 # make dist          build wheel and sdist of the last commit into dist/
 # make check-dist    check that they build the same twice, and install and work offline
 # make tables        write the tables of README and docs from the stored results
@@ -350,6 +351,9 @@ lock: $(VENV)/.dist
 	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-annotate --python-version 3.11 \
 		--extra test --extra lint --extra dist --custom-compile-command "make lock" \
 		--output-file requirements/ci.txt pyproject.toml
+
+api: $(VENV)/.test
+	$(BIN)/python tests/support/api.py
 
 dist: $(VENV)/.locked
 	.ci/dist $(BIN)/python dist

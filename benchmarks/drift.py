@@ -23,7 +23,7 @@ from river import drift
 from sklearn.datasets import make_moons
 
 from circumstances import circumstances
-from trickless import DriftDetector
+from trickless.inference import DriftDetector
 
 PATH = Path(__file__).parent / "results" / "drift.json"
 RUN_LENGTH, TOGETHER = 10_000, 100

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from circumstances import circumstances
-from trickless import Expansion
 from trickless.functions.pilot import PILOT_ROWS, SHARED_BY, is_pilot_worthwhile
+from trickless.inspection import Expansion
 from trickless.neurons import Gaussian
 
 WIDTHS = (0.5, 4.0, 32.0)  # for standard normal inputs of 10 columns

@@ -32,7 +32,8 @@ import data
 from circumstances import circumstances
 from measurement import measured
 from trickless import KitchenSinksClassifier
-from trickless.neurons import Gaussian, Layers, Neurons, Patches, Weights
+from trickless.neurons import Gaussian, Layers, Patches
+from trickless.neurons.base import Neurons, Weights
 
 PATH = Path(__file__).parent / "results" / "images.json"
 #: What is aimed at: test error with one layer and with more; seconds of fit and predict together.

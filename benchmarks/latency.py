@@ -28,9 +28,9 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
-import trickless
 from circumstances import circumstances
 from trickless import BoostedTreesRegressor, KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.export import to_onnx
 from trickless.neurons import Gaussian
 
 PATH = Path(__file__).parent / "results" / "latency.json"
@@ -81,7 +81,7 @@ def as_onnx(model):
     """Return a session of onnxruntime on one thread, as a function of a row."""
     import onnxruntime
 
-    graph = trickless.to_onnx(model).SerializeToString()
+    graph = to_onnx(model).SerializeToString()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -39,7 +39,8 @@ import data
 from circumstances import circumstances
 from pictures import WIDTH, plain_numbers, redraw
 from trickless import KitchenSinksClassifier, ShrinkingGradientClassifier
-from trickless.neurons import Patches, Weights
+from trickless.neurons import Patches
+from trickless.neurons.base import Weights
 
 PATH = Path(__file__).parent / "results" / "online_images.json"
 STOPS = (250, 500, 1000, 2000, 3500, 5000, 7500, 10_000, 15_000, 20_000, 30_000, 40_000, 60_000)

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from circumstances import circumstances
-from trickless import hsic_test, mmd_test
+from trickless.inference import hsic_test, mmd_test
 from trickless.neurons import Gaussian
 
 PATH = Path(__file__).parent / "results" / "two_samples.json"

@@ -6,6 +6,7 @@ from sklearn.model_selection import train_test_split
 
 import trickless
 from trickless.conformal import SplitConformal
+from trickless.export import to_js
 from trickless.neurons import Gaussian
 
 
@@ -24,4 +25,4 @@ def write(path):
     model = trickless.KitchenSinksClassifier(Gaussian(), n_neurons=400, random_state=0)
     model.fit(X, np.tile(y, 5))
     conformal = SplitConformal(model).calibrate(others.reshape(-1, 64), y_others)
-    trickless.to_js(conformal, path, outputs=("label", "probabilities", "set"), confidence=0.99)
+    to_js(conformal, path, outputs=("label", "probabilities", "set"), confidence=0.99)

@@ -22,11 +22,10 @@ from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
-    estimate_kernel,
-    occlusion_importance,
 )
 from trickless.arrays.series import HEAVY
 from trickless.conformal import AdaptiveInterval
+from trickless.inspection import estimate_kernel, occlusion_importance
 from trickless.neurons import Convolutions, Gaussian, Patches, Stumps
 
 FOLDER = Path(__file__).parent / "_static"

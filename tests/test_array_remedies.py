@@ -6,7 +6,8 @@ import pytest
 import scipy.sparse
 
 from cases import inputs
-from trickless import KernelGradientClassifier, KitchenSinksClassifier
+from trickless import KitchenSinksClassifier
+from trickless.kernels import KernelGradientClassifier
 from trickless.neurons import Convolutions, Gaussian, Patches
 
 Y = np.arange(12) % 2

@@ -8,17 +8,10 @@ from sklearn.pipeline import make_pipeline
 
 from cases import CLASSIFIERS, KERNEL_LEARNERS, LEARNERS, answers, inputs, name_of
 from rounding import gamma
-from trickless import (
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    RandomFeatures,
-    estimate_kernel,
-    hsic_test,
-    load,
-    mmd_test,
-    save,
-)
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures, load, save
 from trickless.conformal import SplitConformal
+from trickless.inference import hsic_test, mmd_test
+from trickless.inspection import estimate_kernel
 from trickless.neurons import (
     Convolutions,
     Given,

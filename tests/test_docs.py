@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 
 import render
-import trickless
-import trickless.conformal
 import trickless.neurons
 import trickless.theory
+from api import public_names, public_things
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]
@@ -56,26 +55,11 @@ def test_the_reference_lists_what_is_public():
     page, listed = (ROOT / "docs" / "reference" / "index.md").read_text(), set()
     for module, names in re.findall(r"currentmodule:: (\S+)\n(.*?)```", page, flags=re.S):
         listed |= {f"{module}.{name}" for name in re.findall(r"^   (\w+)$", names, flags=re.M)}
-    public = {f"trickless.dask.{name}" for name in ("fit", "predict")}
-    river = ("KitchenSinksClassifier", "KitchenSinksRegressor", "RandomFeatures")
-    public |= {f"trickless.river.{name}" for name in river}
-    for module in (trickless, trickless.conformal, trickless.neurons):
-        things = {name: getattr(module, name) for name in module.__all__}
-        public |= {
-            f"{module.__name__}.{name}"
-            for name, thing in things.items()
-            if inspect.isclass(thing) or inspect.isfunction(thing)
-        }
-    public |= {f"trickless.theory.{name}" for name in trickless.theory.__all__}
-    assert listed == public
+    public = public_names().items()
+    assert listed == {f"{module}.{name}" for module, names in public for name in names}
 
 
-THINGS = [
-    thing
-    for module in (trickless, trickless.conformal, trickless.neurons)
-    for thing in map(vars(module).get, module.__all__)
-    if inspect.isclass(thing) or inspect.isfunction(thing)
-]
+THINGS = list(public_things().values())
 METHODS = dict.fromkeys(  # each once, though classes inherit them
     function
     for thing in filter(inspect.isclass, THINGS)

@@ -7,15 +7,16 @@ import sys
 
 import pytest
 
-import trickless
+from api import public_things
 from trickless.docstrings import completed_by, documented
 from trickless.neurons import Neurons
 
-LEARNERS = [
+ESTIMATORS = [
     cls
-    for cls in map(vars(trickless).get, trickless.__all__)
+    for cls in public_things().values()
     if inspect.isclass(cls) and hasattr(cls, "get_params") and hasattr(cls, "fit")
 ]
+LEARNERS = [cls for cls in ESTIMATORS if not issubclass(cls, Neurons)]
 
 
 class Base:
@@ -101,9 +102,7 @@ def test_a_class_adds_what_its_bases_describe():
 
 
 FAMILIES = [
-    cls
-    for cls in map(vars(trickless.neurons).get, trickless.neurons.__all__)
-    if inspect.isclass(cls) and issubclass(cls, Neurons) and inspect.signature(cls).parameters
+    cls for cls in ESTIMATORS if issubclass(cls, Neurons) and inspect.signature(cls).parameters
 ]
 
 

@@ -27,7 +27,8 @@ ROOT = Path(trickless.__file__).parent
 #: Each imports those before it only.
 LAYERS = (
     "errors docstrings rules pictures theory arrays neurons rows conformal functions solvers "
-    "selection files targets learners stack inference export public dask river readers cli"
+    "selection files targets learners stack inference export inspection kernels public dask river "
+    "readers cli"
 )
 LAYERS = LAYERS.split()
 

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from trickless import FeatureImportancesDisplay, KernelDisplay
+from trickless.inspection import FeatureImportancesDisplay, KernelDisplay
 
 mpl.use("Agg")
 CURVE = np.array([0.5, 0.7, 0.6])

@@ -19,9 +19,8 @@ from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    hsic_test,
-    mmd_test,
 )
+from trickless.inference import hsic_test, mmd_test
 from trickless.neurons import Convolutions, Patches, Tabular, Trees
 
 RNG = numpy.random.default_rng(0)

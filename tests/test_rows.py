@@ -21,15 +21,10 @@ from cases import (
     suited,
 )
 from fit_everything import make
-from trickless import (
-    Expansion,
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    RandomFeatures,
-    hsic_test,
-    mmd_test,
-)
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
 from trickless.functions.stream import draw
+from trickless.inference import hsic_test, mmd_test
+from trickless.inspection import Expansion
 from trickless.neurons import Gaussian
 from trickless.solvers.named_losses import (
     CLASSIFICATION_LOSSES,

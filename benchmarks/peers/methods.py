@@ -37,7 +37,8 @@ import trickless
 from adapters import XRFM, Rfflearn, River, torchkm
 from summary import ALIKE_GIVEN, SOME_ROWS
 from tasks import Task, families
-from trickless.neurons import Landmarks, Laplace1, Neurons, Patches, make_neurons
+from trickless.neurons import Landmarks, Laplace1, Neurons, Patches
+from trickless.neurons.named import make_neurons
 
 OURS, KERNEL, TREES = "ours", "kernel", "trees"
 MULTIPLES = (1 / 2, 1 / 8, 1 / 4, 1.0, 2.0, 4.0, 8.0, 16.0)

@@ -1,4 +1,4 @@
-// The page "Draw a digit": a model of scikit-learn's digits, which trickless.to_js has written,
+// The page "Draw a digit": a model of scikit-learn's digits, which trickless.export.to_js has written,
 // predicts what is drawn. Strokes are lists of points (x, y) in any unit.
 
 const SIDE = 32; // of the bitmap, whose blocks of 4 x 4 pixels are counted, as for the training rows

@@ -19,7 +19,8 @@ import numpy as np
 from sklearn.metrics import ConfusionMatrixDisplay
 from sklearn.model_selection import cross_val_predict
 
-from trickless import KitchenSinksClassifier, estimate_kernel
+from trickless import KitchenSinksClassifier
+from trickless.inspection import estimate_kernel
 from trickless.neurons import Neurons
 
 plt.style.use("trickless.style")

@@ -23,7 +23,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import RocCurveDisplay
 
 import data
-from trickless import BoostedTreesClassifier, FeatureImportancesDisplay
+from trickless import BoostedTreesClassifier
+from trickless.inspection import FeatureImportancesDisplay
 
 plt.style.use("trickless.style")
 rng = np.random.default_rng(0)

@@ -26,8 +26,8 @@ from trickless import (
     DoublyStochasticClassifier,
     KitchenSinksClassifier,
     ShrinkingGradientClassifier,
-    estimate_kernel,
 )
+from trickless.inspection import estimate_kernel
 from trickless.neurons import FromTorch
 
 plt.style.use("trickless.style")

@@ -18,7 +18,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import data
-from trickless import KitchenSinksClassifier, NeuronStream
+from trickless import KitchenSinksClassifier
+from trickless.inspection import NeuronStream
 from trickless.neurons import Patches
 
 plt.style.use("trickless.style")
@@ -35,8 +36,8 @@ print(f"{len(wrong) / len(y_test):.2%} of {len(y_test):,} new digits are read wr
 # Draw the filters again
 # ----------------------
 #
-# A model keeps a seed instead of its neurons. :class:`trickless.NeuronStream` draws them again.
-# Each filter has nine responses, one for each cell of a 3 × 3 grid over the image, and a
+# A model keeps a seed instead of its neurons. :class:`trickless.inspection.NeuronStream` draws them
+# again. Each filter has nine responses, one for each cell of a 3 × 3 grid over the image, and a
 # coefficient for each response and each class. The length of all its coefficients says how much it
 # counts.
 

@@ -22,7 +22,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import data
-from trickless import KitchenSinksClassifier, NeuronStream, RandomFeatures
+from trickless import KitchenSinksClassifier, RandomFeatures
+from trickless.inspection import NeuronStream
 from trickless.neurons import Gaussian, Layers, Patches
 
 plt.style.use("trickless.style")

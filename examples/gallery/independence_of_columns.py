@@ -23,7 +23,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import data
-from trickless import hsic_test
+from trickless.inference import hsic_test
 
 plt.style.use("trickless.style")
 

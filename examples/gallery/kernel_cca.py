@@ -58,6 +58,6 @@ plt.show()
 # What to try next
 # ----------------
 #
-# - Test whether two views depend on each other at all: :func:`trickless.hsic_test`, as in
+# - Test whether two views depend on each other at all: :func:`trickless.inference.hsic_test`, as in
 #   :ref:`sphx_glr_gallery_independence_of_columns.py`.
 # - More methods on random features: :doc:`/guides/features`.

@@ -12,12 +12,12 @@ only draws neurons.
 # ----------------
 #
 # A kernel says how alike two inputs are. Here the first input is 0, and the second moves from -3 to
-# 3. :class:`trickless.KernelDisplay` takes the first row of ``X`` as the first input.
+# 3. :class:`trickless.inspection.KernelDisplay` takes the first row of ``X`` as the first input.
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from trickless import KernelDisplay, estimate_kernel
+from trickless.inspection import KernelDisplay, estimate_kernel
 from trickless.neurons import Dense, Gaussian, Laplace, Matern, Stumps, Trees
 
 plt.style.use("trickless.style")
@@ -69,5 +69,5 @@ for n_neurons in (200, 800, 3200):
 #
 # - :doc:`/guides/choose-neurons` says which family suits which data.
 # - :doc:`/explanation/idea` explains why a weighted sum of neurons is a kernel machine.
-# - :class:`trickless.KernelDisplay` also plots kernels without a formula. Try ``Dense("tanh")``, or
-#   the family that you write in :doc:`/guides/write-a-neuron`.
+# - :class:`trickless.inspection.KernelDisplay` also plots kernels without a formula. Try
+#   ``Dense("tanh")``, or the family that you write in :doc:`/guides/write-a-neuron`.

@@ -19,7 +19,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import SGDRegressor
 
-from trickless import KernelGradientRegressor, ShrinkingGradientRegressor
+from trickless import ShrinkingGradientRegressor
+from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Gaussian
 
 plt.style.use("trickless.style")

@@ -3,8 +3,9 @@ A quantum kernel, learned shot by shot
 ======================================
 
 A quantum computer can measure a kernel, but it never shows the exact value. It shows how often a
-run of the circuit, called a shot, ends with zeros. :class:`trickless.KernelGradientClassifier`
-learns from such frequencies. With more shots its error approaches that of the exact kernel.
+run of the circuit, called a shot, ends with zeros.
+:class:`trickless.kernels.KernelGradientClassifier` learns from such frequencies. With more shots
+its error approaches that of the exact kernel.
 """
 
 # %%
@@ -25,7 +26,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from trickless import KernelGradientClassifier
+from trickless.kernels import KernelGradientClassifier
 
 plt.style.use("trickless.style")
 QUBITS = 5
@@ -113,7 +114,7 @@ print(f"exact kernel: error {exact.mean():.1%}")
 # What to try next
 # ----------------
 #
-# - :class:`trickless.KernelGradientClassifier` describes ``certify``, a bound on the noise of a
-#   prediction.
+# - :class:`trickless.kernels.KernelGradientClassifier` describes ``certify``, a bound on the noise
+#   of a prediction.
 # - Replace ``measured`` with a call to a real device, or with any unbiased estimate of a kernel.
 # - :doc:`/explanation/shrinking-gradient` explains why unbiased estimates are enough.

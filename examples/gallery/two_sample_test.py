@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import data
-from trickless import mmd_test
+from trickless.inference import mmd_test
 
 plt.style.use("trickless.style")
 rng = np.random.default_rng(0)

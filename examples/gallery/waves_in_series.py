@@ -15,7 +15,9 @@ tell three kinds of beats apart, and the picture shows where in a series the mod
 import matplotlib.pyplot as plt
 import numpy as np
 
-from trickless import KitchenSinksClassifier, mmd_test, occlusion_importance
+from trickless import KitchenSinksClassifier
+from trickless.inference import mmd_test
+from trickless.inspection import occlusion_importance
 from trickless.neurons import Convolutions, Gaussian
 
 plt.style.use("trickless.style")
@@ -72,8 +74,8 @@ for name, rows in (("complete", X_test), ("with gaps", X_gaps)):
 # See where it looks
 # ------------------
 #
-# :func:`~trickless.occlusion_importance` hides a window of a series at a time. The model looks at
-# the pulse and at the wave, whose distance and sign tell the kinds apart.
+# :func:`~trickless.inspection.occlusion_importance` hides a window of a series at a time. The model
+# looks at the pulse and at the wave, whose distance and sign tell the kinds apart.
 
 fig, axes = plt.subplots(3, 2, figsize=(8, 5), sharex=True, sharey=True)
 for kind, row in enumerate(axes):
@@ -91,7 +93,7 @@ plt.show()
 # Test whether two samples differ
 # -------------------------------
 #
-# :func:`~trickless.mmd_test` compares samples of series, here of twenty beats each.
+# :func:`~trickless.inference.mmd_test` compares samples of series, here of twenty beats each.
 
 upright, late = X[y == 0], X[y == 2]
 for name, one, other in (

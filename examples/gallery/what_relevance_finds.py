@@ -21,7 +21,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 import data
-from trickless import FeatureImportancesDisplay, KitchenSinksRegressor
+from trickless import KitchenSinksRegressor
+from trickless.inspection import FeatureImportancesDisplay
 from trickless.neurons import Gaussian
 
 plt.style.use("trickless.style")
@@ -66,5 +67,5 @@ print(pd.Series(relevant.feature_importances_, names).nlargest(5).round(3))
 #
 # - :doc:`/guides/choose-neurons` says when to ask for relevance, and what it takes.
 # - ``Ferns(feature_weights="relevance")`` uses the same finding for small trees.
-# - :class:`trickless.FeatureImportancesDisplay` also plots the importances of trees, whose cuts are
-#   chosen from the data.
+# - :class:`trickless.inspection.FeatureImportancesDisplay` also plots the importances of trees,
+#   whose cuts are chosen from the data.

@@ -108,7 +108,7 @@ for other in (make_pipeline(columns, RidgeCV()), HistGradientBoostingRegressor(r
 
 import matplotlib.pyplot as plt
 
-from trickless import FeatureImportancesDisplay
+from trickless.inspection import FeatureImportancesDisplay
 
 plt.style.use("trickless.style")
 fig, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.8))

@@ -12,10 +12,18 @@ with the neurons that they draw, without a kernel matrix.
 - ``ShrinkingGradientRegressor``, ``ShrinkingGradientClassifier``: learn row by row.
 - ``RandomFeatures``: a transformer for pipelines.
 
-The families of neurons are in ``trickless.neurons``, intervals with a guarantee for any model in
-``trickless.conformal``, the bounds of the papers in ``trickless.theory``, and learning on clusters
-in ``trickless.dask``. All other modules are private. Each public name is imported when you first
-use it.
+Other public modules:
+
+- ``trickless.neurons``: families of neurons.
+- ``trickless.conformal``: intervals with a guarantee, for any model.
+- ``trickless.inspection``: importances, kernels, and what a fitted model is made of.
+- ``trickless.inference``: tests of hypotheses, and detection of drift.
+- ``trickless.export``: models as files of ONNX, C and JavaScript.
+- ``trickless.kernels``: online learners with a kernel that is given.
+- ``trickless.theory``: bounds of the papers.
+- ``trickless.dask``, ``trickless.river``: learning on clusters, and in River's interface.
+
+All other modules are private. Each name of ``trickless`` is imported when you first use it.
 """
 
 from __future__ import annotations

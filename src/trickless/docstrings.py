@@ -3,6 +3,7 @@
 The docstring of a class has what is its own. ``documented`` adds the parameters, attributes and
 other sections that the docstrings of its base classes have. ``completed_by`` adds to the docstring
 of a function what a text describes for several functions, such as the rows that they take.
+``pages`` says where scikit-learn's pictures of estimators find them in the reference.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ _SECTIONS = (
 _HEADING = re.compile(r"^(\w[\w ]*)\n-+\n", flags=re.MULTILINE)
 _ENTRY = re.compile(r"^(?=\S)", flags=re.MULTILINE)
 _NAME = re.compile(r"\**(\w+)")
+
+
+def pages(module: str = "trickless") -> str:
+    """Return the address of the pages of a public module, as scikit-learn's pictures expect it."""
+    site = "https://trickless.readthedocs.io/en/latest/reference/generated"
+    return f"{site}/{module}.{{estimator_name}}.html"
 
 
 def documented(cls: C, below: type = object) -> C:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from trickless import KernelGradientRegressor, KitchenSinksRegressor
+from trickless import KitchenSinksRegressor
 from trickless.arrays.distances import squared_distances
+from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Gaussian, Landmarks, Matern, RationalQuadratic
 
 #: The offset in rows whose coordinates are multiples of 2^-20, so that no digit is lost by it.

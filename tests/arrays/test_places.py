@@ -28,16 +28,12 @@ from cases import (
     problem,
     suited,
 )
-from trickless import (
-    DoublyStochasticClassifier,
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    Network,
-    NeuronStream,
-)
+from trickless import DoublyStochasticClassifier, KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.arrays import device_algebra, places
 from trickless.arrays.places import HOST, Device, place_of, to_device_of, to_host
-from trickless.neurons import Gaussian, Neurons, Trees, make_neurons
+from trickless.inspection import Network, NeuronStream
+from trickless.neurons import Gaussian, Neurons, Trees
+from trickless.neurons.named import make_neurons
 
 HERE, FAR, SINGLE = (xp.Device(name) for name in ("CPU_DEVICE", "device1", "no_float64"))
 WORKING = [m for m in LEARNERS if not name_of(m).startswith("Shrinking")]

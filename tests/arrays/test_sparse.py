@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from trickless import KernelGradientRegressor
 from trickless.arrays.growing import GrowingSparse
 from trickless.arrays.sparse import canonical, check_csr, checked_csr, parts_of
+from trickless.kernels import KernelGradientRegressor
 
 DATA = np.array([1.0, 2.0, 3.0])
 COLUMNS = np.array([0, 2, 1], dtype=np.int32)

@@ -16,7 +16,6 @@ from sklearn.base import clone
 import trickless
 from trickless import (
     BoostedTreesRegressor,
-    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
@@ -24,6 +23,7 @@ from trickless import (
 from trickless.dask import fit, predict
 from trickless.dask.fitting import merged, with_rows
 from trickless.dask.pieces import SAMPLE, by_thread
+from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Gaussian
 
 pytestmark = pytest.mark.usefixtures("client")

@@ -13,14 +13,9 @@ from sklearn.base import clone
 
 from cases import shots
 from export_cases import CASES, CONFIDENCE, ODD, as_columns, frame, made, tolerance
-from trickless import (
-    BoostedTreesRegressor,
-    KernelGradientRegressor,
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    to_c,
-    to_js,
-)
+from trickless import BoostedTreesRegressor, KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.export import to_c, to_js
+from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Gaussian
 
 CC, NODE = shutil.which("cc"), shutil.which("node")

@@ -21,6 +21,7 @@ from cases import shots
 from saved_cases import cases
 from trickless.arrays.growing import Growing
 from trickless.functions.stream import StoredNeurons
+from trickless.inspection import Expansion
 from trickless.neurons import Ferns, Gaussian, Landmarks, On, Stumps, Trees
 from trickless.solvers.ages import NeuronAges
 
@@ -283,7 +284,7 @@ def test_linear_leaves_that_are_altered_in_memory_do_no_harm(alter):
 def frozen(family):
     """A network of neurons that are stored."""
     family.fit(X, np.random.default_rng(0))
-    return trickless.Expansion(family, X, np.ones((80, 1))).freeze(64)
+    return Expansion(family, X, np.ones((80, 1))).freeze(64)
 
 
 def stumps():

@@ -16,10 +16,10 @@ from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    NeuronStream,
 )
 from trickless.arrays.growing import Growing
 from trickless.arrays.places import place_of
+from trickless.inspection import NeuronStream
 from trickless.neurons import Gaussian
 from trickless.solvers.named_losses import make_loss
 

@@ -31,13 +31,13 @@ from trickless import (
     BoostedTreesRegressor,
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
-    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     RandomFeatures,
-    to_onnx,
 )
 from trickless.conformal import SplitConformal
+from trickless.export import to_onnx
+from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import (
     Deep,
     FromFunction,

@@ -4,7 +4,7 @@ import random
 
 from river import drift, evaluate, metrics, naive_bayes
 
-from trickless import DriftDetector
+from trickless.inference import DriftDetector
 
 
 def swapped(n_rows, at):

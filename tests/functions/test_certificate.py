@@ -7,9 +7,11 @@ import pytest
 from scipy.stats import binom
 
 from cases import inputs
-from trickless import Expansion, ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
 from trickless.functions.certificate import _pieces
-from trickless.neurons import Dense, Gaussian, Scaled, Stumps
+from trickless.inspection import Expansion
+from trickless.neurons import Dense, Gaussian, Stumps
+from trickless.neurons.composed import Scaled
 from trickless.theory.concentration import empirical_bernstein_radius, hoeffding_radius
 
 FAMILIES = {"gaussian": Gaussian(length_scale=1.5), "stumps": Stumps(), "erf": Dense("erf")}

@@ -8,9 +8,9 @@ import scipy.sparse
 
 from cases import inputs
 from expansions import ALPHAS, FAMILIES, expansion
-from trickless import Expansion
 from trickless.arrays.threads import worthwhile
 from trickless.functions.certificate import certified
+from trickless.inspection import Expansion
 from trickless.neurons import Gaussian
 
 ESTIMATORS = ("index", "stratified", "full", "auto")

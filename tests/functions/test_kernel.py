@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import trickless.functions.kernel
 from cases import FAMILIES, inputs, suited
-from trickless import KernelDisplay, estimate_kernel
+from trickless.inspection import KernelDisplay, NeuronStream, estimate_kernel
 from trickless.neurons import Coordinates, Dense, Gaussian
 
 X, Y = inputs(7, 4), inputs(4, 4, seed=1)
@@ -21,7 +21,7 @@ def test_the_kernel_estimate_is_a_mean_of_products_with_its_standard_error(name)
     assert mean.shape == error.shape == (7, 4)
     products = []
     fitted = trickless.functions.kernel._fitted(neurons, x, 0)
-    for _, weights in trickless.NeuronStream(fitted, 0, np.float64).pieces(0, 512):
+    for _, weights in NeuronStream(fitted, 0, np.float64).pieces(0, 512):
         a = fitted.activate(x, weights).reshape(7, fitted.width, -1)
         b = fitted.activate(y, weights).reshape(4, fitted.width, -1)
         products.append(np.einsum("xkj,ykj->xyj", a, b))

@@ -6,9 +6,9 @@ from sklearn.base import clone
 
 import trickless
 from cases import FAMILIES, inputs, suited
-from trickless import Expansion, Network, NeuronStream
 from trickless.arrays.threads import ROWS_PER_BLOCK
 from trickless.functions.stream import BLOCK, StoredNeurons
+from trickless.inspection import Expansion, Network, NeuronStream
 from trickless.neurons import FromFunction, Gaussian
 
 

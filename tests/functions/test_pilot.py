@@ -8,7 +8,6 @@ import pytest
 import naive
 from cases import inputs
 from expansions import expansion
-from trickless import Expansion
 from trickless.functions.pilot import (
     _NEURON,
     _NUMBER,
@@ -21,6 +20,7 @@ from trickless.functions.pilot import (
 )
 from trickless.functions.sampling import Strata
 from trickless.functions.stream import draw, pick
+from trickless.inspection import Expansion
 from trickless.neurons import Gaussian
 
 KNOWN = Variances(

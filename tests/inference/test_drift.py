@@ -14,8 +14,7 @@ from sklearn.datasets import make_moons
 import naive
 import trickless
 from cases import FAMILIES, inputs, suited
-from trickless import DriftDetector
-from trickless.inference import drift, scan
+from trickless.inference import DriftDetector, drift, scan
 from trickless.inference.features import whitener
 from trickless.inference.scan import Scan, WindowSchedule, schedules
 from trickless.neurons import Convolutions, Dense, Gaussian, Neurons

@@ -8,8 +8,8 @@ from scipy.stats import kstest
 
 import naive
 from cases import FAMILIES, inputs, suited
-from trickless import RandomFeatures, hsic_test
-from trickless.inference import dependence
+from trickless import RandomFeatures
+from trickless.inference import dependence, hsic_test
 from trickless.inference.covariances import principal, sketched, unbiased
 from trickless.neurons import Gaussian, Neurons
 

@@ -11,7 +11,8 @@ import sklearn
 from sklearn.datasets import load_digits
 
 from cases import inputs
-from trickless import RandomFeatures, hsic_test, mmd_test
+from trickless import RandomFeatures
+from trickless.inference import hsic_test, mmd_test
 from trickless.neurons import Gaussian, Mixture, Neurons, Patches, Stumps
 
 X, Y = inputs(60, 4), inputs(50, 4, seed=1)

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 import trickless
-from trickless import (
-    KernelGradientRegressor,
-    ShrinkingGradientClassifier,
-    ShrinkingGradientRegressor,
-)
+from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless.kernels import KernelGradientRegressor
 from trickless.learners.online import recipe_of
 from trickless.neurons import Gaussian
 from trickless.solvers.rounds.coefficients import Coefficients

@@ -9,10 +9,10 @@ from cases import inputs
 from trickless import (
     BoostedTreesRegressor,
     DoublyStochasticRegressor,
-    FeatureImportancesDisplay,
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
+from trickless.inspection import FeatureImportancesDisplay
 from trickless.neurons import Ferns, Gaussian, Laplace1, Mixture, Stumps
 
 X = pd.DataFrame(inputs(300, 6), columns=list("abcdef"))

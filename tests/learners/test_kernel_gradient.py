@@ -6,7 +6,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
 from cases import inputs, shots
-from trickless import KernelGradientClassifier, KernelGradientRegressor, ShrinkingGradientRegressor
+from trickless import ShrinkingGradientRegressor
+from trickless.kernels import KernelGradientClassifier, KernelGradientRegressor
 from trickless.neurons import Gaussian
 
 STEPS = {

@@ -9,10 +9,10 @@ from cases import shots
 from trickless import (
     BoostedTreesClassifier,
     DoublyStochasticClassifier,
-    KernelGradientClassifier,
     KitchenSinksClassifier,
     ShrinkingGradientClassifier,
 )
+from trickless.kernels import KernelGradientClassifier
 from trickless.neurons import Gaussian
 
 N = 600

@@ -8,7 +8,8 @@ from sklearn.base import clone
 
 import trickless
 from cases import shots
-from trickless import KernelGradientRegressor, ShrinkingGradientRegressor
+from trickless import ShrinkingGradientRegressor
+from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Gaussian
 
 HOW = {"random_state": 0, "dtype": "float64"}

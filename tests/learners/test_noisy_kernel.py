@@ -6,8 +6,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
 from cases import inputs
-from trickless import KernelGradientClassifier, KernelGradientRegressor
 from trickless.functions.stream import Purpose, generator
+from trickless.kernels import KernelGradientClassifier, KernelGradientRegressor
 from trickless.learners.online import recipe_of
 from trickless.theory import shrinking_gradient_draws
 

@@ -13,13 +13,13 @@ from cases import answers, inputs, name_of
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
-    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
     theory,
 )
+from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import FromFunction, Gaussian
 
 

@@ -6,12 +6,8 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from cases import inputs
-from trickless import (
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    RandomFeatures,
-    occlusion_importance,
-)
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
+from trickless.inspection import occlusion_importance
 from trickless.neurons import Convolutions
 
 SHAPE = 3, 30

@@ -10,10 +10,10 @@ from sklearn.preprocessing import scale
 from cases import inputs
 from trickless import (
     DoublyStochasticClassifier,
-    KernelGradientClassifier,
     KitchenSinksClassifier,
     ShrinkingGradientClassifier,
 )
+from trickless.kernels import KernelGradientClassifier
 from trickless.neurons import Gaussian
 from trickless.solvers.calibration import find_temperatures, in_shares, probabilities
 

@@ -10,11 +10,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 from trickless import (
     BoostedTreesClassifier,
     DoublyStochasticClassifier,
-    KernelGradientClassifier,
     KitchenSinksClassifier,
     ShrinkingGradientClassifier,
 )
 from trickless.arrays.weighted import effective_rows
+from trickless.kernels import KernelGradientClassifier
 from trickless.solvers.constants import constant_of
 from trickless.solvers.held_out import Holding
 from trickless.solvers.named_losses import make_loss

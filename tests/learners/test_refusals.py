@@ -6,11 +6,11 @@ from make_combinations import PAGE, page
 from trickless import (
     BoostedTreesRegressor,
     DoublyStochasticRegressor,
-    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
+from trickless.kernels import KernelGradientRegressor
 
 X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
 TOGETHER = [

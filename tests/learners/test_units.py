@@ -9,10 +9,10 @@ from cases import inputs
 from trickless import (
     BoostedTreesRegressor,
     DoublyStochasticRegressor,
-    KernelGradientRegressor,
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
+from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Gaussian, Landmarks, Laplace1, Matern
 
 X = inputs(150, 4)

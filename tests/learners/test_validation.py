@@ -26,13 +26,14 @@ from cases import (
 )
 from trickless import (
     DoublyStochasticClassifier,
-    Expansion,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.neurons import Dense, Gaussian, Neurons, Scaled, Stumps
+from trickless.inspection import Expansion
+from trickless.neurons import Dense, Gaussian, Neurons, Stumps
+from trickless.neurons.composed import Scaled
 from trickless.rows.refusals import why_no_numbers
 from trickless.solvers.least_squares.sums import Sums
 

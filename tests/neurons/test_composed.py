@@ -10,18 +10,8 @@ from sklearn.model_selection import GridSearchCV
 
 from cases import REGRESSORS, inputs, name_of, problem
 from trickless import KitchenSinksRegressor
-from trickless.neurons import (
-    Coordinates,
-    Dense,
-    Gaussian,
-    Laplace,
-    Mixture,
-    Neurons,
-    On,
-    Product,
-    Scaled,
-    Stumps,
-)
+from trickless.neurons import Coordinates, Dense, Gaussian, Laplace, Mixture, Neurons, On, Stumps
+from trickless.neurons.composed import Product, Scaled
 
 
 class Triples(Neurons):

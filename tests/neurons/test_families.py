@@ -26,15 +26,14 @@ from trickless.neurons import (
     Neurons,
     On,
     Periodic,
-    Product,
     RationalQuadratic,
-    Scaled,
     Stumps,
     Tabular,
     Tanimoto,
     Trees,
-    make_neurons,
 )
+from trickless.neurons.composed import Product, Scaled
+from trickless.neurons.named import make_neurons
 
 N = 60_000
 

@@ -16,12 +16,8 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from cases import inputs
-from trickless import (
-    DoublyStochasticRegressor,
-    Expansion,
-    KitchenSinksRegressor,
-    ShrinkingGradientRegressor,
-)
+from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, ShrinkingGradientRegressor
+from trickless.inspection import Expansion
 from trickless.neurons import (
     Cauchy,
     Gaussian,

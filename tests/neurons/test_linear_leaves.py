@@ -9,7 +9,8 @@ from cases import inputs
 from trickless import BoostedTreesRegressor
 from trickless.functions.network import Network
 from trickless.functions.stream import StoredNeurons
-from trickless.neurons import Inputs, Trees
+from trickless.neurons import Trees
+from trickless.neurons.inputs import Inputs
 from trickless.neurons.linear_leaves import FIRST
 
 N = 40_000

@@ -5,16 +5,9 @@ import pytest
 
 from cases import inputs
 from trickless import KitchenSinksRegressor
-from trickless.neurons import (
-    FAMILIES,
-    FromFunction,
-    FromPoint,
-    Gaussian,
-    Mixture,
-    Neurons,
-    Scaled,
-    make_neurons,
-)
+from trickless.neurons import FromFunction, FromPoint, Gaussian, Mixture, Neurons
+from trickless.neurons.composed import Scaled
+from trickless.neurons.named import FAMILIES, make_neurons
 
 X = inputs(60, 3)
 y = X[:, 0]

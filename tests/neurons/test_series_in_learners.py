@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 
 from cases import inputs
-from trickless import (
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    estimate_kernel,
-    mmd_test,
-)
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.inference import mmd_test
+from trickless.inspection import estimate_kernel
 from trickless.neurons import Convolutions, Gaussian
 
 FEW = Convolutions(kernels=4)

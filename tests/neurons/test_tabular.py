@@ -5,7 +5,8 @@ import pytest
 
 from cases import inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.neurons import Inputs, Stumps, Tabular
+from trickless.neurons import Stumps, Tabular
+from trickless.neurons.inputs import Inputs
 
 N = 60_000
 

@@ -8,16 +8,13 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 
 from cases import inputs, name_of
-from trickless import (
-    KitchenSinksRegressor,
-    NeuronStream,
-    ShrinkingGradientRegressor,
-    estimate_kernel,
-)
+from trickless import KitchenSinksRegressor, ShrinkingGradientRegressor
 from trickless.functions.network import Network
 from trickless.functions.stream import StoredNeurons
-from trickless.neurons import Inputs, Trees
+from trickless.inspection import NeuronStream, estimate_kernel
+from trickless.neurons import Trees
 from trickless.neurons.checks import check_activations
+from trickless.neurons.inputs import Inputs
 
 N = 20_000
 

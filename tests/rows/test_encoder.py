@@ -13,13 +13,11 @@ from sklearn.base import clone, is_regressor
 from sklearn.model_selection import cross_val_score
 
 from cases import LEARNERS, TREE_LEARNERS, answers, inputs, name_of, problem
-from trickless import (
-    KernelGradientClassifier,
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    RandomFeatures,
-)
-from trickless.neurons import Gaussian, Inputs, Neurons, On, Product, Stumps, Tabular
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
+from trickless.kernels import KernelGradientClassifier
+from trickless.neurons import Gaussian, Neurons, On, Stumps, Tabular
+from trickless.neurons.composed import Product
+from trickless.neurons.inputs import Inputs
 from trickless.rows.columns import Columns
 
 #: Columns are read before any learner sees them.

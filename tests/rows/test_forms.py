@@ -7,12 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from trickless import (
-    DoublyStochasticClassifier,
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    mmd_test,
-)
+from trickless import DoublyStochasticClassifier, KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.inference import mmd_test
 from trickless.neurons import Gaussian, On
 from trickless.rows.columns import Columns
 

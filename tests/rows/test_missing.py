@@ -11,14 +11,9 @@ import pytest
 from sklearn.base import clone, is_regressor
 
 from cases import EVERY, TREE_LEARNERS, name_of, problem, takes_gaps
-from trickless import (
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    RandomFeatures,
-    estimate_kernel,
-    hsic_test,
-    mmd_test,
-)
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
+from trickless.inference import hsic_test, mmd_test
+from trickless.inspection import estimate_kernel
 
 REGRESSORS = [learner for learner in EVERY if is_regressor(learner)]
 CLASSIFIERS = [learner for learner in EVERY if not is_regressor(learner)]

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from cases import LEARNERS, TREE_LEARNERS, answers, inputs, name_of
-from trickless import KernelGradientClassifier, KitchenSinksRegressor
+from trickless import KitchenSinksRegressor
+from trickless.kernels import KernelGradientClassifier
 from trickless.neurons import On, Stumps
 
 X = inputs(40, 3)

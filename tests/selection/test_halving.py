@@ -9,16 +9,8 @@ from sklearn.base import clone
 from cases import LEARNERS, inputs, name_of, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.functions.stream import Purpose
-from trickless.neurons import (
-    Dense,
-    Ferns,
-    Gaussian,
-    Laplace1,
-    Mixture,
-    On,
-    Relevance,
-    Stumps,
-)
+from trickless.neurons import Dense, Ferns, Gaussian, Laplace1, Mixture, On, Stumps
+from trickless.neurons.inputs import Relevance
 from trickless.selection import halving, relevance
 from trickless.selection.relevance import _Descent, slopes_of_score
 from trickless.selection.scores import Comparison

@@ -12,8 +12,6 @@ from trickless import (
     BoostedTreesRegressor,
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
-    KernelGradientClassifier,
-    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     ShrinkingGradientClassifier,
@@ -21,6 +19,7 @@ from trickless import (
 )
 from trickless.files.format import _parts
 from trickless.files.records import Recorder
+from trickless.kernels import KernelGradientClassifier, KernelGradientRegressor
 from trickless.neurons import (
     Cauchy,
     Convolutions,
@@ -39,14 +38,13 @@ from trickless.neurons import (
     On,
     Patches,
     Periodic,
-    Product,
     RationalQuadratic,
-    Scaled,
     Stumps,
     Tabular,
     Tanimoto,
     Trees,
 )
+from trickless.neurons.composed import Product, Scaled
 
 ACTIVATIONS = ("tanh", "erf", "sigmoid", "sign", "step", "relu")
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from cases import inputs
-from trickless import Expansion
+from trickless.inspection import Expansion
 from trickless.neurons import Dense, Gaussian, Stumps
 
 FAMILIES = {"gaussian": Gaussian(length_scale=1.5), "stumps": Stumps(), "erf": Dense("erf")}

@@ -35,7 +35,8 @@ from odd_inputs import (
     contained,
     values,
 )
-from trickless import estimate_kernel, theory
+from trickless import theory
+from trickless.inspection import estimate_kernel
 from trickless.neurons import Dense, Gaussian, Landmarks, Stumps
 
 #: Warnings of scikit-learn about rows and targets of any estimator.

@@ -10,11 +10,11 @@ from trickless import (
     BoostedTreesRegressor,
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
-    KernelGradientClassifier,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     ShrinkingGradientClassifier,
 )
+from trickless.kernels import KernelGradientClassifier
 from trickless.learners.refusals import CONDITIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "combinations.md"

@@ -17,7 +17,7 @@ FILE = Path(__file__).parents[1] / "golden" / "streams.json"
 
 #: Those of the other tests, and every name that a learner takes.
 STREAMS = {
-    name: cls() for name, cls in trickless.neurons.FAMILIES.items() if name != "auto"
+    name: cls() for name, cls in trickless.neurons.named.FAMILIES.items() if name != "auto"
 } | FAMILIES
 
 

@@ -15,12 +15,8 @@ from pathlib import Path
 import numpy as np
 
 import trickless
-from trickless import (
-    BoostedTreesRegressor,
-    DoublyStochasticClassifier,
-    KernelGradientRegressor,
-    KitchenSinksRegressor,
-)
+from trickless import BoostedTreesRegressor, DoublyStochasticClassifier, KitchenSinksRegressor
+from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Ferns, Gaussian
 
 PREFIX = struct.Struct("<8sIQ")

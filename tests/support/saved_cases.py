@@ -16,6 +16,9 @@ import scipy.sparse
 import trickless
 from cases import shots
 from trickless import neurons as families
+from trickless.inspection import Expansion
+from trickless.kernels import KernelGradientClassifier, KernelGradientRegressor
+from trickless.neurons.composed import Product
 
 
 class Case(NamedTuple):
@@ -102,7 +105,7 @@ def learners():
     yield "sinks tanimoto", t.KitchenSinksRegressor(n.Tanimoto(), **few), "prints", "number"
     yield "sinks periodic", t.KitchenSinksRegressor(n.Periodic(2.0), **few), "dense", "number"
     yield "sinks spelled", t.KitchenSinksRegressor("tabular", **few), "spelled", "number"
-    made = n.Product([n.On([0, 1], n.Gaussian()), n.Stumps(), n.Scaled(n.Dense("tanh"), 0.5)])
+    made = Product([n.On([0, 1], n.Gaussian()), n.Stumps(), 0.5 * n.Dense("tanh")])
     yield "sinks product", t.KitchenSinksRegressor(made, **few), "dense", "number"
     some = n.Mixture([n.Deep(hidden=(4, 3)), n.Coordinates(), n.On([1], trees)])
     yield "sinks many", t.KitchenSinksClassifier(some, **few), "dense", "label"
@@ -151,10 +154,10 @@ def learners():
     yield "rounds trees", learner, "table", "number"
     learner = t.ShrinkingGradientRegressor(n.Gaussian(), 30, n_samples=2000, random_state=0)
     yield "rounds measured", learner, "sparse", "number"
-    yield "rounds noisy", t.KernelGradientRegressor(shots, random_state=0), "dense", "number"
+    yield "rounds noisy", KernelGradientRegressor(shots, random_state=0), "dense", "number"
     for rows in ("dense", "sparse"):
-        yield f"descent {rows}", t.KernelGradientRegressor(), rows, "number"
-        yield f"descent labels {rows}", t.KernelGradientClassifier("laplacian"), rows, "three"
+        yield f"descent {rows}", KernelGradientRegressor(), rows, "number"
+        yield f"descent labels {rows}", KernelGradientClassifier("laplacian"), rows, "three"
     yield "steps spelled", t.DoublyStochasticRegressor(trees, 6, **steps), "spelled", "number"
 
     yield "features", t.RandomFeatures(n.Gaussian(), **few), "sparse", "number"
@@ -197,9 +200,7 @@ def cases(folder):
         yield saved(name, model, X, y)
     X = rows["dense"]
     rng = np.random.default_rng(0)
-    expansion = trickless.Expansion(
-        families.Laplace().fit(X, rng), rows["sparse"], np.ones((40, 1))
-    )
+    expansion = Expansion(families.Laplace().fit(X, rng), rows["sparse"], np.ones((40, 1)))
     yield saved("expansion", expansion, rows["sparse"], None)
     family = families.Trees(depth=3).fit(X, rng)
-    yield saved("network", trickless.Expansion(family, X, np.ones((40, 1))).freeze(8), X, None)
+    yield saved("network", Expansion(family, X, np.ones((40, 1))).freeze(8), X, None)

@@ -16,7 +16,7 @@ from trickless.cli.options import Data, Decimal, Delimiter, Json, Thousands
 from trickless.cli.output import check_out, is_stdout
 from trickless.cli.screen import result
 from trickless.errors import InvalidValueError
-from trickless.neurons import make_neurons
+from trickless.neurons.named import make_neurons
 from trickless.readers.known_rows import KnownRows
 from trickless.readers.messages import say
 from trickless.readers.table import CSV, TYPES, Table

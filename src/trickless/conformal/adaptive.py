@@ -41,6 +41,7 @@ from sklearn.exceptions import NotFittedError
 from trickless.conformal.intervals import absolute_errors
 from trickless.conformal.levels import check_confidence, check_enough, check_has, rows_needed
 from trickless.conformal.models import as_predicted, targets_beside, within_range
+from trickless.docstrings import pages
 from trickless.errors import InvalidValueError
 from trickless.rules import check_value, integer
 
@@ -95,6 +96,8 @@ class AdaptiveInterval(BaseEstimator):
     (100, 2)
     """
 
+    _doc_link_module = "trickless"
+    _doc_link_template = pages("trickless.conformal")
     _has_learned = False
 
     def __init__(self, model: Any, confidence: float = 0.9, window: int = 1000) -> None:

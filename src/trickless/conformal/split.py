@@ -15,7 +15,7 @@ from trickless.conformal.levels import check_confidence, check_enough, check_has
 from trickless.conformal.models import as_predicted, targets_beside, within_range
 from trickless.conformal.quantiles import shifted_quantiles, upper_quantiles
 from trickless.conformal.sets import scores_of_classes
-from trickless.docstrings import completed_by
+from trickless.docstrings import completed_by, pages
 from trickless.errors import InvalidValueError
 from trickless.rows.weights import check_weights
 from trickless.rules import anything, check_value, shown
@@ -91,6 +91,8 @@ class SplitConformal(BaseEstimator):
     True
     """
 
+    _doc_link_module = "trickless"
+    _doc_link_template = pages("trickless.conformal")
     _takes_sets = False
 
     def __init__(self, model: Any, scale: str | None = None) -> None:

@@ -114,7 +114,8 @@ def to_c(
     >>> import tempfile
     >>> from pathlib import Path
     >>> from sklearn.datasets import load_diabetes
-    >>> from trickless import KitchenSinksRegressor, to_c
+    >>> from trickless import KitchenSinksRegressor
+    >>> from trickless.export import to_c
     >>> model = KitchenSinksRegressor(n_neurons=20, random_state=0)
     >>> model = model.fit(*load_diabetes(return_X_y=True))
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -116,7 +116,8 @@ def to_js(
     >>> import tempfile
     >>> from pathlib import Path
     >>> from sklearn.datasets import load_iris
-    >>> from trickless import KitchenSinksClassifier, to_js
+    >>> from trickless import KitchenSinksClassifier
+    >>> from trickless.export import to_js
     >>> model = KitchenSinksClassifier(n_neurons=20, random_state=0)
     >>> model = model.fit(*load_iris(return_X_y=True))
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -102,10 +102,11 @@ def to_onnx(
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> import trickless
+    >>> from trickless import KitchenSinksRegressor
+    >>> from trickless.export import to_onnx
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = trickless.KitchenSinksRegressor(n_neurons=50, random_state=0).fit(X, y)
-    >>> graph = trickless.to_onnx(model, "diabetes.onnx")  # doctest: +SKIP
+    >>> model = KitchenSinksRegressor(n_neurons=50, random_state=0).fit(X, y)
+    >>> graph = to_onnx(model, "diabetes.onnx")  # doctest: +SKIP
     """
     from trickless.export.trace import trace
 

@@ -39,6 +39,7 @@ from trickless.export.tensors import Tensor
 from trickless.export.trace import declared, naming, rows_of_matrix
 from trickless.learners.base import Learner
 from trickless.learners.classifier import Classifier
+from trickless.learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 
 
 def _declare(operator: Any) -> None:
@@ -85,7 +86,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 
 _CHOICE = [True, False]
 _OPTIONS = {"zipmap": [*_CHOICE, "columns"], "nocl": _CHOICE, "output_class_labels": _CHOICE}
-for _each in (getattr(trickless, name) for name in trickless.__all__):
+_LEARNERS = [getattr(trickless, name) for name in trickless.__all__]
+for _each in (*_LEARNERS, KernelGradientClassifier, KernelGradientRegressor):
     if isinstance(_each, type) and issubclass(_each, Learner | trickless.RandomFeatures):
         _labels = issubclass(_each, Classifier)
         update_registered_converter(

@@ -16,7 +16,7 @@ import numpy as np
 from trickless.arrays.places import HOST, Place, namespace, place_of
 from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, pick
-from trickless.neurons import Neurons, Weights
+from trickless.neurons.base import Neurons, Weights
 
 #: The largest number of bytes of a panel's activations, in double precision, and of its rows. More
 #: rows do not make sums over a panel faster.

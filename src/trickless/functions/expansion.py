@@ -43,7 +43,7 @@ from trickless.functions.stream import (
     generator,
     pick,
 )
-from trickless.neurons import Neurons, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_independent, check_pairs
 from trickless.rules import check_value, choice, count
 
@@ -94,7 +94,7 @@ class Expansion(Stated):
     Examples
     --------
     >>> import numpy as np
-    >>> from trickless import Expansion
+    >>> from trickless.inspection import Expansion
     >>> from trickless.neurons import Gaussian
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((50, 3))

@@ -14,8 +14,10 @@ from trickless.docstrings import completed_by
 from trickless.errors import InvalidValueError
 from trickless.functions.exact_kernel import check_kernel_values
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, draw, generator
-from trickless.neurons import Inputs, Neurons, Weights, make_neurons
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_family, check_shape, shape_of
+from trickless.neurons.inputs import Inputs
+from trickless.neurons.named import make_neurons
 from trickless.pictures import PLOTTING, axes_for, ink
 from trickless.rows.refusals import why_no_frame, why_no_numbers
 from trickless.rules import Rule, check_value, count, integer, is_integer, with_remedies
@@ -63,7 +65,7 @@ def estimate_kernel(
     Examples
     --------
     >>> import numpy as np
-    >>> from trickless import estimate_kernel
+    >>> from trickless.inspection import estimate_kernel
     >>> from trickless.neurons import Gaussian
     >>> X = np.array([[0.0], [1.0]])
     >>> mean, error = estimate_kernel(Gaussian(length_scale=1.0), X, random_state=0)
@@ -163,7 +165,7 @@ class KernelDisplay:
     Examples
     --------
     >>> import numpy as np
-    >>> from trickless import KernelDisplay
+    >>> from trickless.inspection import KernelDisplay
     >>> X = np.random.default_rng(0).standard_normal((100, 3))
     >>> display = KernelDisplay.from_neurons("stumps", X, n_neurons=200, random_state=0)
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trickless.functions.stream import NeuronStream, StoredNeurons
-from trickless.neurons import Weights
+from trickless.neurons.base import Weights
 
 
 class Later:

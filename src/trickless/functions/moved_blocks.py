@@ -8,7 +8,7 @@ import numpy as np
 
 from trickless.arrays.memory import size_of
 from trickless.arrays.places import Place
-from trickless.neurons import Weights
+from trickless.neurons.base import Weights
 
 #: The most blocks and bytes that are moved together.
 _BLOCKS, _BYTES = 8, 2**25

@@ -31,7 +31,7 @@ from trickless.errors import InvalidValueError
 from trickless.functions.activations import by_column, evaluate
 from trickless.functions.later import Later
 from trickless.functions.stream import BLOCK, NeuronStream, StoredNeurons
-from trickless.neurons import Neurons, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_independent
 
 #: Bytes of weights (at least a block) that are applied to all rows together.

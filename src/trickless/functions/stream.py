@@ -29,7 +29,7 @@ from trickless.arrays.stated import (
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.errors import InvalidValueError, StreamChangedError
 from trickless.functions.moved_blocks import MovedBlocks
-from trickless.neurons import Neurons, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import drawn
 from trickless.rules import is_integer, shown
 

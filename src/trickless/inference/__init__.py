@@ -1,1 +1,8 @@
-"""Tests of hypotheses by neurons: of equal distributions, and of independence."""
+"""Tests of hypotheses by neurons: of equal distributions, of independence, and of drift."""
+
+from trickless.inference.dependence import KernelTestResult
+from trickless.inference.drift import DriftDetector
+from trickless.inference.hypotheses import hsic_test, mmd_test
+from trickless.inference.scan import Drift
+
+__all__ = ["Drift", "DriftDetector", "KernelTestResult", "hsic_test", "mmd_test"]

@@ -28,9 +28,9 @@ def unbiased(square: Any, a: np.ndarray, b: np.ndarray, ab: Any) -> Any:
         \qquad a_i = |x_i|^2, \; b_i = |y_i|^2
 
     This is the U-statistic of all quadruples of different rows, equation (4) of Song et al., the
-    third reference of :func:`~trickless.hsic_test`. If y is x, it estimates the sum of the squares
-    of the covariance matrix. ``square`` is the squared norm of the product, and ``ab`` the sum of
-    a_i b_i; both may be arrays of several.
+    third reference of :func:`~trickless.inference.hsic_test`. If y is x, it estimates the sum of
+    the squares of the covariance matrix. ``square`` is the squared norm of the product, and ``ab``
+    the sum of a_i b_i; both may be arrays of several.
     """
     n = len(a)
     whole = square - n / (n - 2) * ab + a.sum() * b.sum() / ((n - 1) * (n - 2))

@@ -40,7 +40,7 @@ _EQUAL = 1e-11
 
 @dataclass(frozen=True, repr=False)
 class KernelTestResult:
-    """Result of :func:`~trickless.mmd_test` or :func:`~trickless.hsic_test`.
+    """Result of :func:`~trickless.inference.mmd_test` or :func:`~trickless.inference.hsic_test`.
 
     Attributes
     ----------

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 
 from trickless.arrays.stated import Count, Stated, check_array, check_count
 from trickless.arrays.states import in_one_state, training_lock
+from trickless.docstrings import pages
 from trickless.errors import InvalidValueError, MissingAttributeError
 from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.inference.features import WhitenedFeatures, random_features
@@ -18,8 +19,9 @@ from trickless.inference.scan import LEAST, Drift, Scan
 from trickless.learners.base import store
 from trickless.learners.fixed_parameters import check_unchanged
 from trickless.learners.random_features import RandomFeatures
-from trickless.neurons import Neurons, make_neurons
+from trickless.neurons import Neurons
 from trickless.neurons.layouts import Layout
+from trickless.neurons.named import make_neurons
 from trickless.rows.frames import picked, stacked
 from trickless.rules import N_JOBS, check_parameters, count, integer, plain
 
@@ -34,8 +36,8 @@ class DriftDetector(Stated, BaseEstimator):
     r"""Detect when the distribution of the rows of a stream changes.
 
     The latest rows are compared with a reference by two-sample tests of random features, as in
-    :func:`~trickless.mmd_test`. With the default neurons, the tests can find any change, for
-    example of a mean, a variance, or a dependence between columns. If there is no change, the
+    :func:`~trickless.inference.mmd_test`. With the default neurons, the tests can find any change,
+    for example of a mean, a variance, or a dependence between columns. If there is no change, the
     probability of a false alarm within T rows is at most T / (2 ``run_length``), and the average
     number of rows before the first false alarm is at least ``run_length``. This holds for every
     family, distribution and number of columns.
@@ -123,7 +125,7 @@ class DriftDetector(Stated, BaseEstimator):
     Two columns become dependent at row 3000, while each keeps its distribution:
 
     >>> import numpy as np
-    >>> from trickless import DriftDetector
+    >>> from trickless.inference import DriftDetector
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((4000, 2))
     >>> X[3000:, 1] = 0.8 * X[3000:, 0] + 0.6 * X[3000:, 1]
@@ -135,6 +137,8 @@ class DriftDetector(Stated, BaseEstimator):
     (3084, 2998)
     """
 
+    _doc_link_module = "trickless"
+    _doc_link_template = pages("trickless.inference")
     #: What a detector has before its first row, and after ``reset``.
     drift_detected: bool = False
     n_detections: Count = 0

@@ -2,7 +2,7 @@
 
 A detector whitens the features, since the squared norm of a difference of means is dominated by the
 directions in which they vary most, but a change of a variance or a dependence moves the mean in
-others. :class:`~trickless.DriftDetector` has the formula.
+others. :class:`~trickless.inference.DriftDetector` has the formula.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from trickless.inference.rows import (
     select,
 )
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
-from trickless.neurons import make_neurons
+from trickless.neurons.named import make_neurons
 from trickless.rows.frames import is_frame, names_of, stacked, with_names_as_text
 from trickless.rules import reworded, with_remedies, without_warnings
 

@@ -113,8 +113,8 @@ def mmd_test(
     the rest is as for equal distributions.
 
     Features that take more than 256 MiB are recomputed for each pass, and permuted along fewer
-    directions, as in :func:`~trickless.hsic_test`. The asymptotic method, and fewer than 99
-    permutations, also hold a matrix as large as the square of the number of columns.
+    directions, as in :func:`~trickless.inference.hsic_test`. The asymptotic method, and fewer than
+    99 permutations, also hold a matrix as large as the square of the number of columns.
 
     References
     ----------
@@ -130,7 +130,7 @@ def mmd_test(
     Two samples with the same mean and variance:
 
     >>> import numpy as np
-    >>> from trickless import mmd_test
+    >>> from trickless.inference import mmd_test
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.standard_normal((500, 1)), rng.laplace(0, 0.5**0.5, (400, 1))
     >>> result = mmd_test(X, Y, random_state=0)
@@ -182,7 +182,7 @@ def hsic_test(
     Y : array, CSR matrix or data frame of shape (n_rows, n_features_y)
         Second part of the rows. Row i of Y belongs to row i of X.
     neurons_x : Neurons or str, default="gaussian"
-        Family of neurons for X, as in :func:`~trickless.mmd_test`.
+        Family of neurons for X, as in :func:`~trickless.inference.mmd_test`.
     neurons_y : Neurons or str, default="gaussian"
         Family of neurons for Y.
 
@@ -231,7 +231,7 @@ def hsic_test(
 
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from trickless import hsic_test
+    >>> from trickless.inference import hsic_test
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((300, 1))
     >>> Y = pd.DataFrame({"town": np.where(abs(X[:, 0]) + rng.random(300) > 1.2, "Paris", "Rome")})

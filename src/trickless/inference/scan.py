@@ -5,7 +5,7 @@ bound, which allows all tests to use the same reference, the average run length 
 
 .. math:: \sum_{t \ge 0} P(\text{no alarm up to row } t) \ge \int_0^{2R} (1 - t / 2R) \, dt = R.
 
-:class:`~trickless.DriftDetector` has the rest of the argument, and the papers.
+:class:`~trickless.inference.DriftDetector` has the rest of the argument, and the papers.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class WindowSchedule(NamedTuple):
 
 @stated
 class Drift(NamedTuple):
-    """A change that a :class:`~trickless.DriftDetector` detected.
+    """A change that a :class:`~trickless.inference.DriftDetector` detected.
 
     Attributes
     ----------

@@ -30,6 +30,7 @@ from trickless.arrays.stated import (
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Scores, Unseen
+from trickless.docstrings import pages
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import Seed, as_seed
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
@@ -103,10 +104,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
 
     #: The page of the class in the reference, to which scikit-learn's picture of it links.
     _doc_link_module = "trickless"
-    _doc_link_template = (
-        "https://trickless.readthedocs.io/en/latest/reference/generated/"
-        "trickless.{estimator_name}.html"
-    )
+    _doc_link_template = pages()
     #: Parameters that may not change between the batches of one model.
     _fixed: ClassVar[tuple[str, ...]] = ("dtype",)
     #: Remedy if memory is too small.

@@ -10,7 +10,8 @@ import scipy.sparse
 
 from trickless.arrays.places import HOST, Place, to_host
 from trickless.arrays.stated import Array, Count, Stated
-from trickless.neurons import Inputs, Neurons
+from trickless.neurons import Neurons
+from trickless.neurons.inputs import Inputs
 from trickless.rules import warn
 from trickless.selection.relevance import learned_relevance
 

@@ -29,7 +29,7 @@ from trickless.learners.neuron_learner import (
     see_later_rows,
 )
 from trickless.learners.row_ages import Aged
-from trickless.neurons import make_neurons
+from trickless.neurons.named import make_neurons
 from trickless.rows.frames import stacked
 from trickless.rows.rows import Batch
 from trickless.rules import without_warnings

@@ -35,7 +35,8 @@ class FeatureImportancesDisplay:
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from trickless import BoostedTreesRegressor, FeatureImportancesDisplay
+    >>> from trickless import BoostedTreesRegressor
+    >>> from trickless.inspection import FeatureImportancesDisplay
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = BoostedTreesRegressor(50, random_state=0).fit(X, y)
     >>> display = FeatureImportancesDisplay.from_estimator(model, n_features=5)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.stated import Amount
 from trickless.arrays.states import in_one_state
-from trickless.docstrings import documented
+from trickless.docstrings import documented, pages
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.certificate import check_probability
 from trickless.functions.exact_kernel import ExactKernel
@@ -119,6 +119,7 @@ class KernelGradient(OnlineLearner):
        Transactions on Signal Processing 52(8), 2004.
     """
 
+    _doc_link_template = pages("trickless.kernels")
     kernel: Any
     kernel_params: dict[str, Any] | None
     n_samples: int
@@ -334,7 +335,7 @@ class KernelGradientRegressor(Regressor, KernelGradient):
     --------
     >>> import numpy as np
     >>> from sklearn.metrics.pairwise import rbf_kernel
-    >>> from trickless import KernelGradientRegressor
+    >>> from trickless.kernels import KernelGradientRegressor
     >>> X = np.random.default_rng(0).uniform(-2, 2, (500, 1))
     >>> y = np.sin(2 * X[:, 0])
     >>> model = KernelGradientRegressor(kernel_params={"gamma": 1.0}, random_state=0).fit(X, y)
@@ -393,7 +394,7 @@ class KernelGradientClassifier(Classifier, KernelGradient):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from trickless import KernelGradientClassifier
+    >>> from trickless.kernels import KernelGradientClassifier
     >>> X, y = load_digits(return_X_y=True)
     >>> model = KernelGradientClassifier(kernel_params={"gamma": 1e-3}, random_state=0)
     >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.85)

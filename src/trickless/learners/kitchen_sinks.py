@@ -31,7 +31,8 @@ from trickless.learners.regressor import Regressor
 from trickless.learners.row_ages import age
 from trickless.learners.solution_attributes import SolutionAttributes
 from trickless.learners.training_copy import training_copy
-from trickless.neurons import Neurons, make_neurons
+from trickless.neurons import Neurons
+from trickless.neurons.named import make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
     anything,

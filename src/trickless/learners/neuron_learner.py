@@ -15,7 +15,7 @@ from trickless.errors import MissingAttributeError
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.learners.base import Learner
 from trickless.learners.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
-from trickless.neurons import Neurons, Weights, make_neurons
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import (
     check_family,
     check_fit_takes_weights,
@@ -24,6 +24,7 @@ from trickless.neurons.checks import (
     check_same_draws,
     warn_of_rounding,
 )
+from trickless.neurons.named import make_neurons
 from trickless.rows.kinds import Kind
 from trickless.rows.rows import Batch
 from trickless.rules import count, is_count, warn
@@ -112,7 +113,8 @@ class NeuronLearner(Learner):
                 "matter, so there are no feature_importances_",
                 "length_scale='relevance' or "
                 "feature_weights='relevance' of the neurons; BoostedTrees; for series, "
-                "trickless.occlusion_importance; or sklearn.inspection.permutation_importance",
+                "trickless.inspection.occlusion_importance; or "
+                "sklearn.inspection.permutation_importance",
             )
         return found
 

@@ -78,7 +78,8 @@ def occlusion_importance(
     A wave at the times 40 to 60 tells two classes apart:
 
     >>> import numpy as np
-    >>> from trickless import KitchenSinksClassifier, occlusion_importance
+    >>> from trickless import KitchenSinksClassifier
+    >>> from trickless.inspection import occlusion_importance
     >>> from trickless.neurons import Convolutions
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.standard_normal((60, 100)), np.arange(60) % 2

@@ -35,9 +35,10 @@ from trickless.learners.neuron_learner import (
     see_later_rows,
 )
 from trickless.learners.training_copy import training_copy
-from trickless.neurons import Neurons, Trees, make_neurons
+from trickless.neurons import Neurons, Trees
 from trickless.neurons.auto import Auto
 from trickless.neurons.checks import check_finite_activations
+from trickless.neurons.named import make_neurons
 from trickless.rows.given import as_targets
 from trickless.rows.rows import Rows, precision_of
 from trickless.rows.weights import check_weights, that_count

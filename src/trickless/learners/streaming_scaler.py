@@ -14,7 +14,7 @@ from trickless.arrays.missing import unmasked
 from trickless.arrays.places import to_host
 from trickless.arrays.stated import Stated, Things, check_same
 from trickless.arrays.states import in_one_state
-from trickless.docstrings import completed_by, documented
+from trickless.docstrings import completed_by, documented, pages
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.learners.arguments import LEARNING
 from trickless.learners.row_ages import age, merge_clocks
@@ -115,10 +115,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
     """
 
     _doc_link_module = "trickless"
-    _doc_link_template = (
-        "https://trickless.readthedocs.io/en/latest/reference/generated/"
-        "trickless.{estimator_name}.html"
-    )
+    _doc_link_template = pages()
     #: Remedy if memory is too small.
     _smaller = "fewer rows at a time"
     _rules: dict[str, Rule] = {

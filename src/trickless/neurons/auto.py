@@ -64,6 +64,8 @@ class Auto(Neurons):
     True
     """
 
+    _doc_link_module = ""  # it has no page
+
     accepts_sparse = True
     accepts_tables = True
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from trickless.arrays.places import namespace
 from trickless.arrays.stated import Stated, Things, check_same
-from trickless.docstrings import documented
+from trickless.docstrings import documented, pages
 from trickless.errors import InvalidValueError
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
 from trickless.neurons.inputs import Inputs, Relevance
@@ -104,10 +104,7 @@ class Neurons(Stated, BaseEstimator, ABC):
 
     #: The page of the class in the reference. scikit-learn's diagram of an estimator links to it.
     _doc_link_module = "trickless"
-    _doc_link_template = (
-        "https://trickless.readthedocs.io/en/latest/reference/generated/"
-        "trickless.neurons.{estimator_name}.html"
-    )
+    _doc_link_template = pages("trickless.neurons")
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -407,7 +404,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no closed-form kernel. Remedy: "
-            "estimate it with trickless.estimate_kernel(neurons, X, Y)."
+            "estimate it with trickless.inspection.estimate_kernel(neurons, X, Y)."
         )
 
     def known_inputs(self, X: Any) -> Inputs:

@@ -193,6 +193,11 @@ class Composed(Neurons):
         return super().set_params(**params)
 
 
+def _in_product(family: Any) -> str:
+    """Show a family that is multiplied by something."""
+    return f"({family!r})" if isinstance(family, Product | Scaled) else repr(family)
+
+
 class Product(Composed):
     r"""Products of neurons: a family whose kernel is the product of kernels.
 
@@ -207,22 +212,28 @@ class Product(Composed):
     Parameters
     ----------
     neurons : list of Neurons
-        Families. ``a * b`` is short for ``Product([a, b])``. The parameters of the first family are
+        Families: ``a * b`` gives ``[a, b]``. The parameters of the first family are
         ``0__length_scale`` and so on.
 
     Examples
     --------
     >>> from trickless import KitchenSinksRegressor
-    >>> from trickless.neurons import Gaussian, On, Product, Stumps
-    >>> neurons = Product([On([0, 1], Gaussian(2.0)), On([2], Stumps())])
+    >>> from trickless.neurons import Gaussian, On, Stumps
+    >>> neurons = On([0, 1], Gaussian(2.0)) * On([2], Stumps())
+    >>> neurons
+    On(columns=[0, 1], neurons=Gaussian(length_scale=2.0)) * On(columns=[2], neurons=Stumps())
     >>> KitchenSinksRegressor(neurons).get_params()["neurons__0__neurons__length_scale"]
     2.0
     """
 
+    _doc_link_module = ""  # it has no page
     _rules = {"neurons": FAMILY_LIST}
 
     def __init__(self, neurons: list[Neurons]) -> None:
         self.neurons = neurons
+
+    def __repr__(self) -> str:
+        return " * ".join(map(_in_product, _as_list(self.neurons)))
 
     def _wide(self) -> int:
         return prod(part.width for part in self.parts_)
@@ -254,7 +265,7 @@ class Scaled(Composed):
     Parameters
     ----------
     neurons : Neurons
-        Family. ``2 * a`` is short for ``Scaled(a, 2)``.
+        Family: ``2 * a`` gives ``a``, and 2 as ``factor``.
     factor : float, default=1.0
         Factor c of the kernel. Its square root multiplies the neurons and their bound.
 
@@ -262,14 +273,18 @@ class Scaled(Composed):
     --------
     >>> from trickless.neurons import Gaussian
     >>> 3 * Gaussian(length_scale=2.0)
-    Scaled(factor=3, neurons=Gaussian(length_scale=2.0))
+    3 * Gaussian(length_scale=2.0)
     """
 
+    _doc_link_module = ""  # it has no page
     _rules = {"neurons": FAMILY, "factor": scale("factor=1.0 leaves the kernel unchanged")}
 
     def __init__(self, neurons: Neurons, factor: float = 1.0) -> None:
         self.neurons = neurons
         self.factor = factor
+
+    def __repr__(self) -> str:
+        return f"{self.factor!r} * {_in_product(self.neurons)}"
 
     def _measure(self) -> None:
         super()._measure()

@@ -14,8 +14,8 @@ from trickless.arrays.places import HOST, Place, dispatches, place_of, to_host
 from trickless.arrays.sparse import canonical
 from trickless.arrays.stated import Array, Floating, Stated, check_same
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.neurons import Inputs
 from trickless.neurons.checks import check_shape, shape_of
+from trickless.neurons.inputs import Inputs
 from trickless.neurons.unequal import is_of_objects, is_unequal
 from trickless.rows.categories import NewCategories, warn_of_missing
 from trickless.rows.columns import Columns

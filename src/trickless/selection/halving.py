@@ -9,7 +9,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from trickless.functions.stream import Purpose
-from trickless.neurons import Neurons, Relevance
+from trickless.neurons import Neurons
+from trickless.neurons.inputs import Relevance
 from trickless.neurons.isotropic import Isotropic
 from trickless.selection.relevance import FEW_ROWS, LearnedRelevance, learned_relevance
 from trickless.selection.scores import Comparison

@@ -23,8 +23,9 @@ from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.functions.activations import evaluate, together
 from trickless.functions.stream import Purpose, generator
-from trickless.neurons import Gaussian, Relevance
+from trickless.neurons import Gaussian
 from trickless.neurons.fourier import Fourier, OneOrEach
+from trickless.neurons.inputs import Relevance
 from trickless.neurons.isotropic import Isotropic
 from trickless.selection.evidence import PRIOR, MostLikely, most_likely
 from trickless.selection.scores import Comparison

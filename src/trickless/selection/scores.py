@@ -15,7 +15,7 @@ from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.functions.activations import activations, together
 from trickless.functions.stream import Purpose, draw, generator
-from trickless.neurons import Neurons, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_finite_activations
 from trickless.neurons.samples import sample_numbers
 from trickless.solvers.least_squares.paths import Left

@@ -162,13 +162,13 @@ def shrinking_gradient_regret(
     ----------
     step_size : float
         The constant step :math:`\eta`, below :math:`1 / \kappa`.
-    variance : float, default=0
+    variance : float, default=0.0
         Upper bound V of the variance of each estimate :math:`E_t` given :math:`f_t`.
     kernel_bound : float, default=1.0
         Upper bound κ of all :math:`k(x_t, x_t) = \|\Phi(x_t)\|^2`. The paper assumes 1.
     half_life : float, optional
         Rows h within which f fades to half.
-    distances : float or array of shape (n_changes,), default=0
+    distances : float or array of shape (n_changes,), default=0.0
         Distances between successive functions, for a half-life. They are 2 B at most.
 
     Returns

@@ -8,13 +8,9 @@ import pytest
 from sklearn.base import clone
 
 from cases import inputs
-from trickless import (
-    KernelGradientClassifier,
-    KernelGradientRegressor,
-    ShrinkingGradientClassifier,
-    ShrinkingGradientRegressor,
-)
+from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
 from trickless.functions.stream import Purpose, draw, generator
+from trickless.kernels import KernelGradientClassifier, KernelGradientRegressor
 from trickless.learners.online import recipe_of
 from trickless.neurons import FromFunction, Gaussian
 from trickless.solvers.rounds.compression import nearest, reservoir

@@ -9,12 +9,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
 from cases import inputs
-from trickless import (
-    KernelGradientRegressor,
-    ShrinkingGradientClassifier,
-    ShrinkingGradientRegressor,
-)
-from trickless.neurons import Dense, Gaussian, Neurons, Scaled, Stumps
+from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless.kernels import KernelGradientRegressor
+from trickless.neurons import Dense, Gaussian, Neurons, Stumps
+from trickless.neurons.composed import Scaled
 from trickless.solvers.rounds.regret import largest_variances, played_losses, smallest_loss
 from trickless.theory import shrinking_gradient_constants, shrinking_gradient_regret
 

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse
 
 from cases import inputs
-from trickless import KernelGradientRegressor
 from trickless import ShrinkingGradientRegressor as Regressor
 from trickless.functions.sampling import inclusion
+from trickless.kernels import KernelGradientRegressor
 from trickless.learners.online import recipe_of
 from trickless.neurons import Gaussian
 from trickless.solvers.rounds.coefficients import Coefficients

@@ -17,7 +17,8 @@ import numpy as np
 from trickless.arrays.threads import map_blocks
 from trickless.conformal.unseen import Unseen
 from trickless.functions.stream import Purpose, generator
-from trickless.neurons import Trees, Weights
+from trickless.neurons import Trees
+from trickless.neurons.base import Weights
 from trickless.solvers.boosting.course import Course, Rows, Search, size_of_fit
 from trickless.solvers.constants import constant_of
 from trickless.solvers.early_stopping import HeldOut, Looks

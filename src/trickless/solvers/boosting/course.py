@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from trickless.neurons import Trees, Weights
+from trickless.neurons import Trees
+from trickless.neurons.base import Weights
 from trickless.solvers.boosting.forest import Forest
 from trickless.solvers.losses import Loss, unit_of
 

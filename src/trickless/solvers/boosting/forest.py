@@ -11,7 +11,8 @@ from trickless.arrays.stated import Amount, Array, Count, Length, Stated, Within
 from trickless.conformal.unseen import Unseen
 from trickless.functions.network import Network, check_source
 from trickless.functions.stream import StoredNeurons, pick
-from trickless.neurons import Trees, Weights
+from trickless.neurons import Trees
+from trickless.neurons.base import Weights
 from trickless.solvers.ages import NeuronAges
 from trickless.solvers.losses import Loss
 from trickless.solvers.outputs import NewOutputs

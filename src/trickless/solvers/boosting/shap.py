@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.threads import map_blocks, row_blocks
-from trickless.neurons import Trees, Weights
+from trickless.neurons import Trees
+from trickless.neurons.base import Weights
 from trickless.solvers.boosting.compiled import compiled, entry
 
 #: More features than the path to a leaf has.

@@ -19,7 +19,7 @@ from trickless.arrays.growing_there import growing_at
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import HOST, Place, place_of, take, to_host
 from trickless.functions.stream import Purpose, generator
-from trickless.neurons import Weights
+from trickless.neurons.base import Weights
 from trickless.solvers.ages import Memory
 from trickless.solvers.clock import SPAN
 from trickless.solvers.descent.batches import MiniBatch, Values

@@ -22,7 +22,7 @@ from trickless.functions.activations import by_neuron
 from trickless.functions.later import Later
 from trickless.functions.network import Network, check_alike, check_source
 from trickless.functions.stream import NeuronStream, StoredNeurons, pick
-from trickless.neurons import Neurons, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.solvers.ages import NeuronAges
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.history import Awaited, Seen, together

@@ -13,7 +13,7 @@ from trickless.arrays.places import HOST, matching, place_of
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import activations, together
 from trickless.functions.stream import moved
-from trickless.neurons import Neurons, Weights
+from trickless.neurons.base import Neurons, Weights
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.losses import Loss
