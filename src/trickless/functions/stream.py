@@ -63,6 +63,7 @@ class Purpose(IntEnum):
     LINEAR = 16
     RACE = 17
     SAMPLES = 18
+    NOISE = 19
 
 
 def as_seed(random_state: Any) -> int:

@@ -16,14 +16,18 @@ from typing import Any
 
 import numpy as np
 
+from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
+from trickless.functions.stream import Purpose
 from trickless.learners.neuron_learner import begin_stream
 from trickless.neurons.checks import check_independent
 from trickless.rules import warn
+from trickless.selection.scores import Comparison
 from trickless.solvers.ages import Memory
 from trickless.solvers.clock import BATCH, SPAN
 from trickless.solvers.constants import starting
 from trickless.solvers.descent.descent import Descent
+from trickless.solvers.descent.growing_network import USUAL_NOISE
 from trickless.solvers.descent.options import (
     PLAIN_NEURONS,
     DescentOptions,
@@ -31,16 +35,25 @@ from trickless.solvers.descent.options import (
     plan,
 )
 from trickless.solvers.descent.step_sizes import SizeParameters
+from trickless.solvers.descent.steps.block import Damping
+from trickless.solvers.least_squares.paths import Path
+from trickless.solvers.least_squares.ridge import squared_errors
 
-#: Rows from which steps are on blocks, and the least and the most columns of a block.
-_BLOCK_ROWS, _LEAST_COLUMNS, _MOST_COLUMNS = 8, 8, 2048
+#: The least and the most columns of a block of a stream that forgets.
+_LEAST_COLUMNS, _MOST_COLUMNS = 8, 2048
+#: Rows and columns from which the noise is estimated.
+_PILOT_ROWS, _PILOT_COLUMNS = 2**14, 1024
+#: Fewer rows than these tell nothing of the noise, which is then the usual one.
+_FEW_ROWS = 8
+#: The time of a gradient flow that shrinks like ridge regression, in units of 1 / alpha.
+_TIME = 0.6
 #: Bytes of drawn weights to keep. The rest is drawn again when needed.
 _CACHE_BYTES = 2**28
 #: Half-lives of neurons below which there is a warning that too few neurons are kept.
 _FEW = 1.0
 
 
-def begin_descent(learner: Any, targets: np.ndarray, weight: np.ndarray | None) -> Descent:
+def begin_descent(learner: Any, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Descent:
     """Return the solver of a learner with neurons, which starts from an intercept or from 0."""
     if learner.schedule == "theorem":  # neurons of one block may be drawn in different steps
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
@@ -49,7 +62,44 @@ def begin_descent(learner: Any, targets: np.ndarray, weight: np.ndarray | None) 
         loss = learner._loss(learner.targets_.n_outputs)
         intercept = starting(loss, targets, weight, learner._numeric)
     begin_stream(learner, _CACHE_BYTES)
-    return Descent(learner.stream_, intercept, learner.targets_)
+    descent = Descent(learner.stream_, intercept, learner.targets_)
+    if learner.preconditioner is not None and not _is_plain(learner):
+        descent.noise = _noise(learner, X, targets, weight)
+    return descent
+
+
+def _noise(learner: Any, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """Estimate the variance of the noise, relative to that of f per unit of the kernel.
+
+    It is the ridge with which a few neurons predict rows best that are left out, times the number
+    of rows, for each output. Classes have the geometric mean, since they belong together.
+    """
+    found = np.full(targets.shape[1], USUAL_NOISE)
+    if len(targets) < _FEW_ROWS:
+        return found
+    n_neurons = max(1, _PILOT_COLUMNS // learner.neurons_.width)
+    sample = Comparison(
+        X,
+        targets,
+        weight,
+        learner.seed_,
+        Purpose.NOISE,
+        0,
+        _PILOT_ROWS,
+        n_neurons,
+        1,
+        dtype=np.float64,  # whose rounding allows smaller ridges
+    )
+    moments, rows = sample.moments(learner.neurons_, sample.draw(learner.neurons_))
+    with linear_algebra(1):
+        path = Path(moments, 1)
+        scores, losses = squared_errors(path, rows)
+        ridge = path.grid[losses.choose(0, np.isfinite(scores))]
+    varies = moments.y_variance > 0
+    found[varies] = ridge[varies] / n_neurons * len(sample.targets)
+    if not learner._numeric and varies.any():
+        found[:] = np.exp(np.log(found[varies]).mean())
+    return found
 
 
 def continued(learner: Any) -> Descent:
@@ -65,26 +115,48 @@ def continued(learner: Any) -> Descent:
     return learner.descent_.copy()
 
 
-def size_up(learner: Any, n_rows: int, **wanted: Any) -> DescentOptions:
+def size_up(learner: Any, n_rows: int, stream: bool = False, **wanted: Any) -> DescentOptions:
     """Fix the parameters that are "auto" for rows that come together, and return all options.
 
     Values that are ``wanted`` replace parameters of the learner.
     """
-    plain = learner.schedule == "theorem" or not isinstance(learner.step_size, str)
     given = {name: getattr(learner, name) for name in Plan._fields} | wanted
-    for name, value in plan(given, plain, n_rows, learner.neurons_)._asdict().items():
+    found = plan(given, _is_plain(learner), n_rows, learner.neurons_)
+    damping, loss = None, learner._loss(learner.targets_.n_outputs)
+    if found.preconditioner is not None and not _is_plain(learner):
+        damping, found = _damping(learner, found, n_rows, stream)
+    for name, value in found._asdict().items():
         setattr(learner, f"{name}_", value)
-    return options_of(learner)
+    given_alpha = found.alpha, isinstance(learner.alpha, str)
+    sizes = SizeParameters(*given_alpha, learner.step_size, learner.schedule)
+    if damping is not None:  # which regularises instead of a decay
+        sizes = SizeParameters(0.0, False, "auto", "constant")
+    common = type(learner).__name__, loss, learner.n_jobs, damping
+    return DescentOptions(found.step(*common, learner.fit_intercept, learner.schedule), sizes)
 
 
-def options_of(learner: Any) -> DescentOptions:
-    """Return the parameters that the solver needs, with the values in use for those "auto"."""
-    plan = Plan(*(getattr(learner, f"{name}_") for name in Plan._fields))
-    alpha_is_auto = isinstance(learner.alpha, str)
-    sizes = SizeParameters(plan.alpha, alpha_is_auto, learner.step_size, learner.schedule)
-    loss = learner._loss(learner.targets_.n_outputs)
-    common = type(learner).__name__, loss, learner.n_jobs, sizes, learner.fit_intercept
-    return DescentOptions(plan.step(*common), sizes)
+def _is_plain(learner: Any) -> bool:
+    """Return whether the user has decided the lengths of steps."""
+    return learner.schedule == "theorem" or not isinstance(learner.step_size, str)
+
+
+def _damping(learner: Any, found: Plan, n_rows: int, stream: bool) -> tuple[Damping, Plan]:
+    """Return the damping of blocks, and the plan with the ``alpha`` that the data chose, if so.
+
+    Blocks are N implicit steps of the gradient flow to a time t, with all K neurons. Ridge
+    regression at alpha shrinks like one step to t = 1 / alpha, or like many to about 0.6 / alpha.
+    """
+    loss, k, n_neurons = learner._loss(learner.targets_.n_outputs), *found[2:4]
+    time = _TIME + (1 - _TIME) * min(1.0, k / n_neurons)
+    noise, is_auto = loss.settled * learner.descent_.noise, isinstance(learner.alpha, str)
+    for_each_row = k / min(found.batch_size, n_rows) if stream else n_neurons / n_rows
+    of_squares, of_loss = noise * for_each_row / time, found.alpha * n_neurons / time
+    if is_auto:
+        return Damping(of_squares, 0.0), found._replace(
+            alpha=float(np.exp(np.log(noise).mean())) * loss.curvature / n_rows
+        )
+    # A stream meets rows once, so small batches follow noise without the damping for that.
+    return Damping(of_squares if stream else 0.0, of_loss), found
 
 
 def size_up_stream(
@@ -95,7 +167,7 @@ def size_up_stream(
     Return also how earlier neurons fade, if they do.
     """
     if passed is None:
-        return size_up(learner, n_rows), None
+        return size_up(learner, n_rows, True), None
     if len(passed) > n_rows:  # rows without weight have been left out
         passed = np.full(n_rows, passed.sum() / n_rows)
     span = float(passed.sum())
@@ -103,7 +175,8 @@ def size_up_stream(
     rows = -(-n_rows // min(n_rows, max(1, int(np.ceil(span / BATCH)))))
     if not isinstance(learner.batch_size, str):
         rows = min(rows, learner.batch_size)
-    planned = size_up(learner, n_rows, **_wanted(learner, rows, per_row)).step
+    options = size_up(learner, n_rows, True, **_wanted(learner, rows, per_row))
+    planned = options.step
     most, k = planned.n_neurons, planned.neurons_per_step
     rows = min(rows, planned.batch_size)
     lasts = most / k * rows * per_row
@@ -117,8 +190,7 @@ def size_up_stream(
     kept = 2.0 ** -(rows * per_row)
     n_steps = min(1 / max(1 - kept**2, 1e-300), max(1.0, most / k))
     learner.batch_size_ = rows
-    options = options_of(learner)
-    step = replace(options.step, n_neurons=round(n_steps * k))
+    step = replace(planned, batch_size=rows, n_neurons=round(n_steps * k))
     sizes = options.sizes._replace(schedule="constant")
     levels = learner.fit_intercept and (step.loss.for_numbers or step.loss.has_link)
     return options._replace(step=step, sizes=sizes), Memory(passed, most, levels)
@@ -133,7 +205,7 @@ def _wanted(learner: Any, rows: int, per_row: float) -> dict[str, Any]:
     wanted: dict[str, Any] = {"batch_size": rows}
     width, blocks = learner.neurons_.width, learner.preconditioner == "block"
     if learner.preconditioner == "auto":
-        blocks = rows >= _BLOCK_ROWS and isinstance(learner.step_size, str)
+        blocks = not _is_plain(learner)
         wanted["preconditioner"] = "block" if blocks else None
     if isinstance(learner.neurons_per_step, str):
         least, most = 1, PLAIN_NEURONS * width

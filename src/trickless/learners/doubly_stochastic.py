@@ -65,15 +65,17 @@ class DoublyStochastic(DescentAttributes):
         first batch, or the log-odds of its classes. The theorem needs False, as in the paper. See
         :func:`trickless.theory.doubly_stochastic_bound`.
     preconditioner : {"auto", "block"} or None, default="auto"
-        How steps are preconditioned. None is the algorithm of the paper. "block" is the algorithm
-        of the authors' code, which fits each block of neurons to the residuals. "auto" is "block"
-        for steps on many rows, and otherwise None.
+        How steps are preconditioned. None is the algorithm of the paper. "block" fits each block of
+        neurons to the residuals, damped by the noise of the targets. With a number as
+        ``step_size``, it is the algorithm of the authors' code. "auto" is "block", but None for
+        ``schedule="theorem"`` or a number as ``step_size``.
     batch_size : int or "auto", default="auto"
-        The number b of rows in a step. "auto" is 512 for plain steps. With "block" it is all rows
-        of a call, up to 32,768.
+        The number b of rows in a step. "auto" is all rows of a call, up to 32,768, and 512 for
+        plain steps.
     neurons_per_step : int or "auto", default="auto"
-        The number k of neurons that each step draws. "auto" is 32 for plain steps. With "block" it
-        gives one column for each 16 rows of the step, and at most 2,048.
+        The number k of neurons that each step draws. "auto" gives a block as many columns as rows,
+        between 64 and 512, and up to 2,048 for steps on more than 16,384 rows. It is 32 for plain
+        steps.
     warm_start : bool, default=False
         Whether ``fit`` keeps the neurons of the fitted model and adds neurons up to ``n_neurons``.
     half_life : float, timedelta or None, default=None
@@ -87,11 +89,13 @@ class DoublyStochastic(DescentAttributes):
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and coefficients.
     alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss. "auto" is 1e-6 in units of the loss.
+        Regularisation strength, relative to the mean loss. "auto" is chosen from the data for
+        steps on blocks: a few neurons predict rows that are left out. For plain steps it is 1e-6 in
+        units of the loss.
     step_size : float or "auto", default="auto"
-        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is a step that is
-        stable for the neurons and rows, or 1 / alpha for "theorem". For streams, set ``n_neurons``
-        to about the number that will be drawn.
+        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is found from each
+        block, or is 1 / alpha for "theorem". For other plain steps, it is a step that is stable for
+        the neurons and rows. With a number, steps are plain by default.
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
         The size of step i = 0, 1, ... "inverse" is
         :math:`\gamma / (1 + \gamma \alpha i)`, "constant" is :math:`\gamma`, and "theorem" is
@@ -177,7 +181,7 @@ class DoublyStochastic(DescentAttributes):
             else:
                 batch = new._receive_first(X, y, sample_weight)
                 choose_neurons(new, *batch)
-                new.descent_ = begin_descent(new, *batch[1:])
+                new.descent_ = begin_descent(new, *batch)
             descent, apart, held_out, numbers = new.descent_, None, None, None
             if groups is not None:
                 numbers = groups_of(new, groups, y, sample_weight)
@@ -217,7 +221,7 @@ class DoublyStochastic(DescentAttributes):
             else:
                 batch = new._receive_first(X, y, sample_weight, classes, stream=True)
                 choose_neurons(new, *batch)
-                new.descent_ = begin_descent(new, *batch[1:])
+                new.descent_ = begin_descent(new, *batch)
             new._learn(batch, passed)
         return self
 
@@ -319,9 +323,9 @@ class DoublyStochasticRegressor(Regressor, DoublyStochastic):
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
         A batch of fewer rows takes a proportionally smaller step, so rows count equally, however
-        they are grouped. For a stream of small batches, set ``batch_size`` to their size.
-        Parameters that are "auto" depend on the rows of each call, so calls with 1,024 rows or more
-        learn faster. Each step adds ``neurons_per_step`` neurons, also beyond ``n_neurons``.
+        they are grouped. The first batch chooses the regularisation, so it should not be tiny.
+        Parameters that are "auto" depend on the rows of each call. Each step adds
+        ``neurons_per_step`` neurons, also beyond ``n_neurons``.
 
         Parameters
         ----------

@@ -98,6 +98,7 @@ class Logistic(Loss):
 
     curvature = 0.25
     has_link = True
+    settled = 0.07
     bending = 1.0
     on_devices = True
 
@@ -127,6 +128,7 @@ class Softmax(Loss):
 
     curvature = 0.5
     has_link = True
+    settled = 0.07
     coupled = True
     bending = 1.0
     on_devices = True

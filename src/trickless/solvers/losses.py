@@ -39,7 +39,8 @@ class Loss(ABC):
     derivative is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the
     third derivative, in units of the second. Targets are ±1, unless the loss is ``for_numbers``.
     ``bounded_curvature`` says that ``curvature`` is a bound. ``on_devices`` says that ``value``,
-    ``derivative``, ``bend`` and ``newton`` also work on arrays of a device.
+    ``derivative``, ``bend`` and ``newton`` also work on arrays of a device. ``settled`` is
+    about the mean curvature at a solution, as a share of that along the slopes before.
     """
 
     curvature: float = 1.0
@@ -52,6 +53,7 @@ class Loss(ABC):
     for_numbers: bool = False
     bounded_curvature: bool = True
     on_devices: bool = False
+    settled: float = 1.0
 
     @property
     def levels(self) -> bool:

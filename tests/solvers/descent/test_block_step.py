@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import linalg
 
 from cases import inputs
 from trickless.functions.stream import NeuronStream
@@ -11,7 +10,8 @@ from trickless.solvers.class_losses import Logistic
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.step_sizes import Steps
-from trickless.solvers.descent.steps.block import BlockStep, searched
+from trickless.solvers.descent.steps import block
+from trickless.solvers.descent.steps.block import BlockStep, Damping
 from trickless.solvers.number_losses import Squared
 
 SIZES = {"batch_size": 60, "neurons_per_step": 5, "n_neurons": 50}
@@ -39,7 +39,7 @@ def direction_of(step, network, batch):
 
 def test_a_step_solves_the_ridge_problem_of_its_block():
     network, batch = begun()
-    step = BlockStep("Owner", Squared(), 1, **SIZES, searches=False)
+    step = BlockStep("Owner", Squared(), 1, **SIZES)
     found, Z, _ = direction_of(step, network, batch)
     covariance = Z.T @ Z / 60
     ridge = 1e-4 * np.trace(covariance) / 10 * np.eye(10)
@@ -47,69 +47,75 @@ def test_a_step_solves_the_ridge_problem_of_its_block():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-def test_the_length_that_is_found_multiplies_the_direction():
+def squares_of(X, network, k, weight=None):
+    """The activations of the next neurons, and the covariance of these."""
+    Z = network.neurons(X, network.stream.between(0, k))
+    share = np.full(len(X), 1 / len(X)) if weight is None else weight / weight.sum()
+    return Z, (Z.T * share) @ Z
+
+
+@pytest.mark.parametrize("k", [5, 40])  # fewer and more columns than rows
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_damped_step_is_an_implicit_step_of_the_gradient_flow(k, weighted):
+    """c = (Σ/s + d)⁻¹ g, for a share s of the rows so far: the literal formula."""
     network, batch = begun()
-    fixed, Z, _ = direction_of(
-        BlockStep("O", Squared(), 1, **SIZES, searches=False), network, batch
+    network.n_rows, network.total_weight, network.met = 240, 240.0, 180.0
+    weight = np.random.default_rng(1).random(60) if weighted else None
+    batch.weight = weight
+    if weighted:
+        network.total_weight = 4 * weight.sum()
+    step = BlockStep("O", Squared(), 1, 60, k, 50, damping=Damping(0.3, 0.2))
+    weights = network.stream.between(0, k)
+    Z = step.activations(network.neurons, batch.X, weights, np.float64)
+    network.weigh(batch)
+    sums = step.sums(network, batch, Z, step.slopes(network, batch))
+    found = step.direction(network, sums, k, np.ones(1), 60)
+    Z, covariance = squares_of(batch.X, network, k, weight)
+    share = np.full(60, 1 / 60) if weight is None else weight / weight.sum()
+    damped = 4 * covariance + (0.5 + 4e-4 * np.trace(covariance) / len(covariance)) * np.eye(2 * k)
+    expected = np.linalg.solve(damped, Z.T @ (share[:, None] * (0 - batch.targets)))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_one_block_of_all_neurons_is_ridge_regression():
+    network, batch = begun()
+    step = BlockStep("Owner", Squared(), 1, **SIZES, damping=Damping(0.5, 0.0))
+    found, Z, _ = direction_of(step, network, batch)
+    least = 1e-4 * np.trace(Z.T @ Z / 60) / 10
+    expected = np.linalg.solve(Z.T @ Z / 60 + (0.5 + least) * np.eye(10), -Z.T @ batch.targets / 60)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_steps_are_longer_where_the_loss_is_flatter():
+    """Squares against a loss with the same slopes and a quarter of the curvature."""
+    network, batch = begun(np.random.default_rng(0).choice([-1.0, 1.0], (60, 1)))
+    network.steps = Steps("constant", 1.0, 0.0)
+    damping = Damping(0.5, 0.0)
+    squares, _, _ = direction_of(
+        BlockStep("O", Squared(), 1, **SIZES, damping=damping), network, batch
     )
-    step = BlockStep("Owner", Squared(), 1, **SIZES)
-    found, _, sums = direction_of(step, network, batch)
-    p, g = Z @ fixed, -batch.targets  # the fit to the slopes, and the slopes
-    covariance = Z.T @ Z / 60
-    ridge = 1e-4 * np.trace(covariance) / 10 * np.eye(10)
-    columns = np.trace(np.linalg.solve(covariance + ridge, covariance))
-    length = searched((p * g).mean(axis=0), (p * p).mean(axis=0), sums.squares, columns, Squared())
-    np.testing.assert_allclose(found, length * fixed, rtol=1e-6)
-    assert 0.3 < length[0] < 0.7
+    logistic, _, _ = direction_of(
+        BlockStep("O", Logistic(), 1, **SIZES, damping=damping), network, batch
+    )
+    # At f = 0 the slope is a half of that of squares, and the curvature a quarter.
+    np.testing.assert_allclose(logistic, 2 * squares, rtol=1e-9)
 
 
-def test_the_length_of_a_step_is_found_by_leaving_rows_out():
-    """Against a fit without each row, where all rows have the same leverage."""
-    rng = np.random.default_rng(0)
-    Z = linalg.hadamard(64)[:, 1:21].astype(float)
-    g = Z[:, :5] @ rng.standard_normal(5) + 2 * rng.standard_normal(64)
-    left_out = np.empty(64)
-    for i in range(64):
-        others = np.arange(64) != i
-        left_out[i] = Z[i] @ np.linalg.lstsq(Z[others], g[others], rcond=None)[0]
-    r = left_out @ g / (left_out @ left_out)
-    p = Z @ np.linalg.lstsq(Z, g, rcond=None)[0]
-    squares = np.array([[1.0], [1 / 64], [g @ g / 64], [g @ g / 64], [g @ g / 64]])
-    found = searched(np.array([p @ g / 64]), np.array([p @ p / 64]), squares, 20.0, Squared())
-    h, whole = 20 / 64, 0.25 + np.sqrt(2 / 20)
-    assert 0.01 < r < whole
-    assert found == pytest.approx(0.6 * (r / whole * (1 - h)) ** 2)
-    noise = rng.standard_normal((100, 64))
-    fits = noise @ Z @ Z.T / 64
-    steps = []
-    for p, g in zip(fits, noise, strict=True):
-        squares[2:] = g @ g / 64
-        steps += [
-            searched(np.array([p @ g / 64]), np.array([p @ p / 64]), squares, 20.0, Squared())
-        ]
-    assert np.mean(np.array(steps) == 0) > 0.4  # of noise, as often as not
+def test_the_covariance_needs_some_rows_for_each_column(monkeypatch):
+    monkeypatch.setattr(block, "_ROWS_PER_COLUMN", 2)
+    network, batch = begun()
+    step = BlockStep("Owner", Squared(), 1, **SIZES, damping=Damping(0.1, 0.0))
+    _, Z, sums = direction_of(step, network, batch)
+    np.testing.assert_allclose(sums.covariance, Z[::3].T @ Z[::3] / 20)
+    fixed = BlockStep("Owner", Squared(), 1, **SIZES)
+    _, Z, sums = direction_of(fixed, network, batch)
+    np.testing.assert_allclose(sums.covariance, Z.T @ Z / 60)
 
 
-def test_blocks_that_explain_nothing_halve_the_next_ones():
-    network, _ = begun()
-    step = BlockStep("Owner", Squared(), 1, 60, neurons_per_step=256, n_neurons=1000)
-    sizes = []
-    for network.idle in (0, 2, 3, 6, 9, 100):
-        sizes.append(step.size(network))
-    assert sizes == [256, 256, 128, 64, 32, 32]  # cosines have two columns, and 64 are the least
-    fixed = BlockStep("Owner", Squared(), 1, 60, 256, 1000, searches=False)
-    assert fixed.size(network) == 256
-
-
-def test_a_block_that_explains_nothing_takes_no_step():
-    rng = np.random.default_rng(1)
-    found = []
-    for _ in range(20):
-        network, batch = begun(rng.choice([-1.0, 1.0], (60, 1)))
-        direction, _, _ = direction_of(BlockStep("Owner", Squared(), 1, **SIZES), network, batch)
-        assert network.idle == (not direction.any())
-        found.append(network.idle)
-    assert 5 < sum(found) < 20
+def test_tiles_of_the_covariance_do_not_matter(monkeypatch):
+    Z = np.random.default_rng(0).standard_normal((30, 7))
+    monkeypatch.setattr(block, "_TILE", 3)
+    np.testing.assert_allclose(block._products(Z, 2), Z.T @ Z, rtol=1e-12)
 
 
 def test_the_intercept_takes_a_newton_step_towards_the_shares_of_classes():
@@ -120,6 +126,7 @@ def test_the_intercept_takes_a_newton_step_towards_the_shares_of_classes():
     shift = step.shift(network, sums, 60)
     expected = (np.mean(batch.targets > 0) - 0.5) / 0.25  # slope over curvature, where f is 0
     assert shift == pytest.approx(np.sign(expected) * np.log1p(abs(expected)), rel=0.05)
-    assert network.levelled == pytest.approx(60)
+    assert network.met == pytest.approx(60)
     assert step.shift(network, sums, 60) == pytest.approx(shift)  # all 60 rows so far, again
+    assert network.met == pytest.approx(120)
     assert BlockStep("Owner", Logistic(), 1, **SIZES).shift(network, sums, 60) == 0

@@ -21,7 +21,7 @@ Y = np.stack([np.sin(2 * X[:, 0]), X[:, 1]], axis=1)
 WEIGHT = np.random.default_rng(0).uniform(0.5, 1.5, 48)
 KINDS = {
     "plain": (Plain, {}, Gaussian(1.0)),
-    "block": (BlockStep, {"searches": False}, Gaussian(1.0)),
+    "block": (BlockStep, {}, Gaussian(1.0)),
     "trees": (Plain, {}, Trees(depth=3)),
 }
 

@@ -38,7 +38,7 @@ def test_a_fit_that_is_interrupted_leaves_a_model(monkeypatch):
     X, y = data()
     monkeypatch.setattr("trickless.learners.descent_sizes.Descent", Interrupted)
     monkeypatch.setattr(Interrupted, "at", 6)
-    model = model_of()
+    model = model_of(neurons_per_step=16)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert len(model.neuron_coef_) == 5 * model.neurons_per_step_
@@ -86,7 +86,7 @@ def test_rows_apart_stop_steps_of_every_kind(preconditioner):
     X, y = data(300, noise=2.0)
     X_val, y_val = data(300, noise=2.0, seed=1)
     model = DoublyStochasticRegressor(
-        "gaussian", 20_000, preconditioner=preconditioner, random_state=0
+        "gaussian", 20_000, preconditioner=preconditioner, alpha=1e-9, random_state=0
     ).fit(X, y, X_val=X_val, y_val=y_val)
     assert len(model.neuron_coef_) < model.n_neurons
     assert model.validation_scores_

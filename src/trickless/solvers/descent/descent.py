@@ -62,7 +62,7 @@ class Descent(GrowingNetwork):
         for index in np.array_split(np.arange(len(targets)), -(-len(targets) // step.batch_size)):
             where = slice(index[0], index[-1] + 1)  # a slice makes views, an index would copy
             some = None if weight is None else weight[where]
-            part = min(1.0, len(index) / step.batch_size)
+            part = step.part(len(index))
             batch = MiniBatch(take(X, where), known[where, ...], some)
             if memory is not None:
                 part = 1.0

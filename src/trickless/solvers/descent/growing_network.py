@@ -31,6 +31,9 @@ from trickless.solvers.losses import Loss
 from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.progress import STRETCHES, Measure
 
+#: The noise of targets of which nothing is known.
+USUAL_NOISE = 0.1
+
 
 class GrowingNetwork(Stated):
     """A network that grows by a block of neurons in each step, along a functional gradient.
@@ -69,10 +72,10 @@ class GrowingNetwork(Stated):
     spread: Annotated[np.ndarray, Array("f8", "n_outputs")]
     #: How far steps have moved the intercept from the constant that the network started with.
     moved: Annotated[np.ndarray, Array("f8", "n_outputs")]
-    #: Rows that have moved the intercept, where a row of half the mean weight counts half.
-    levelled: Amount = 0.0
-    #: Blocks of a fit that explained nothing.
-    idle: Count = 0
+    #: Rows that steps on blocks have met, where a row of half the mean weight counts half.
+    met: Amount = 0.0
+    #: Variance of the noise of the targets, relative to that of f for each unit of the kernel.
+    noise: Annotated[np.ndarray, Array("f8", "n_outputs")]
     largest_loss: Amount = 0.0
     eigenvalue: Amount = 0.0
     steps: Steps = Steps("constant", 0.0, 0.0)
@@ -88,6 +91,7 @@ class GrowingNetwork(Stated):
         self.coef.append(np.zeros((0, self.neurons.width, n_outputs), dtype=stream.dtype))
         self.history, self.validation_scores, self.scored = [], [], []
         self.spread, self.moved = np.zeros(n_outputs), np.zeros(n_outputs)
+        self.noise = np.full(n_outputs, USUAL_NOISE)
 
     def check_state(self) -> None:
         check_alike("neurons", self.neurons, self.stream.neurons)
@@ -136,7 +140,7 @@ class GrowingNetwork(Stated):
         """Return a network that has learned the same rows with other outputs."""
         other = self._with(self.coef.mapped(new.of_differences))
         other.measure, other.unseen = measure, None
-        for name in ("intercept", "spread", "moved"):
+        for name in ("intercept", "spread", "moved", "noise"):
             setattr(other, name, new.of_each(getattr(self, name)))
         other.steps = self.steps.with_outputs(new)
         return other
@@ -269,7 +273,7 @@ class GrowingNetwork(Stated):
         with uninterrupted():
             self.ages, self.coef, self.left = later, coef, left
             self.n_rows, self.total_weight = self.n_rows * kept, self.total_weight * kept
-            self.levelled *= kept
+            self.met *= kept
             if len(self.history) >= 2 * STRETCHES:
                 half = len(self.history) // 2
                 self.n_merged += half

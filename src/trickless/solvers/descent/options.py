@@ -7,21 +7,20 @@ from typing import Any, NamedTuple
 from trickless.arrays.places import HOST, Place, place_of
 from trickless.neurons import Neurons
 from trickless.solvers.descent.step_sizes import SizeParameters
-from trickless.solvers.descent.steps.block import BlockStep
+from trickless.solvers.descent.steps.block import BlockStep, Damping
 from trickless.solvers.descent.steps.plain import Plain
 from trickless.solvers.descent.steps.step import Step
 from trickless.solvers.losses import Loss
 
 #: Rows a step and neurons a step of plain steps whose sizes depend on the data.
 PLAIN_ROWS, PLAIN_NEURONS = 512, 32
-#: Rows from which steps are preconditioned, and the most in such a step.
-_BLOCK_ROWS, _MOST_ROWS = 1024, 2**15
-#: Rows for each column of a block, and the least and the most columns of a block.
-_ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 2048
-#: Neurons of a fit: the least, and the most if blocks are large.
-NEURONS, _MOST_NEURONS = 20_000, 2**15
-#: Steps of a fit on blocks: the least, and those of a fit whose sizes are "auto".
-_LEAST_STEPS, _USUAL_STEPS = 8, 32
+#: The most rows of a step on a block, which then has the most columns.
+_MOST_ROWS, _MOST_COLUMNS = 2**15, 2048
+#: The least columns of a block, and those of most: blocks grow with the rows, since covariances
+#: take far less time than activations on many rows.
+_LEAST_COLUMNS, _USUAL_COLUMNS = 64, 512
+#: Neurons of a fit: the least, and the most if blocks are large, which are then so many.
+NEURONS, _MOST_NEURONS, _BLOCKS = 20_000, 2**15, 32
 #: The strength of the regularisation, in units of the loss.
 _ALPHA = 1e-6
 
@@ -50,15 +49,21 @@ class Plan(NamedTuple):
     alpha: float
 
     def step(
-        self, owner: str, loss: Loss, n_jobs: int | None, sizes: SizeParameters, fit_intercept: bool
+        self,
+        owner: str,
+        loss: Loss,
+        n_jobs: int | None,
+        damping: Damping | None,
+        fit_intercept: bool,
+        schedule: str,
     ) -> Step:
         """Return the kind of step."""
         common = owner, loss, n_jobs, self.batch_size, self.neurons_per_step, self.n_neurons
         if self.preconditioner is None:
             return Plain(*common)
         # The theorem has no intercept that moves.
-        levels = fit_intercept and loss.levels and sizes.schedule != "theorem"
-        return BlockStep(*common, searches=isinstance(sizes.step_size, str), levels=levels)
+        levels = fit_intercept and loss.levels and schedule != "theorem"
+        return BlockStep(*common, damping=damping, levels=levels)
 
 
 def plan(given: dict[str, Any], plain: bool, n_rows: int, neurons: Neurons) -> Plan:
@@ -71,7 +76,7 @@ def plan(given: dict[str, Any], plain: bool, n_rows: int, neurons: Neurons) -> P
     of_step = given["preconditioner"], given["batch_size"], given["neurons_per_step"]
     chosen = sizes(*of_step, plain, n_rows, neurons.width, n_neurons)
     if chosen[0] == "block" and isinstance(given["neurons_per_step"], str):
-        n_neurons = max(n_neurons, min(_USUAL_STEPS * chosen[2], _MOST_NEURONS))
+        n_neurons = max(n_neurons, min(_BLOCKS * chosen[2], _MOST_NEURONS))
     usual = Plan(*chosen, n_neurons, _ALPHA)
     wanted = {name: given[name] for name in Plan._fields if name != "preconditioner"}
     return usual._replace(**{n: v for n, v in wanted.items() if not isinstance(v, str)})
@@ -88,22 +93,17 @@ def sizes(
 ) -> tuple[str | None, int, int]:
     """Return the preconditioner, rows and neurons of a step, where some are "auto".
 
-    A block of c columns that is fitted to b rows adds c/b times the variance of what it cannot
-    explain, so b is 16 c if the data have as many rows. ``plain`` says that steps must not be
-    preconditioned unless the user asks for that.
+    ``plain`` says that steps must not be preconditioned unless the user asks for that.
     """
-    rows = _MOST_ROWS if isinstance(batch_size, str) else batch_size
-    rows = max(1, min(rows, n_rows))
-    columns = min(max(rows // _ROWS_PER_COLUMN, _LEAST_COLUMNS), _MOST_COLUMNS)
-    if not isinstance(neurons_per_step, str):
-        columns = width * neurons_per_step
-        rows = min(rows, max(_BLOCK_ROWS, _ROWS_PER_COLUMN * columns))
     if preconditioner == "auto":
-        many = rows >= max(_BLOCK_ROWS, _ROWS_PER_COLUMN // 2 * columns)
-        preconditioner = "block" if many and not plain else None
-    neurons = max(1, min(columns // width, -(-n_neurons // _LEAST_STEPS)))
-    if preconditioner is None:
-        rows, neurons = PLAIN_ROWS, PLAIN_NEURONS
+        preconditioner = None if plain else "block"
+    rows, neurons = PLAIN_ROWS, PLAIN_NEURONS
+    if preconditioner is not None:
+        rows = max(1, min(_MOST_ROWS, n_rows))
+        of_step = rows if isinstance(batch_size, str) else min(batch_size, rows)
+        columns = min(max(of_step, _LEAST_COLUMNS), _USUAL_COLUMNS)
+        columns = max(columns, int(_MOST_COLUMNS * (of_step / _MOST_ROWS) ** 2))
+        neurons = max(1, min(columns // width, n_neurons))
     return (
         preconditioner,
         rows if isinstance(batch_size, str) else batch_size,

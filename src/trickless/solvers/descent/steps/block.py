@@ -1,49 +1,63 @@
 """Steps on blocks: each is preconditioned by the covariance of its own activations.
 
-This is the algorithm of the code of Dai et al. (not of their paper), with a search for the length
-of each step.
+With a length that is given, this is the algorithm of the code of Dai et al. (not of their paper).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from trickless.arrays.places import HOST, matching, place_of, to_host
-from trickless.arrays.threads import linear_algebra
+from trickless.arrays.threads import linear_algebra, map_blocks, row_blocks
 from trickless.errors import InvalidValueError
 from trickless.solvers.constants import damped
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.steps.step import Step
-from trickless.solvers.losses import LEAST_UNIT, Loss, unit_of
+from trickless.solvers.losses import LEAST_UNIT, unit_of
 
 #: The regularisation of a step, relative to the mean of the covariance's diagonal.
 _DAMPING = 1e-4
-#: Share of the best step of a block that is taken, since blocks that follow it correct its noise.
-_SHARE = 0.6
-#: The r of :func:`searched` from which a large block takes its whole share.
-_WHOLE = 0.25
+#: Rows for each column from which the covariance is estimated.
+_ROWS_PER_COLUMN = 8
+#: The least share of a step on a block of few columns in a stream that forgets.
+_AGAIN = 0.6
+#: Columns whose products one thread computes at a time.
+_TILE = 512
 #: The flattest curvature along the slopes, as a share of the largest of the loss.
 _FLATTEST = 0.5
-#: The least columns of a block, and how many blocks that explain nothing halve the next ones.
-_LEAST_COLUMNS, _TRIES = 64, 3
+
+
+class Damping(NamedTuple):
+    """What is added to the diagonal of a block's covariance, as a sum of two parts.
+
+    ``of_squares`` is for a loss of curvature 1, of each output or of all.
+    ``of_loss`` is in units of the loss.
+    """
+
+    of_squares: np.ndarray | float
+    of_loss: float
 
 
 @dataclass(frozen=True)
 class BlockSums:
     """The gradient and the covariance of the activations over the rows of a batch.
 
-    ``squares`` are the sums that :func:`searched` needs, and ``level`` the sums of the shares, of
-    −l′ and of the curvatures, which move the intercept.
+    If there are more columns than rows, ``rows`` are the activations times the roots of the shares,
+    ``covariance`` has their products, and ``gradient`` the slopes times these roots. ``weight`` is
+    the sum of the shares, ``bent`` the curvature of each output along the slopes, and ``level`` the
+    sums of −l′ and of the curvatures, which move the intercept.
     """
 
     gradient: Any
     covariance: Any
-    squares: np.ndarray | float = 0.0
+    rows: Any
+    weight: float
+    bent: np.ndarray | float = 1.0
     level: np.ndarray | float = 0.0
 
 
@@ -51,49 +65,75 @@ class BlockSums:
 class BlockStep(Step):
     """Steps along (ZᵀZ / b + reg I)⁻¹ times the gradient, with reg of 1e-4 times the mean diagonal.
 
-    If it ``searches``, the length of each step is found by the fit of its block. If it ``levels``,
+    With a ``damping``, they are steps of a gradient flow, and find their length. If it ``levels``,
     each step moves the intercept.
     """
 
-    searches: bool = True
+    damping: Damping | None = None
 
     def first_size(self, alpha: Any, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
         return 1 / self.loss.steepest(spread)
 
+    def part(self, n_rows: int) -> float:
+        return super().part(n_rows) if self.damping is None else 1.0
+
     def sums(self, network: GrowingNetwork, batch: MiniBatch, Z: Any, slopes: Any) -> BlockSums:
-        gradient = self.gradient(Z, slopes, batch.shares_here)
-        level, squares = self._sums_of_slopes(network, batch, slopes)
+        weight = float(batch.shares.sum())
+        bent, level = self._sums_of_slopes(network, batch, slopes)
         # A batch of small weights has a small gradient, but not a small covariance.
-        share = batch.shares / (batch.shares.sum() or 1.0)
-        with linear_algebra(self.n_jobs, len(batch) * Z.shape[1] ** 2):
-            if (share == share[:1]).all():  # without a copy of Z
-                covariance = Z.T @ Z
-                covariance *= float(share[:1].sum())
-            else:
-                root = Z * matching(Z, np.sqrt(share)[:, None])
-                covariance = root.T @ root
-        return BlockSums(gradient, covariance, squares, level)
+        share, few = batch.shares / (weight or 1.0), len(batch) < Z.shape[1]
+        if few:
+            root = np.sqrt(share)[:, None]
+            rows = Z * matching(Z, root)
+            gradient = slopes * batch.place.constant(root * weight)
+            with linear_algebra(self.n_jobs, rows.size * len(batch)):
+                return BlockSums(gradient, rows @ rows.T, rows, weight, bent, level)
+        gradient = self.gradient(Z, slopes, batch.shares_here)
+        return BlockSums(gradient, self._covariance(network, Z, share), None, weight, bent, level)
+
+    def _covariance(self, network: GrowingNetwork, Z: Any, share: np.ndarray) -> Any:
+        """Return the covariance of the activations, from as many rows as it takes.
+
+        With a damping, an estimate preconditions as well, and later blocks correct its error.
+        """
+        enough = _ROWS_PER_COLUMN * self.neurons_per_step * network.neurons.width
+        if self.damping is not None and (every := len(share) // enough) > 1:
+            Z, share = Z[::every], share[::every]
+            share = share / (share.sum() or 1.0)
+        equal = bool((share == share[:1]).all())
+        if not equal:  # without a copy of Z otherwise
+            Z = Z * matching(Z, np.sqrt(share)[:, None])
+        covariance = _products(Z, self.n_jobs)
+        if equal:
+            covariance *= float(share[0])
+        return covariance
 
     def _sums_of_slopes(
         self, network: GrowingNetwork, batch: MiniBatch, slopes: Any
     ) -> tuple[np.ndarray | float, np.ndarray | float]:
-        """Return the ``level`` and the ``squares`` of the sums, on the host."""
+        """Return ``bent`` and ``level`` of the sums, on the host."""
         place, shares, loss = batch.place, batch.shares_here, self.loss
-        xp, terms = place.xp, []
         f, targets = network.f_at(batch), batch.targets
+        values: tuple[Any, ...] = ()
         unit = place.constant(unit_of(network.spread))
         if self.levels:
-            values = xp.ones_like(slopes), *loss.newton(f, targets, unit)
-            terms += [shares @ value for value in values]
-        if self.searches:
-            each = xp.broadcast_to(shares[:, None], slopes.shape)
-            bend = loss.bend(f, targets, unit)
-            values = (each, each**2, *(each * value for value in (slopes**2, *bend)))
-            terms += [xp.sum(value, axis=0) for value in values]
-        if not terms:
-            return 0.0, 0.0
-        both, n = to_host(xp.stack(terms)), 3 if self.levels else 0
-        return both[:n] if self.levels else 0.0, both[n:] if self.searches else 0.0
+            values += loss.newton(f, targets, unit)
+        if self.damping is not None:
+            values += loss.bend(f, targets, unit)
+        if not values:
+            return 1.0, 0.0
+        both = to_host(place.xp.stack([shares @ value for value in values]))
+        return self._bent(*both[-2:]) if self.damping is not None else 1.0, both[:2]
+
+    def _bent(self, steep: np.ndarray, far: np.ndarray) -> np.ndarray:
+        """Return the curvature of each output along the slopes, from the sums of ``Loss.bend``."""
+        loss = self.loss
+        if loss.coupled:
+            steep, far = (np.full_like(value, value.sum()) for value in (steep, far))
+        bounded = loss.bounded_curvature and not loss.piecewise_linear
+        flattest = _FLATTEST * loss.curvature if bounded else LEAST_UNIT
+        bent = np.divide(steep, far, out=np.full_like(steep, np.inf), where=far > 0)
+        return np.maximum(bent, flattest)
 
     def direction(
         self, network: GrowingNetwork, sums: BlockSums, k: int, gamma: np.ndarray, n_rows: int
@@ -101,36 +141,41 @@ class BlockStep(Step):
         place, home = place_of(sums.covariance).for_double, place_of(sums.gradient)
         xp, dtype = place.xp, network.stream.dtype
         gradient, covariance = place.put(sums.gradient), place.double(sums.covariance)
-        n_columns = covariance.shape[0]
+        n_columns = k * network.neurons.width
         mean = xp.linalg.trace(covariance) / n_columns
         ridge = _DAMPING * xp.clip(mean, float(np.finfo(dtype).tiny), None)
+        ridges, length = np.atleast_1d(ridge), np.ones(1)
+        if self.damping is not None:
+            share, first = self._share(network, sums, n_rows), np.atleast_1d(network.steps.first)
+            if network.ages is not None:  # where f fades, and has to be learned again
+                share = max(share, _AGAIN * (n_rows / (n_rows + n_columns)) ** 2)
+            curvature = np.atleast_1d(self.loss.steepest(network.spread))
+            added = np.asarray(self.damping.of_squares) + self.damping.of_loss / curvature
+            ridges = ridges + share * added
+            # A step of the first size has the length that was found.
+            length = share / (np.asarray(sums.bent) * first)
+        parts, which = [], np.broadcast_to(ridges, gradient.shape[1])
         try:
-            factor = place.cholesky(place.plus_ridge(covariance, ridge))
+            with linear_algebra(self.n_jobs, covariance.shape[0] ** 3):
+                for each, (first_of, n) in _runs(which):
+                    factor = place.cholesky(place.plus_ridge(covariance, each))
+                    some = gradient[:, first_of : first_of + n]
+                    parts.append(place.cho_solve(factor, some))
         except linalg.LinAlgError as error:
             raise InvalidValueError(
                 f"{self.owner}: neurons_per_step={k}: the covariance of the {n_columns} "
                 f"activations of a block over {n_rows} rows is singular to working precision",
                 "a smaller neurons_per_step, or dtype='float64'",
             ) from error
-        direction = place.cho_solve(factor, gradient)
-        if not self.searches:
-            return home.put(xp.astype(direction, sums.gradient.dtype))
-        root = place.solve_lower(factor, place.eye(n_columns, factor.dtype))
-        # The trace of the hat matrix: the columns that the damping leaves.
-        columns = n_columns - ridge * xp.sum(root * root)
-        along = direction * (direction.T @ covariance).T
-        columns, slope, change = _on_host(
-            columns, xp.sum(direction * gradient, axis=0), xp.sum(along, axis=0)
-        )
-        squares = np.asarray(sums.squares)
-        by = searched(
-            slope / squares[0] ** 2, change / squares[0] ** 2, squares, columns, self.loss
-        )
-        direction = home.put(xp.astype(direction * place.constant(by), gradient.dtype))
-        # A step of the first size has the length that was found.
-        direction = direction / home.factor(np.array(network.steps.first, dtype=dtype, ndmin=1))
-        network.idle += not by.any()
-        return direction
+        direction = xp.concat(parts, axis=1) * place.constant(length)
+        if sums.rows is not None:
+            direction = place.double(sums.rows).T @ direction
+        return home.put(xp.astype(direction, dtype))
+
+    def _share(self, network: GrowingNetwork, sums: BlockSums, n_rows: int) -> float:
+        """Return the share of a batch in all rows so far."""
+        rows = n_rows * sums.weight
+        return min(1.0, rows / min(network.met + rows, network.n_rows)) if rows else 1.0
 
     def shift(self, network: GrowingNetwork, sums: BlockSums, n_rows: int) -> np.ndarray | float:
         """Return how far a step moves the intercept, so that probabilities have the right mean.
@@ -138,25 +183,12 @@ class BlockStep(Step):
         It is a Newton step. Where one class is rare, the curvature is small, and steps along the
         gradient would take too long. Each batch has the share of its rows in all rows so far.
         """
+        share = self._share(network, sums, n_rows)
+        network.met += n_rows * sums.weight
         if not self.levels:
             return 0.0
-        total, g, h = np.asarray(sums.level)
-        rows = n_rows * float(total.mean())
-        share = min(1.0, rows / min(network.levelled + rows, network.n_rows))
-        network.levelled += rows
+        g, h = np.asarray(sums.level)
         return damped(share * np.divide(g, h, out=np.zeros_like(g), where=h > 0), self.loss)
-
-    def size(self, network: GrowingNetwork) -> int:
-        """Return how many neurons the next step of a fit draws.
-
-        A block that explains nothing has too many columns for what is left to explain, and every
-        third of them halves the next blocks.
-        """
-        k = self.neurons_per_step
-        if self.searches:
-            least = min(k, -(-_LEAST_COLUMNS // network.neurons.width))
-            k = max(k >> (network.idle // _TRIES), least)
-        return min(k, self.n_neurons - len(network.coef))
 
     def remedy(
         self, network: GrowingNetwork, step_size: float | str, stable: float, longest: float
@@ -168,50 +200,28 @@ class BlockStep(Step):
         )
 
 
-def _on_host(*values: Any) -> list[Any]:
-    """Return a number and some vectors on the host, in one transfer."""
-    place = place_of(values[0])
-    if place is HOST:
-        return list(values)
-    number, *vectors = values
-    together = to_host(place.xp.concat([place.xp.reshape(number, (1,)), *vectors]))
-    return [together[0], *np.split(together[1:], len(vectors))]
+def _products(Z: Any, n_jobs: int | None) -> Any:
+    """ZᵀZ. On the host, our own threads share it out, since those of BLAS wait in a busy loop."""
+    if place_of(Z) is not HOST:
+        return Z.T @ Z
+    covariance = np.empty((Z.shape[1], Z.shape[1]), Z.dtype)
+
+    def fill(tile: tuple[slice, slice]) -> None:
+        left, right = tile
+        covariance[left, right] = Z[:, left].T @ Z[:, right]
+        covariance[right, left] = covariance[left, right].T
+
+    columns = row_blocks(Z.shape[1], _TILE)
+    with linear_algebra(1):
+        map_blocks(fill, [(a, b) for i, a in enumerate(columns) for b in columns[i:]], n_jobs)
+    return covariance
 
 
-def searched(
-    slope: np.ndarray, change: np.ndarray, squares: np.ndarray, columns: float, loss: Loss
-) -> np.ndarray:
-    """Return the step along the fit of a block to the slopes of a batch, shape (n_outputs,).
-
-    The fit p of a block to the slopes g also follows their noise, since it has seen it. If the
-    block were fitted to the other rows, a row would get (p − h g)/(1 − h). Here h is the mean
-    leverage, as in generalised cross-validation. Let r be the multiple of this value that fits g
-    best. It is about 1 if the block explains the slopes, and 0 if it explains noise.
-
-    The step is 0.6 min(1, r/s)² (1 − h)² Newton steps, with the curvature of the loss along the
-    slopes and s = 1/4 + √(2/c) for c columns. Rows that f has learned from have too small slopes,
-    so r is too small, and from s on the share does not depend on it. On noise, r is about ±√(2/c),
-    and the square makes such steps short. A block with many columns for its rows is less reliable,
-    hence the factor of (1 − h)². With it, no sizes of blocks and batches diverge.
-
-    ``slope`` are the means of p g, ``change`` those of p², and ``columns`` the effective number
-    of columns. ``squares`` are sums over rows: of the shares, of their squares, of the slopes'
-    squares, and the two of ``Loss.bend``; shape (5, n_outputs).
-    """
-    total, shares, square, steep, far = squares
-    total = np.maximum(total, LEAST_UNIT)
-    leverage = np.minimum(columns * shares / total**2, 1.0)  # by the effective number of rows
-    own = leverage * square / total
-    gain = (slope - own) * (1 - leverage)
-    cost = change - 2 * leverage * slope + leverage * own
-    if loss.coupled:
-        gain, cost, steep, far = (
-            np.full_like(own, value.sum()) for value in (gain, cost, steep, far)
-        )
-    r = np.divide(gain, cost, out=np.zeros_like(gain), where=(gain > 0) & (cost > 0))
-    bounded = loss.bounded_curvature and not loss.piecewise_linear
-    flattest = _FLATTEST * loss.curvature if bounded else LEAST_UNIT
-    bent = np.divide(steep, far, out=np.full_like(gain, np.inf), where=far > 0)
-    whole = _WHOLE + np.sqrt(2 / max(columns, 1.0))
-    share = _SHARE * ((1 - leverage) * np.minimum(r / whole, 1.0)) ** 2
-    return share / np.maximum(bent, flattest)
+def _runs(values: np.ndarray) -> list[tuple[float, tuple[int, int]]]:
+    """Return the values of runs of equal neighbours, with where each begins and its length."""
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1])).tolist()
+    lengths = np.diff([*starts, len(values)]).tolist()
+    return [
+        (float(values[start]), (start, length))
+        for start, length in zip(starts, lengths, strict=True)
+    ]

@@ -101,6 +101,10 @@ class Step(ABC):
         with linear_algebra(self.n_jobs, Z.shape[0] * prod(coef.shape)):
             f += place_of(f).put(Z @ matching(Z, coef))
 
+    def part(self, n_rows: int) -> float:
+        """Return the part of a step that a batch of so many rows of a stream takes."""
+        return min(1.0, n_rows / self.batch_size)
+
     def size(self, network: GrowingNetwork) -> int:
         """Return how many neurons the next step of a fit draws."""
         return min(self.neurons_per_step, self.n_neurons - len(network.coef))
