@@ -43,6 +43,8 @@ _REMEDIES = {
     "^Unknown label type|should be a 1d array|legacy multi-label|^Mix of label": (
         "a 1d array with one label for each row, text or integers; for numbers, use a regressor"
     ),
+    "^Classification metrics": "labels of the kind that the model was fitted to",
+    "different number of output": "y with a column for each output that the model predicts",
 }
 _REMEDY = (
     "pass X as a 2d NumPy array of numbers, a CSR matrix or a data frame, and y as an array with a "

@@ -24,6 +24,7 @@ from trickless.functions.stream import StoredNeurons
 from trickless.inspection import Expansion
 from trickless.neurons import Ferns, Gaussian, Landmarks, On, Stumps, Trees
 from trickless.solvers.ages import NeuronAges
+from trickless.solvers.rounds.measured import Measured, Noise
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 3))
@@ -450,6 +451,9 @@ OF_OTHERS = [
     (expansion, set_at("rounds_.played", lambda p: grown(p.rows * HUGE)), "played"),
     (sparse_expansion, set_at("rounds_.support._n_columns", 2), "sparse rows"),
     (expansion, set_at("rounds_.measure", 1), "measure: a int"),
+    (expansion, set_at("rounds_.measured", trickless.RandomFeatures()), "measured: a RandomFeat"),
+    (expansion, set_at("rounds_.measured", Measured("7", None)), "size: a str"),
+    (expansion, set_at("rounds_.measured", Noise()), "measured: a Noise"),
 ]
 
 

@@ -153,3 +153,14 @@ def test_files_keep_the_link(tmp_path):
     other = trickless.load(tmp_path / "model.trickless")
     np.testing.assert_array_equal(other.predict(X), model.predict(X))
     assert other.score(X, y) == model.score(X, y)
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma", "tweedie"])
+def test_targets_that_are_all_the_same_have_a_score(loss):
+    """The deviance of their mean is 0, by which scikit-learn divides."""
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    model = BoostedTreesRegressor(4, loss=loss, random_state=0).fit(X, np.exp(X[:, 0]))
+    assert model.score(X, np.full(60, 2.0)) == 0.0
+    assert model.targets_.score(np.full(60, 2.0), np.full(60, 2.0)) == 1.0
+    with pytest.raises(ValueError, match=r"y holds -1 \(row 0\), .* Remedy: "):
+        model.score(X, np.full(60, -1.0))

@@ -217,3 +217,25 @@ def test_theory_out_of_the_range_of_numbers_is_refused(function, arguments):
 def test_distances_are_checked(size):
     with pytest.raises(ValueError, match=r"distances=.*at least 0, or an array.*Remedy"):
         theory.shrinking_gradient_regret(10, 1.0, 0.1, half_life=5, distances=size)
+
+
+@pytest.mark.parametrize("bound", [1e-300, 1e-200, 1e200, 1.7e308])
+@pytest.mark.parametrize("alpha", [1e-5, 1e-300, 0])
+def test_extreme_bounds_of_weights_do_not_overflow(bound, alpha):
+    """Units of the descent are a part of the bound only while it is moderate."""
+    X = np.random.default_rng(0).standard_normal((100, 2))
+    how = {"weight_bound": bound, "alpha": alpha, "random_state": 0}
+    model = KitchenSinksRegressor("gaussian", 20, **how).fit(X, X[:, 0])
+    assert (model.score(X, X[:, 0]) > 0.5) == (bound > 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of a minimum at infinity
+        labels = X[:, 0] > 0
+        model = KitchenSinksClassifier("gaussian", 20, loss="log_loss", **how).fit(X, labels)
+    assert (model.score(X, labels) > 0.9) == (bound > 1)
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])
+def test_the_largest_tolerance_stops_at_once(loss):
+    X = np.random.default_rng(0).standard_normal((100, 2))
+    model = KitchenSinksClassifier("gaussian", 20, loss=loss, tol=1e300, random_state=0)
+    assert model.fit(X, X[:, 0] > 0).n_iter_ <= 8

@@ -37,6 +37,7 @@ from trickless.learners.online import (
 from trickless.learners.regressor import Regressor, partial_fit_numbers
 from trickless.rules import AUTO, NONE, anything, either, integer, positive
 from trickless.solvers.rounds.estimates import Exact, Noisy
+from trickless.solvers.rounds.measured import Noise
 from trickless.theory.concentration import hoeffding_radius
 
 #: Names of scikit-learn's kernels, and those that take sparse rows.
@@ -147,6 +148,8 @@ class KernelGradient(OnlineLearner):
         "compression": COMPRESSION,
     }
 
+    _measures = Noise
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -217,7 +220,7 @@ class KernelGradient(OnlineLearner):
     def noise_variance_(self) -> float:
         """Variance of an estimate of the kernel, the largest measured along the stream."""
         check_is_fitted(self)
-        measured = self.rounds_.measured
+        measured: Any = self.rounds_.measured
         return 0.0 if measured is None else measured.variance
 
     @in_one_state

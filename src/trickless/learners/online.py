@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.conformal.unseen import Unseen
@@ -98,6 +99,8 @@ class OnlineLearner(Learner):
 
     #: The estimates that rounds use, with the current parameters.
     estimates_: Any
+    #: What they measure along a stream.
+    _measures: ClassVar[type]
     #: Takes note of a batch, and of whether it is the first, or raises an error.
     _see: Callable[[Any, np.ndarray, bool], None]
 
@@ -132,6 +135,8 @@ class OnlineLearner(Learner):
     def check_state(self) -> None:
         super().check_state()
         self._check_outputs("rounds_", self.rounds_.coefficients.n_outputs)
+        if (measured := self.rounds_.measured) is not None:
+            check_is("measured", measured, self._measures)
         if len(self.rounds_.coefficients):
             self._check_stored("support points", self.rounds_.rows)
 

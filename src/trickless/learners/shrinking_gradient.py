@@ -36,6 +36,7 @@ from trickless.neurons import Neurons
 from trickless.neurons.checks import check_independent
 from trickless.rules import anything, either, integer, is_none, positive
 from trickless.solvers.rounds.estimates import Drawn
+from trickless.solvers.rounds.measured import Measured
 from trickless.solvers.rounds.schedules import LARGEST_STEP
 
 #: What ``predict`` and ``decision_function`` take.
@@ -155,6 +156,8 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
             ),
         }
     )
+
+    _measures = Measured
 
     def __init__(
         self,

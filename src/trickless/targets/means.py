@@ -43,6 +43,11 @@ class Means(Numbers):
 
     def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
         targets = super().matrix(y)
+        self._check_signs(targets)
+        return targets
+
+    def _check_signs(self, targets: np.ndarray) -> None:
+        """Raise an error for targets that no mean with a logarithm has."""
         wrong = targets <= 0 if self.power == 2 else targets < 0
         if wrong.any():
             row, output = np.argwhere(wrong)[0]
@@ -53,7 +58,6 @@ class Means(Numbers):
                 f"{self.loss!r} has a log link, and needs targets that are {least}",
                 f"{remedy}leave these rows out, or loss='squared_error'",
             )
-        return targets
 
     def values(self, decisions: Any) -> Any:
         with np.errstate(over="ignore"):
@@ -78,18 +82,23 @@ class Means(Numbers):
         return super().error(self.values(decisions), targets)
 
     def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
-        """Return D², the share of the deviance that is explained, as the mean over outputs."""
-        from sklearn.metrics import d2_tweedie_score
+        """Return D², the share of the deviance that is explained, as the mean over outputs.
 
-        pairs = zip(
-            *(np.asarray(each, dtype=float).reshape(len(y), -1).T for each in (y, predicted)),
-            strict=True,
+        Of targets that are all the same, it is 1 if they are predicted exactly, and 0 if not, as
+        R² is.
+        """
+        from sklearn.metrics import d2_tweedie_score, mean_tweedie_deviance
+
+        y, predicted = (
+            np.asarray(each, dtype=float).reshape(len(y), -1) for each in (y, predicted)
         )
-        least = np.finfo(float).tiny  # a mean of 0 is a mean that underflows
+        self._check_signs(y)
+        predicted = np.maximum(predicted, np.finfo(float).tiny)  # a mean that underflows
+        how: Any = {"sample_weight": sample_weight, "power": self.power}
         scores = [
-            d2_tweedie_score(
-                truth, np.maximum(mean, least), sample_weight=sample_weight, power=self.power
-            )
-            for truth, mean in pairs
+            d2_tweedie_score(truth, mean, **how)
+            if len(y) < 2 or np.ptp(truth)
+            else float(mean_tweedie_deviance(truth, mean, **how) <= 0)
+            for truth, mean in zip(y.T, predicted.T, strict=True)
         ]
         return float(np.mean(scores))

@@ -28,6 +28,8 @@ _FIRST, _NEWTON = 500, 100
 _SOLVED = 1e-13
 #: Smallest ridge of a Newton step, relative to the mean diagonal; smallest step along the path.
 _DAMPING, _SHORTEST = 1e-14, 1e-9
+#: The largest bound whose square is far from the largest number.
+_LARGEST = 1e100
 
 
 class Reached(NamedTuple):
@@ -108,6 +110,7 @@ def quadratic_within(
     .. [1] D. P. Bertsekas, "Projected Newton methods for optimization problems with simple
        constraints", SIAM Journal on Control and Optimization 20, 1982.
     """
+    bound = min(bound, _LARGEST)
     small = _SOLVED * np.abs(wanted).max()
 
     def scaled(u: np.ndarray) -> tuple[float, np.ndarray]:

@@ -40,6 +40,8 @@ _FARTHEST, _LEAST = 30.0, 1e-9
 _WIDTHS = (1.0, 0.1, 0.01, 2e-4)
 #: The same for bounded coefficients, where the error due to the width is measured.
 _WIDTHS_WITHIN = (1.0, 0.1, 0.01, 1e-3, 2e-4)
+#: The least and the largest unit of coefficients on the box; and the least divisor.
+_UNITS, _TINY = (1e-6, 1e6), 1e-300
 #: A width is finished when the rest of the descent is this share of the error due to the width.
 _SHARE = 0.25
 
@@ -259,9 +261,10 @@ class _Within:
         self._risk, self._loss, self._bound, self._allowed = risk, loss, bound, allowed
         n_columns, n_outputs = risk.shape
         self._shape = n_columns + 1, n_outputs
-        self._unit = np.full(self._shape, bound)
+        unit = float(np.clip(bound, *_UNITS))
+        self._unit = np.full(self._shape, unit)
         self._unit[-1] *= n_columns**0.5  # of the offsets
-        limits = np.ones(self._shape)
+        limits = np.full(self._shape, bound / unit)
         limits[-1] = np.inf if risk.moments.n_constants else 0.0
         self.bounds = limits.ravel()
 
@@ -337,14 +340,15 @@ def _descend(
 
     u = (np.vstack([factor.T @ start[:-1], start[-1]]) * unit).ravel()
     n_iter, left, before = 0, np.inf, np.inf
-    stalled = max(min(_STALLED, tol**2), _ROUNDING)
+    stalled = max(min(_STALLED, min(tol, 1.0) ** 2), _ROUNDING)
     while n_iter < max_iter and left > _GAIN:
         most = max_iter - n_iter
         options = {"maxiter": most, "maxfun": 2 * most, "gtol": gtol, "ftol": stalled}
         result = optimize.minimize(function, u, jac=True, method="L-BFGS-B", options=options)
         u, n_iter = result.x, n_iter + result.nit
         slope, is_exhausted = np.abs(result.jac).max(), result.status == 1
-        left = 0.5 * float(result.jac @ result.jac) / result.fun if slope > gtol else 0.0
+        square = float(result.jac @ result.jac)
+        left = 0.5 * square / max(result.fun, _TINY) if slope > gtol else 0.0
         if is_exhausted or result.fun > (1 - _GAIN) * before:
             break
         before = result.fun  # a line search failed: start again without the memory of L-BFGS

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from trickless.arrays.stated import stated
 from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidTypeError, InvalidValueError, remedy_in
 from trickless.functions.activations import activations, by_column, together
@@ -25,7 +24,7 @@ from trickless.functions.pilot import PILOT_ROWS, Variances
 from trickless.functions.sampling import by_size, thin
 from trickless.functions.stream import Purpose, draw, generator, pick
 from trickless.neurons import Neurons
-from trickless.solvers.outputs import NewOutputs
+from trickless.solvers.rounds.measured import Measured, Noise
 from trickless.solvers.rounds.rounds import Rounds
 from trickless.solvers.rounds.schedules import LARGEST_STEP, Schedule
 
@@ -44,20 +43,6 @@ _ROUNDING = 1e-9
 _ESTIMATES = 2**16
 #: Rows whose kernel is estimated twice, to learn how noisy it is, and pairs that say enough.
 _TRIAL_ROWS, _ENOUGH_PAIRS = 16, 100
-
-
-@stated
-class Measured(NamedTuple):
-    """Variances of estimates by single neurons, and the size of their support.
-
-    The size is 0 if measuring them was not worth the time.
-    """
-
-    size: float
-    variances: Variances | None
-
-    def with_outputs(self, new: NewOutputs) -> None:
-        """Return what is known for other targets: nothing, since variances depend on them."""
 
 
 class Drawn:
@@ -113,7 +98,8 @@ class Drawn:
         self, f: Expansion, X: Any, n_neurons: int, rounds: Rounds, rng: np.random.Generator
     ) -> Variances | None:
         """Variances of the estimates, measured again when the support has grown or shrunk."""
-        size, variances = rounds.measured or Measured(0.0, None)
+        known: Any = rounds.measured or Measured(0.0, None)
+        size, variances = known
         t = f.support.shape[0]
         if not size / _GROWN <= t <= size * _GROWN:
             n_estimates = (_GROWN - 1) * t / X.shape[0]
@@ -219,24 +205,6 @@ class Exact:
         return gram, self.kernel.sums(kept, rounds.rows, alpha)
 
 
-@stated
-class Noise(NamedTuple):
-    """How noisy estimates of a kernel are: the largest noise measured along a stream.
-
-    ``variance`` is the variance of an estimate, and ``square`` the mean square of the kernel. Both
-    are from ``n_pairs`` pairs of rows, after ``at`` rounds.
-    """
-
-    variance: float = 0.0
-    square: float = 0.0
-    n_pairs: int = 0
-    at: int = 0
-
-    def with_outputs(self, new: NewOutputs) -> Noise:
-        """Return the same, since the kernel does not depend on the targets."""
-        return self
-
-
 class Noisy:
     """Estimates from noisy values of a kernel with k(x, x) ≤ ``square_bound``.
 
@@ -323,7 +291,8 @@ class Noisy:
         """
         t = rounds.n_rounds + 1
         asked = max(1.0, len(rounds.coefficients) / self.n_samples)  # points per estimate
-        noise, square, n_pairs, _ = rounds.measured
+        known: Any = rounds.measured
+        noise, square, n_pairs, _ = known
         if n_pairs < _ENOUGH_PAIRS:  # the variance of fair coins, until enough is known
             noise = max(noise, self.square_bound**2 / 4)
         v = asked * noise + (asked - 1) * square
@@ -364,7 +333,8 @@ class Noisy:
             others = X[rows[:half] if half else rows]
             rounds.measured = self._compared(X[rows[half:]], others, Noise(at=X.shape[0]), rng)
             return
-        noise, n_rounds = rounds.measured, rounds.n_rounds
+        noise: Any = rounds.measured
+        n_rounds = rounds.n_rounds
         if noise.n_pairs < _ENOUGH_PAIRS or n_rounds >= 2 * noise.at:
             rng = generator(rounds.seed, Purpose.TRIAL, n_rounds)
             points = rounds.rows

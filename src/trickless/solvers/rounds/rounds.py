@@ -34,6 +34,7 @@ from trickless.solvers.number_losses import Squared
 from trickless.solvers.outputs import NewOutputs
 from trickless.solvers.progress import Curve, Measure, check_progress, extend, ignore
 from trickless.solvers.rounds.coefficients import Coefficients
+from trickless.solvers.rounds.measured import Measured, Noise
 from trickless.solvers.rounds.schedules import Schedule
 
 #: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.
@@ -106,7 +107,7 @@ class Rounds(Stated):
         For each batch with draws: its number of rows, the draws m for each row, the half range r of
         a draw, and 1 for full sums. The variance of an estimate is at most r² / m. None if
         estimates without a known bound were made, or if rows fade.
-    measured : object
+    measured : Measured, Noise or None
         What the estimates have measured along the stream, and use.
     recent : Growing or None
         Estimates and targets of the last rows before they were learned, to calibrate probabilities.
@@ -127,7 +128,7 @@ class Rounds(Stated):
     online: Curve
     played: Growing | None
     drawn: Growing | None
-    measured: Any
+    measured: Measured | Noise | None
     recent: Growing | None
     lately: Annotated[np.ndarray, Array("f8", 4, "coefficients.n_outputs")]
     lost: str
