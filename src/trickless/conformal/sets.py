@@ -11,6 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from trickless.rules import boolean
+
+#: Rule of whether each class has a bound of its own.
+BY_CLASS = boolean("by_class=True holds each class with this probability, and False their average")
+
 
 def scores_of_classes(probabilities: np.ndarray) -> np.ndarray:
     """Return the probability of all classes that are more likely than each, (n_rows, n_classes)."""

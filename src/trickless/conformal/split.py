@@ -14,7 +14,7 @@ from trickless.conformal.intervals import absolute_errors, distances, widened
 from trickless.conformal.levels import check_confidence, check_enough, check_has
 from trickless.conformal.models import as_predicted, targets_beside, within_range
 from trickless.conformal.quantiles import shifted_quantiles, upper_quantiles
-from trickless.conformal.sets import scores_of_classes
+from trickless.conformal.sets import BY_CLASS, scores_of_classes
 from trickless.docstrings import completed_by, pages
 from trickless.errors import InvalidValueError
 from trickless.rows.weights import check_weights
@@ -120,10 +120,10 @@ class SplitConformal(BaseEstimator):
         self
         """
         check_value("SplitConformal", "scale", self.scale, _SCALE)
-        ends = None
+        ends = which = None
         try:
             if hasattr(self.model, "classes_"):
-                scores = self._of_classes(X, y)[:, None]
+                scores, which = self._of_classes(X, y)
             else:
                 mean, spread = self._predicted(X)
                 targets = targets_beside(self, X, y)
@@ -145,7 +145,8 @@ class SplitConformal(BaseEstimator):
             )
         weight = check_weights("SplitConformal", to_host(sample_weight), len(scores))
         groups = None if groups is None else _groups(groups, len(scores))
-        self.scores_, self.ends_, self.sample_weight_, self.groups_ = scores, ends, weight, groups
+        self.scores_, self.ends_, self.which_ = scores, ends, which
+        self.sample_weight_, self.groups_ = weight, groups
         return self
 
     #: The same, by scikit-learn's name. The model itself is not fitted.
@@ -190,9 +191,19 @@ class SplitConformal(BaseEstimator):
 
     @completed_by(_NEW_ROWS)
     def predict_set(
-        self, X: Any, confidence: float = 0.9, *, sample_weight: Any = None, groups: Any = None
+        self,
+        X: Any,
+        confidence: float = 0.9,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        by_class: bool = False,
     ) -> np.ndarray:
         """Predict sets of classes that hold the true one with a probability of ``confidence``.
+
+        With ``by_class=True`` they do so in each class, which needs enough rows of each, and not on
+        average over classes (V. Vovk, "Conditional validity of inductive conformal predictors",
+        ACML 2012).
 
         Returns
         -------
@@ -202,9 +213,15 @@ class SplitConformal(BaseEstimator):
         check_has(self, "scores_", "calibrate(X, y)")
         check_confidence("SplitConformal", confidence)
         self._check_kind(True)
+        check_value("SplitConformal", "by_class", by_class, BY_CLASS)
         scores = scores_of_classes(as_predicted(self.model.predict_proba(X)))
-        far = self._bounds(self.scores_, len(scores), confidence, sample_weight, groups)
-        return scores <= far
+        how = len(scores), confidence, sample_weight, groups
+        if not by_class:
+            return scores <= self._bounds(self.scores_, *how)
+        labels = enumerate(np.asarray(self.model.classes_).tolist())
+        which = np.asarray(self.which_)
+        far = [self._bounds(self.scores_, *how, (which == j, label)) for j, label in labels]
+        return scores <= np.hstack(far)
 
     def _fixed_bounds(self, confidence: float) -> np.ndarray:
         """Return the bounds of scores that all rows share, (n_outputs,), for other languages."""
@@ -234,8 +251,8 @@ class SplitConformal(BaseEstimator):
         mean, spread = self.model.predict(X, return_std=True)
         return as_predicted(mean), as_predicted(spread)
 
-    def _of_classes(self, X: Any, y: Any) -> np.ndarray:
-        """Return the scores of the true classes."""
+    def _of_classes(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of the true classes, (n_rows, 1), and their numbers."""
         scores = scores_of_classes(as_predicted(self.model.predict_proba(X)))
         labels = targets_beside(self, X, y, numeric=False).tolist()
         numbers = {label: j for j, label in enumerate(np.asarray(self.model.classes_).tolist())}
@@ -246,7 +263,7 @@ class SplitConformal(BaseEstimator):
                 "model",
                 "leave rows of other classes out, or fit the model to all classes",
             )
-        return scores[np.arange(len(which)), which]
+        return scores[np.arange(len(which)), which, None], which
 
     def _columns(self, confidence: float) -> tuple[int, int]:
         """Return the columns of the quantiles that an interval starts from."""
@@ -258,9 +275,18 @@ class SplitConformal(BaseEstimator):
         return int(low), int(high)
 
     def _bounds(
-        self, scores: np.ndarray, n_new: int, confidence: float, weight: Any, groups: Any
+        self,
+        scores: np.ndarray,
+        n_new: int,
+        confidence: float,
+        weight: Any,
+        groups: Any,
+        one_class: tuple[np.ndarray, Any] | None = None,
     ) -> np.ndarray:
-        """Return what bounds the scores of each new row, shape (n_new, n_outputs)."""
+        """Return what bounds the scores of each new row, shape (n_new, n_outputs).
+
+        The rows of ``one_class``, and its label, are all that count.
+        """
         for name, given, kept in (
             ("sample_weight", weight, self.sample_weight_),
             ("groups", groups, self.groups_),
@@ -279,22 +305,28 @@ class SplitConformal(BaseEstimator):
                 "ratios of densities above 0 for new rows",
             )
         found = np.empty((n_new, scores.shape[1]))
+        known, of_class = np.ones(len(scores), dtype=bool), ""
+        if one_class is not None:
+            known, of_class = one_class[0], f"class {one_class[1]!r} "
         if self.groups_ is None:
-            parts = [("calibrate had", slice(None), slice(None))]
+            parts = [(f"{of_class or 'calibrate '}had", known, slice(None))]
         else:
             groups = _groups(groups, n_new)
             parts = [
-                (f"group {group} had", self.groups_ == group, groups == group)
+                (f"{of_class}group {group} had", known & (self.groups_ == group), groups == group)
                 for group in np.unique(groups)
             ]
         for what, old, new in parts:
             some = scores[old]
             if not len(some):
-                known = np.unique(self.groups_).tolist()
+                remedy = "rows of this class for calibrate, or by_class=False"
+                if not of_class:
+                    names = np.unique(self.groups_).tolist()
+                    remedy = f"rows of this group for calibrate, or groups of {shown(names)}"
                 raise InvalidValueError(
                     f"SplitConformal: {what} no rows in calibrate, so nothing is known of its "
                     "errors",
-                    f"rows of this group for calibrate, or groups of {shown(known)}",
+                    remedy,
                 )
             check_enough("SplitConformal", what, len(some), confidence, _MORE)
             for output, column in enumerate(some.T):

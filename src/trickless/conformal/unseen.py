@@ -72,24 +72,29 @@ class Unseen(NamedTuple):
         counted = Counted.of(ones, ones, ones if weight is None else weight)
         return cls(np.asarray(decisions, np.float64), np.asarray(targets, np.float64), counted)
 
-    def scored(self, scores: np.ndarray) -> Scores:
-        """Return scores of these rows."""
-        return Scores(scores, self.counted)
-
 
 @stated
 class Scores(NamedTuple):
-    """Scores of such rows, which grow with how unlike their targets are to what is predicted.
+    """Scores of the classes of such rows, which grow with how unlikely a class seemed.
 
     Attributes
     ----------
-    values : array of shape (n_rows, ...)
+    values : array of shape (n_rows,)
+    which : array of shape (n_rows,)
+        The numbers of the classes.
     counted : Counted
         How much the rows count.
     """
 
     values: Annotated[np.ndarray, Array("f8", "n")]
+    which: Annotated[np.ndarray, Array("i8", "n", least=0)]
     counted: Counted
+
+    def of_class(self, number: int) -> Scores:
+        """Return the scores of the rows of one class."""
+        rows = self.which == number
+        counted = Counted(*(counts[rows] for counts in self.counted))
+        return Scores(self.values[rows], self.which[rows], counted)
 
 
 def _effective(copies: np.ndarray, each: np.ndarray) -> np.ndarray:

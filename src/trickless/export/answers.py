@@ -84,7 +84,7 @@ def _set(model: Any, X: Tensor, f: Any, confidence: float, far: Any = None) -> A
 
     The bound is the score of a row. Rounding must not move other rows of the same score beyond it.
     """
-    far = how_unlikely(model, confidence) if far is None else far
+    far = how_unlikely(model, confidence)[0] if far is None else far
     return scores_of_classes(model._likely(f)) <= far + TIES * np.finfo(model.rows_.dtype).eps
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.places import to_device_of, to_host
 from trickless.arrays.states import in_one_state
 from trickless.conformal.levels import check_confidence
+from trickless.conformal.sets import BY_CLASS
 from trickless.docstrings import completed_by
 from trickless.learners.arguments import GROWING, LABELS, LEARNING, PREDICTING, SCORING
 from trickless.learners.base import Learner, scored_by
@@ -155,7 +156,9 @@ class Classifier(ClassifierMixin, Learner):
 
     @in_one_state
     @completed_by(PREDICTING)
-    def predict_set(self, X: Any, confidence: float = 0.9, *, weighted: bool = False) -> Any:
+    def predict_set(
+        self, X: Any, confidence: float = 0.9, *, weighted: bool = False, by_class: bool = False
+    ) -> Any:
         """Predict sets of classes that hold the true class with a probability of ``confidence``.
 
         A set holds the most likely classes, as many as are needed [1]_. How many follows from rows
@@ -176,6 +179,10 @@ class Classifier(ClassifierMixin, Learner):
             their weights in the fit. With True and ``class_weight="balanced"``, sets of 90 % hold
             nine of ten rows if all classes are equally frequent. In both cases, rows fade with a
             ``half_life``.
+        by_class : bool, default=False
+            Whether sets hold the true class with this probability in each class, and not on
+            average over classes [2]_. A rare class needs it, since sets that miss all rows of a
+            class of 1 % still hold 99 % of all classes. Each class needs enough rows.
 
         Returns
         -------
@@ -191,11 +198,14 @@ class Classifier(ClassifierMixin, Learner):
         ----------
         .. [1] Y. Romano, M. Sesia and E. J. Candès, "Classification with valid and adaptive
            coverage", NeurIPS 2020, without the random numbers.
+        .. [2] V. Vovk, "Conditional validity of inductive conformal predictors", ACML 2012,
+           Section 3.
         """
         check_is_fitted(self)
         check_confidence(type(self).__name__, confidence)
         check_value(type(self).__name__, "weighted", weighted, WEIGHTED)
-        return sets_of_classes(self, X, confidence, weighted)
+        check_value(type(self).__name__, "by_class", by_class, BY_CLASS)
+        return sets_of_classes(self, X, confidence, weighted, by_class)
 
     def _likely(self, decisions: np.ndarray) -> np.ndarray:
         """Return probabilities for sets of classes; without a link, by the softmax function."""

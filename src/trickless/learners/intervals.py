@@ -94,15 +94,21 @@ def choices_of(learner: Any) -> int:
     return int(alpha) + int(learned_relevance(learner.neurons_) is not None)
 
 
-def sets_of_classes(learner: Any, X: Any, confidence: float, weighted: bool) -> Any:
+def sets_of_classes(learner: Any, X: Any, confidence: float, weighted: bool, by_class: bool) -> Any:
     """Return which classes are in the sets of rows, (n_rows, n_classes)."""
-    far, decisions = how_unlikely(learner, confidence, weighted), learner._decide(X)
+    far = how_unlikely(learner, confidence, weighted, by_class)
+    decisions = learner._decide(X)
     of_new = scores_of_classes(learner._likely(to_host(decisions)))
     return to_device_of(decisions, of_new <= far)
 
 
-def how_unlikely(learner: Any, confidence: float, weighted: bool = False) -> float:
-    """Return the probability that classes above one in a set may have, by rows not learned."""
+def how_unlikely(
+    learner: Any, confidence: float, weighted: bool = False, by_class: bool = False
+) -> np.ndarray:
+    """Return the probability that classes above one in a set may have, by rows not learned.
+
+    ``by_class`` asks for one for each class, by the rows of this class.
+    """
     if isinstance(learner.targets_, LabelSets):
         raise InvalidValueError(
             f"{type(learner).__name__}: predict_set is for one label for each row, but the model "
@@ -112,8 +118,15 @@ def how_unlikely(learner: Any, confidence: float, weighted: bool = False) -> flo
     scores = learner._scores()
     if scores is None:
         raise _nothing_unseen(learner, "sets of classes")
-    counts = _counts(learner, scores.counted, confidence, weighted)
-    return float(upper_quantiles(scores.values, confidence, counts))
+    parts, how = {_HAD: scores}, (confidence, weighted)
+    if by_class:
+        labels = enumerate(learner.classes_.tolist())
+        parts = {f"{_HAD} of class {label!r}": scores.of_class(j) for j, label in labels}
+    bounds = [
+        upper_quantiles(part.values, confidence, _counts(learner, part.counted, *how, had))
+        for had, part in parts.items()
+    ]
+    return np.array(bounds)
 
 
 def _warn_of_given(learner: Any) -> None:
@@ -130,10 +143,13 @@ def scores_of_rows(rows: Unseen, likely: np.ndarray) -> Scores:
     """Return the scores of the true classes of rows, by the probabilities of all classes."""
     y = rows.targets
     which = (y[:, 0] > 0).astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
-    return Scores(scores_of_classes(likely)[np.arange(len(y)), which], rows.counted)
+    values = scores_of_classes(likely)[np.arange(len(y)), which]
+    return Scores(values, which.astype(np.int64), rows.counted)
 
 
-def _counts(learner: Any, counted: Counted, confidence: float, weighted: bool) -> np.ndarray | None:
+def _counts(
+    learner: Any, counted: Counted, confidence: float, weighted: bool, had: str = _HAD
+) -> np.ndarray | None:
     """Return how much rows count that were not learned, or None if all count as 1.
 
     Raises an error if they are too few for the confidence, and warns if they chose the neurons.
@@ -143,7 +159,7 @@ def _counts(learner: Any, counted: Counted, confidence: float, weighted: bool) -
         check_method(learner, "weighted=True")
     _warn_of_given(learner)
     counts = counted.by_weight if weighted else counted.once
-    check_enough(owner, _HAD, float(counts.sum()), confidence, "fit with more rows")
+    check_enough(owner, had, float(counts.sum()), confidence, "fit with more rows")
     return counted.relative(weighted)
 
 
