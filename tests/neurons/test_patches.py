@@ -32,7 +32,7 @@ def columns(neurons):
 
 def literally(neurons, row, filter, threshold):
     """The docstring for one image and one neuron, patch by patch."""
-    p, g = neurons.patch, neurons.pool
+    p, g = neurons._side, neurons.pool
     image = (row - row.min()) / (row.max() - row.min())
     image = image.reshape(*neurons.shape[:2], -1)
     down, across = image.shape[0] - p + 1, image.shape[1] - p + 1
@@ -221,3 +221,19 @@ def test_images_are_told_apart_with_fewer_errors_than_by_flat_rows(filters):
         model = KitchenSinksClassifier(neurons, n, random_state=0).fit(X[:1000], y[:1000])
         errors.append(1 - model.score(X[1000:], y[1000:]))
     assert errors[0] < errors[1]
+
+
+@pytest.mark.parametrize(
+    ("side", "patch"), [(3, 2), (4, 2), (8, 3), (13, 5), (28, 7)], ids=lambda n: str(n)
+)
+def test_the_side_of_patches_suits_images_of_every_size(side, patch):
+    X = np.random.default_rng(0).random((20, side, side))
+    pool = 3 if side > 3 else 2
+    models = [
+        KitchenSinksClassifier(Patches(pool=pool, **given), 10, random_state=0).fit(
+            X, X[:, 0, 0] > 0.5
+        )
+        for given in ({}, {"patch": patch})
+    ]
+    found, expected = (model.decision_function(X) for model in models)
+    np.testing.assert_array_equal(found, expected)

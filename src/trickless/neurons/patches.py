@@ -18,7 +18,7 @@ from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.inputs import Inputs
 from trickless.neurons.layouts import Images, Layout, square
 from trickless.neurons.samples import sample_rows
-from trickless.rules import NONE, anything, choice, count, either, is_count, non_negative
+from trickless.rules import AUTO, NONE, anything, choice, count, either, is_count, non_negative
 
 #: A standard deviation within a patch that counts as low contrast, for values in [0, 1].
 _FLOOR = 0.01
@@ -29,6 +29,9 @@ _POOL_IMAGES, _POOL_PATCHES = 1024, 4096
 #: The most bytes of patches and responses at a time, on the host (within its cache) and on a
 #: device.
 _BYTES, _BYTES_ON_DEVICE = 3 * 2**20, 2**29
+
+#: The largest side of a patch by default.
+_SIDE = 7
 
 
 def _is_shape(value: Any) -> TypeGuard[tuple[int, ...]]:
@@ -59,8 +62,9 @@ class Patches(Neurons):
         that is not clear, the shape must be given. A flat row holds an image line by line, with
         the channels of a pixel side by side. Without a shape, flat rows are square images of one
         channel.
-    patch : int, default=7
-        Side length of the square patches, in pixels.
+    patch : int or "auto", default="auto"
+        Side length of the square patches, in pixels. "auto" is a third of the shorter side of
+        the images, rounded up, from 2 to 7.
     pool : int, default=3
         Number g of cells along each side, at most the number of positions of a patch along it. With
         fewer cells, the same number of columns holds more filters.
@@ -133,7 +137,10 @@ class Patches(Neurons):
             ),
             NONE,
         ),
-        "patch": count("patch=7 suits images of 28 by 28 pixels"),
+        "patch": either(
+            count("patch=7 suits images of 28 by 28 pixels"),
+            AUTO,
+        ),
         "pool": count("pool=3 gives three by three cells"),
         "filters": choice(
             "normal", "data", "whitened", remedy="'normal' needs nothing from the data"
@@ -146,7 +153,7 @@ class Patches(Neurons):
     def __init__(
         self,
         shape: tuple[int, ...] | None = None,
-        patch: int = 7,
+        patch: int | str = "auto",
         pool: int = 3,
         filters: str = "normal",
         threshold: float = 0.3,
@@ -239,7 +246,7 @@ class Patches(Neurons):
 
     def _patches(self, X: Any) -> Any:
         """Make normalised patches and a constant 1: shape (size + 1, n_rows, positions)."""
-        xp, p = namespace(X), self.patch
+        xp, p = namespace(X), self._side
         down, across = self._positions
         images = xp.reshape(_unit_range(X), (X.shape[0], *self.shape_[:2], self._channels))
         images = xp.permute_dims(images, (3, 0, 1, 2))
@@ -272,11 +279,18 @@ class Patches(Neurons):
     @property
     def _positions(self) -> tuple[int, int]:
         """Numbers of positions of a patch, down and across."""
-        return self.shape_[0] - self.patch + 1, self.shape_[1] - self.patch + 1
+        return self.shape_[0] - self._side + 1, self.shape_[1] - self._side + 1
+
+    @property
+    def _side(self) -> int:
+        """Side length of a patch."""
+        if not isinstance(self.patch, str):
+            return self.patch
+        return min(_SIDE, max(2, -(-min(self.shape_[:2]) // 3)))
 
     @property
     def _size(self) -> int:
-        return self.patch**2 * self._channels
+        return self._side**2 * self._channels
 
     def _some_patches(
         self, X: np.ndarray, weight: np.ndarray, rng: np.random.Generator
@@ -309,7 +323,7 @@ class Patches(Neurons):
             )
         if min(self._positions) < 1 or self._size < 2:
             raise InvalidValueError(
-                f"{name}: patch={self.patch!r} does not suit shape={self.shape_!r}: a patch must "
+                f"{name}: patch={self._side!r} does not suit shape={self.shape_!r}: a patch must "
                 "fit into the image and hold at least two values",
                 "a patch of at least 2 and at most the shorter side"
                 if min(self.shape_[:2]) > 1
@@ -318,7 +332,7 @@ class Patches(Neurons):
         if self.pool > min(self._positions):
             raise InvalidValueError(
                 f"{name}: pool={self.pool!r} is more than the {min(self._positions)} positions of "
-                f"patch={self.patch!r} along a side of shape={self.shape_!r}",
+                f"patch={self._side!r} along a side of shape={self.shape_!r}",
                 "a smaller pool or patch",
             )
 

@@ -57,13 +57,11 @@ def _of_series(rows: Training) -> Parts:
 
 
 def _of_images(rows: Training) -> Parts:
-    shortest = min(rows.shape[:2]) if rows.shape else 7
-    patches = Patches(patch=min(7, max(2, shortest // 3)))
     quick: list[Part] = [
-        Sinks("patches", patches, n_neurons=_PATCHES),
+        Sinks("patches", Patches(), n_neurons=_PATCHES),
         Sinks("Gaussian neurons", "gaussian", Matrix.of),
     ]
-    return Parts(quick, [], [Sinks("more patches", patches, n_neurons=3 * _PATCHES)])
+    return Parts(quick, [], [Sinks("more patches", Patches(), n_neurons=3 * _PATCHES)])
 
 
 class Rows(NamedTuple):
