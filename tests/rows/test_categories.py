@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from trickless import BoostedTreesRegressor
 from trickless.rows.categories import known_as
 from trickless.rows.columns import Columns
 from trickless.rows.values import as_text
@@ -155,3 +156,12 @@ def test_values_that_are_declared_and_do_not_occur_are_no_matter():
     columns = Columns("me", pd.DataFrame({"a": ["7", "12"]}))
     codes = pd.Categorical([12, 12], categories=[5, 12])
     assert columns.read("me", pd.DataFrame({"a": codes})).tolist() == [[0], [0]]
+
+
+@pytest.mark.parametrize("text", ["Rome ", "rome", " ROME"])
+def test_a_category_that_differs_by_blanks_or_case_is_told(text):
+    table = pd.DataFrame({"town": ["Rome", "Oslo"] * 20, "x": np.arange(40.0)})
+    model = BoostedTreesRegressor(4, random_state=0).fit(table, 1.0 * (table["town"] == "Rome"))
+    row = pd.DataFrame({"town": [text, "Rome", "Oslo"], "x": [1.0, 2.0, 3.0]})
+    with pytest.warns(UserWarning, match=r"differs from 'Rome' by blanks .* Remedy: spell"):
+        model.predict(row)

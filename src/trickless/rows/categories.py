@@ -206,6 +206,26 @@ def warn_of_missing(owner: str, name: Any, n_missing: int, n_rows: int) -> None:
         )
 
 
+def warn_of_alike(owner: str, name: Any, counts: dict[str, int], known: Collection[str]) -> None:
+    """Warn if a new category differs from a known one by blanks or case only."""
+    new = [text for text in counts if text not in known]
+    if not new:
+        return
+    alike = {_plain(text): text for text in known}
+    text = next((text for text in new if _plain(text) in alike), None)
+    if text is not None:
+        warn(
+            f"{owner}: {shown(text)} in column {name!r} of X differs from "
+            f"{shown(alike[_plain(text)])} by blanks or case only, but is a new category. Remedy: "
+            f"spell it as in the first batch, for example with X[{name!r}].str.strip()."
+        )
+
+
+def _plain(text: str) -> str:
+    """Return a string without blanks around it and without case."""
+    return text.strip().casefold()
+
+
 def warn_of_new(
     owner: str, name: Any, counts: dict[str, int], known: Collection[str], learned: bool = False
 ) -> None:

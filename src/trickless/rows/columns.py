@@ -14,7 +14,7 @@ import numpy as np
 from trickless.arrays.places import to_device_of
 from trickless.arrays.stated import Array, Length, Stated, check_same
 from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.rows.categories import Categories, naming, warn_of_new
+from trickless.rows.categories import Categories, naming, warn_of_alike, warn_of_new
 from trickless.rows.frames import (
     Column,
     OtherKindError,
@@ -135,6 +135,7 @@ class Columns(Stated):
                 continue
             with naming(owner, column):
                 matrix[:, j], counts = known.read(column)
+            warn_of_alike(owner, column.name, counts, known.codes)
             if not known.n_pooled:  # else learners know what new ones are like
                 warn_of_new(owner, column.name, counts, known.codes)
         return matrix
