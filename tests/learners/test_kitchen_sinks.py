@@ -924,7 +924,8 @@ def test_a_pair_of_numbers_reaches_the_root_of_two_times_the_weight_bound():
 def test_every_long_phase_is_shown(options, phases, capsys, monkeypatch):
     monkeypatch.setattr("trickless.learners.callbacks._has_rich", lambda: False)
     X, y = problem(KitchenSinksClassifier())
-    KitchenSinksClassifier(n_neurons=30, random_state=0, verbose=True, **options).fit(X, y)
+    neurons = Gaussian("median")
+    KitchenSinksClassifier(neurons, 30, random_state=0, verbose=True, **options).fit(X, y)
     shown = capsys.readouterr().err
     found = re.findall(r"KitchenSinksClassifier, ([\w ]+):", shown)
     assert list(dict.fromkeys(found)) == phases

@@ -371,7 +371,7 @@ def test_rounding_errors_of_rows_move_length_scales_by_little(data):
     at = scales(X)
     assert np.ptp(at) > 0.1
     for factor in (1 + 1e-7, 1 - 2e-7):
-        assert np.abs(scales(factor * X) - at).max() < 1e-2
+        assert np.abs(scales(factor * X) - at).max() < 2e-2  # a step
     assert np.abs(scales(scipy.sparse.csr_array(X)) - at).max() < 1e-6
 
 

@@ -28,6 +28,7 @@ from trickless import (
     RandomFeatures,
 )
 from trickless.conformal import SplitConformal
+from trickless.neurons import Gaussian
 
 #: Labels that must be escaped: quotes, trigraphs, tags, comments, digits after codes.
 ODD = np.array(['a"\\b', "??/x", "é7\n", "</script>", "*/ 名"])
@@ -161,7 +162,8 @@ def features():
 
 def scaled():
     X, y = problem(REGRESSORS[0], 60)
-    model = make_pipeline(StandardScaler(), KitchenSinksRegressor(n_neurons=20, dtype="float64"))
+    neurons = Gaussian("median")
+    model = make_pipeline(StandardScaler(), KitchenSinksRegressor(neurons, 20, dtype="float64"))
     return case(
         model.set_params(kitchensinksregressor__random_state=0), 3 + 20 * X, y, "prediction"
     )

@@ -201,14 +201,20 @@ class SplitConformal(BaseEstimator):
     ) -> np.ndarray:
         """Predict sets of classes that hold the true one with a probability of ``confidence``.
 
-        With ``by_class=True`` they do so in each class, which needs enough rows of each, and not on
-        average over classes (V. Vovk, "Conditional validity of inductive conformal predictors",
-        ACML 2012).
+        Parameters
+        ----------
+        by_class : bool, default=False
+            Whether they do so in each class, and not on average over classes [1]_. Each class then
+            needs enough rows.
 
         Returns
         -------
         bool array of shape (n_rows, n_classes)
             Which classes are in the set of each row, in the order of ``model.classes_``.
+
+        References
+        ----------
+        .. [1] V. Vovk, "Conditional validity of inductive conformal predictors", ACML 2012.
         """
         check_has(self, "scores_", "calibrate(X, y)")
         check_confidence("SplitConformal", confidence)

@@ -30,6 +30,8 @@ from trickless.neurons.isotropic import Isotropic
 
 #: The most iterations, and the least relative gain of one, without a prior and with one.
 _ITERATIONS, _GAIN, _ROUGH_GAIN = 60, 1e-7, 1e-5
+#: Steps to which length scales are rounded, in each unit of their logarithms.
+_STEPS = 64
 #: The limits of ρ and of standard deviations over length scales.
 _NOISE, _WEIGHTS = (1e-8, 1e3), (1e-5, 1e1)
 #: The ρ from which to start, and the standard deviation of the logarithms of length scales.
@@ -75,7 +77,9 @@ def most_likely(
     found = optimize.minimize(
         loss, begin, jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )
-    return MostLikely(np.exp(found.x[:-1]), -float(found.fun))
+    # A climb amplifies rounding errors. Without them, models of any machine have the same neurons.
+    weights = np.exp(np.round(found.x[:-1] * _STEPS) / _STEPS)
+    return MostLikely(weights, -float(found.fun))
 
 
 def log_evidence(

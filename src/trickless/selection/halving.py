@@ -80,7 +80,7 @@ def choose(
     if not isinstance(best, Isotropic) or not best.may_have_own_scales:
         return best, scores
     n_rows, n_features = min(len(targets), FEW_ROWS), best.n_features_in_
-    if len(targets) > _MOST_ROWS or n_features * _ROWS_PER_SCALE > n_rows or issparse(X):
+    if len(targets) > _MOST_ROWS or n_features * _ROWS_PER_SCALE > n_rows or issparse(comparison.X):
         return best, scores
     own = relevance().most_likely(best, FEW_ROWS, (1.0,))
     score = comparison.scores([own])[0] * (1 + _PARAMETERS * n_features / n_rows)

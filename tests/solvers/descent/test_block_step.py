@@ -24,7 +24,7 @@ def begun(targets=None):
     stream = NeuronStream(Gaussian(1.0).fit(X, np.random.default_rng(0)), 0, np.float64)
     network = Descent(stream, np.zeros(1), None)
     network.steps = Steps("constant", 1.0, 0.0)
-    network.n_rows, network.total_weight = 60, 60.0
+    network.n_rows, network.total_weight, network.around = 60, 60.0, 60
     return network, MiniBatch(X, y)
 
 
@@ -60,6 +60,7 @@ def test_a_damped_step_is_an_implicit_step_of_the_gradient_flow(k, weighted):
     """c = (Σ/s + d)⁻¹ g, for a share s of the rows so far: the literal formula."""
     network, batch = begun()
     network.n_rows, network.total_weight, network.met = 240, 240.0, 180.0
+    network.around = 240
     weight = np.random.default_rng(1).random(60) if weighted else None
     batch.weight = weight
     if weighted:

@@ -224,6 +224,7 @@ class Descent(GrowingNetwork):
         with uninterrupted():
             self.spread = spread
             self.n_rows += len(targets)
+            self.around = self.n_rows
             self.total_weight += count
 
     def batches(self, rows: np.ndarray, options: DescentOptions) -> list[np.ndarray]:

@@ -74,6 +74,8 @@ class GrowingNetwork(Stated):
     moved: Annotated[np.ndarray, Array("f8", "n_outputs")]
     #: Rows that steps on blocks have met, where a row of half the mean weight counts half.
     met: Amount = 0.0
+    #: Rows in which a batch has its share: those of a fit, or of a stream so far.
+    around: Amount = 0.0
     #: Variance of the noise of the targets, relative to that of f for each unit of the kernel.
     noise: Annotated[np.ndarray, Array("f8", "n_outputs")]
     largest_loss: Amount = 0.0

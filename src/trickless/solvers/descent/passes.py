@@ -51,6 +51,7 @@ def learn_all(
     home, known = options.home(X), (rows.targets, rows.weight)
     numbers = descent.begin(partial(take, rows.X), *known, training, options, home)
     every = numbers if held_out is None else [*numbers, held_out]
+    descent.around = len(training)
     batches = BatchedRows(X, home.put(rows.targets), rows.weight, every)
     held = None if held_out is None else batches[-1]
     if rows.apart is not None:

@@ -142,9 +142,8 @@ class BlockStep(Step):
         xp, dtype = place.xp, network.stream.dtype
         gradient, covariance = place.put(sums.gradient), place.double(sums.covariance)
         n_columns = k * network.neurons.width
-        mean = xp.linalg.trace(covariance) / n_columns
-        ridge = _DAMPING * xp.clip(mean, float(np.finfo(dtype).tiny), None)
-        ridges, length = np.atleast_1d(ridge), np.ones(1)
+        mean = float(xp.linalg.trace(covariance)) / n_columns
+        ridges, length = np.array([_DAMPING * max(mean, np.finfo(dtype).tiny)]), np.ones(1)
         if self.damping is not None:
             share, first = self._share(network, sums, n_rows), np.atleast_1d(network.steps.first)
             if network.ages is not None:  # where f fades, and has to be learned again
@@ -170,12 +169,12 @@ class BlockStep(Step):
         direction = xp.concat(parts, axis=1) * place.constant(length)
         if sums.rows is not None:
             direction = place.double(sums.rows).T @ direction
-        return home.put(xp.astype(direction, dtype))
+        return home.put(place.astype(direction, dtype))
 
     def _share(self, network: GrowingNetwork, sums: BlockSums, n_rows: int) -> float:
         """Return the share of a batch in all rows so far."""
         rows = n_rows * sums.weight
-        return min(1.0, rows / min(network.met + rows, network.n_rows)) if rows else 1.0
+        return min(1.0, rows / min(network.met + rows, network.around)) if rows else 1.0
 
     def shift(self, network: GrowingNetwork, sums: BlockSums, n_rows: int) -> np.ndarray | float:
         """Return how far a step moves the intercept, so that probabilities have the right mean.
