@@ -77,8 +77,8 @@ def test_a_step_on_a_block_waits_for_its_factorisation_and_its_length(loss):
     more = difference(STEPS[loss], {"n_neurons": 80}, {"n_neurons": 240}, **options)
     steps = 20
     assert more["factorised"] == steps
-    assert more["waits"] == 3 * steps  # Cholesky's check, sums of slopes, the fit of the block
-    assert more["to_host"] == 2 * steps
+    assert more["waits"] == 3 * steps  # Cholesky's check, sums of slopes, the mean of the diagonal
+    assert more["to_host"] == steps
     assert more["host_bytes"] <= 512 * steps
 
 

@@ -437,8 +437,9 @@ def test_data_frames_have_an_input_for_each_column(learner):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_stacks_of_parts(n_classes):
-    frame, y = table()
+    frame, y = table(600)
     labels = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    labels[(frame["town"] == "A") & (frame["age"] < 45)] = 0  # for which trees are needed as well
     model = AutoClassifier(random_state=0).fit(frame, labels)
     assert len(model.parts_) > 1
     graph = to_onnx(model, outputs=("label", "probabilities", "set"))

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.places import HOST, Place, place_of
+from trickless.arrays.places import HOST, Place, place_of, to_device_of
 from trickless.arrays.stated import check_same
 from trickless.errors import MissingAttributeError
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
@@ -187,7 +187,7 @@ def choose_neurons(
     with learner._progress(1, "choice", "choosing neurons") as bar:
         learner.neurons_, scores = choose(families, *sample)
         if scores is not None:
-            learner.search_scores_ = scores
+            learner.search_scores_ = to_device_of(X, scores)
         bar.update()
     _take_neurons(learner, X)
     _warn_of_linear(learner, X, targets, weight)

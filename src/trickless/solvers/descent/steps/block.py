@@ -86,7 +86,7 @@ class BlockStep(Step):
             root = np.sqrt(share)[:, None]
             rows = Z * matching(Z, root)
             gradient = slopes * batch.place.constant(root * weight)
-            with linear_algebra(self.n_jobs, rows.size * len(batch)):
+            with linear_algebra(self.n_jobs, len(batch) ** 2 * Z.shape[1]):
                 return BlockSums(gradient, rows @ rows.T, rows, weight, bent, level)
         gradient = self.gradient(Z, slopes, batch.shares_here)
         return BlockSums(gradient, self._covariance(network, Z, share), None, weight, bent, level)
