@@ -92,7 +92,7 @@ def problem(width, signs, t):
 def exactly(f, rows):
     """⟨f, Φ(x)⟩ by the kernel, for some rows at a time."""
     parts = np.array_split(rows, max(1, len(rows) * len(f.support) // 10**7))
-    return np.concatenate([f.neurons.kernel(part, f.support) @ f.alpha for part in parts])
+    return np.concatenate([f.neurons.kernel(part, f.support) @ f.dual_coef for part in parts])
 
 
 def seconds(actions):
@@ -152,7 +152,7 @@ def cell(f, target, needed, n_rows):
     X = rows[:n_rows]
     timed = {estimator: min(n, MOST) for estimator, n in needed.items()}
 
-    fresh = partial(Expansion, f.neurons, f.support, f.alpha)
+    fresh = partial(Expansion, f.neurons, f.support, f.dual_coef)
     times = seconds(
         {
             estimator: lambda run, n=n, estimator=estimator: f.estimate(X, n, estimator, run)

@@ -83,10 +83,10 @@ def shrinking_gradient(n_rows: int = 2000, n_inputs: int = 10) -> Action:
     model = ShrinkingGradientRegressor(
         gaussian(n_inputs),
         64,
-        n_samples=64,
+        n_draws=64,
         batch_size=32,
         step_size=1 / 32,
-        estimator="full",
+        estimate="full",
         random_state=0,
     )
     return partial(model.fit, *problem(n_rows, n_inputs))

@@ -40,7 +40,7 @@ from trickless.neurons import FromTorch, Gaussian, Neurons, Patches
 
 PATH = Path(__file__).parent / "results" / "networks.json"
 ROWS, NEURONS = 2000, 300
-ROUNDS = {"n_samples": 64, "estimator": "full", "norm_bound": 5.0, "max_support": 2048}
+ROUNDS = {"n_draws": 64, "estimate": "full", "norm_bound": 5.0, "max_support": 2048}
 
 
 def network() -> nn.Module:

@@ -85,8 +85,8 @@ def shrinking_gradient(max_support: int | None) -> ShrinkingGradientClassifier:
     return ShrinkingGradientClassifier(
         Centred(*IMAGES),
         n_neurons=FROZEN,
-        n_samples=DRAWS,
-        estimator="full",
+        n_draws=DRAWS,
+        estimate="full",
         max_support=max_support,
         random_state=0,
     )

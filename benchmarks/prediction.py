@@ -82,10 +82,10 @@ def measure(neurons, data):
     n_index = neurons_for(paper_error, DRAWS)
     index = int(some * (ROWS / SOME) * (n_index / DRAWS))
     certified, within = counted(lambda: f.certify(rows, TOLERANCE, CONFIDENCE, 5))
-    exact = model._kernel(rows[:SOME], f.support) @ f.alpha
+    exact = model._kernel(rows[:SOME], f.support) @ f.dual_coef
     result = {
         "family": type(neurons).__name__.removeprefix("Counted"),
-        "norm_1": float(np.abs(f.alpha).sum()),
+        "norm_1": float(np.abs(f.dual_coef).sum()),
         "full": {
             "neurons": n_full,
             "activations": full,

@@ -76,12 +76,12 @@ def play(family, kind, mode, B, X, y, seed):
     options = {"schedule": "theorem", "horizon": T}
     if mode == "few draws":
         step = shrinking_gradient_constants(T, B).step_size
-        options = {"schedule": "constant", "step_size": step, "n_samples": FEW}
+        options = {"schedule": "constant", "step_size": step, "n_draws": FEW}
     return ShrinkingGradientRegressor(
         FAMILIES[family],
         norm_bound=B,
         batch_size=1,
-        estimator="index",
+        estimate="index",
         y_range=(-1, 1),
         random_state=seed,
         **options,
@@ -124,7 +124,7 @@ def summary(runs):
         "standard_error": spread / np.sqrt(len(runs)) if len(runs) > 1 else None,
         "bound": shrinking_gradient_constants(T, B).regret if first["mode"] == "theorem" else None,
         "mean_draws": float(np.mean([run["mean_draws"] for run in runs])),
-        "fixed_draws": shrinking_gradient_constants(T, B).n_samples,
+        "fixed_draws": shrinking_gradient_constants(T, B).n_draws,
         "largest_variance": max(run["largest_variance"] for run in runs),
         "shrinks": sum(run["shrinks"] for run in runs),
     }

@@ -157,7 +157,7 @@ def uncertainty():
     axes[1, 1].scatter(*A.T, c=b, s=3, cmap="viridis", rasterized=True)
     axes[1, 1].set(title="sets of 1, 2 or 3 classes", xticks=[], yticks=[])
     stream, widths, rows = (
-        AdaptiveInterval(KitchenSinksRegressor(family, **once), window=300),
+        AdaptiveInterval(KitchenSinksRegressor(family, **once), window_size=300),
         [],
         [],
     )
@@ -240,7 +240,7 @@ def series():
     middle.plot(np.max(responses, axis=0), color="0.2", linewidth=1.2, linestyle=":")
     middle.set(title="responses of four kernels", xlabel="time", yticks=[])
     for i, row in enumerate([*rows[0][:2], rows[1][0]]):
-        found = occlusion_importance(model, X[[row]], window=16)[0]
+        found = occlusion_importance(model, X[[row]], window_size=16)[0]
         right.plot(X[row] - 4 * i, color="0.2", linewidth=1)
         extent = -0.5, 119.5, -4 * i - 1.5, -4 * i + 2.5
         right.imshow(found[None], cmap="Oranges", aspect="auto", extent=extent, vmin=0)

@@ -26,7 +26,7 @@ from trickless.neurons.layouts import Grids, Images, Series
 #: As quick as they can be, since few neurons are read like many.
 QUICK = [
     clone(learner).set_params(
-        **{name: n for name, n in (("n_neurons", 8), ("n_samples", 4)) if hasattr(learner, name)},
+        **{name: n for name, n in (("n_neurons", 8), ("n_draws", 4)) if hasattr(learner, name)},
         random_state=0,
     )
     for learner in LEARNERS

@@ -285,8 +285,8 @@ def test_outputs_of_a_regressor_are_learned_apart(learner):
     if name_of(learner).startswith("Noisy"):
         pytest.skip("the outputs share the noise of one estimate, which is weighted by their norm")
     options = {"random_state": 0, "dtype": "float64"}
-    if "estimator" in learner.get_params():
-        options["estimator"] = "full"  # index sampling draws by the norm over outputs
+    if "estimate" in learner.get_params():
+        options["estimate"] = "full"  # index sampling draws by the norm over outputs
     if "neurons" in learner.get_params():
         options["neurons"] = Gaussian(1.5)  # "auto" chooses one length scale for all outputs
     if name_of(learner).startswith("Boosted"):

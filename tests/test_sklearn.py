@@ -29,7 +29,7 @@ from trickless.learners.base import Learner
 from trickless.neurons import Gaussian, Mixture, Stumps, Tabular
 
 #: What is set, by the start of a name: fewer neurons than a good model takes.
-FEW = {"DoublyStochastic": {"n_neurons": 1000}, "ShrinkingGradient": {"n_samples": 128}}
+FEW = {"DoublyStochastic": {"n_neurons": 1000}, "ShrinkingGradient": {"n_draws": 128}}
 #: Every public estimator with nothing else set.
 DEFAULTS = [
     type(learner)(**{k: v for name in FEW if name in repr(learner) for k, v in FEW[name].items()})

@@ -64,8 +64,8 @@ def fitted(t, m, rng):
     X = rng.standard_normal((t, COLUMNS))
     model = ShrinkingGradientRegressor(
         Gaussian(10.0),
-        n_samples=m,
-        estimator="full",
+        n_draws=m,
+        estimate="full",
         schedule="constant",
         step_size=1e-6,
         batch_size=t,

@@ -209,14 +209,14 @@ def fixed_random(data, schedule, first, budget, seed):
     return descend(Z, Z_test, data.y, steps(schedule, first))
 
 
-def learned_by_rounds(data, schedule, first, budget, seed, estimator="index"):
+def learned_by_rounds(data, schedule, first, budget, seed, estimate="index"):
     """Shrinking Gradient after its pass over the rows, and what its targets are divided by."""
     scale = max(NONZERO, np.abs(data.y).max())  # all that a target can be
     model = SizedShrinkingGradient(
         neurons_for(data.X),
         n_neurons=budget,
-        n_samples=budget // 2,
-        estimator=estimator,
+        n_draws=budget // 2,
+        estimate=estimate,
         schedule=schedule,
         step_size=first,
         y_range=(-scale, scale),
@@ -226,14 +226,14 @@ def learned_by_rounds(data, schedule, first, budget, seed, estimator="index"):
     return model, scale
 
 
-def shrinking_gradient(data, schedule, first, budget, seed, estimator="index", frozen=False):
+def shrinking_gradient(data, schedule, first, budget, seed, estimate="index", frozen=False):
     Counted.activations = 0
-    model, scale = learned_by_rounds(data, schedule, first, budget, seed, estimator)
+    model, scale = learned_by_rounds(data, schedule, first, budget, seed, estimate)
     activations, predictions = Counted.activations, []
     for average in (False, True):
         model.set_params(average=average)
         f = model.expansion_
-        exact = scale * f.neurons.kernel(data.X_test, f.support) @ f.alpha[:, 0]
+        exact = scale * f.neurons.kernel(data.X_test, f.support) @ f.dual_coef[:, 0]
         predictions.append(model.predict(data.X_test) if frozen else exact)
     return *predictions, activations
 
@@ -266,8 +266,8 @@ INDEX, FULL, AUTO = (f"Shrinking Gradient, {how}" for how in ("index", "full", "
 FROZEN = f"{INDEX}, K predict"
 LEARNERS = {
     "exact kernel": exact_kernel,
-    FULL: partial(shrinking_gradient, estimator="full"),
-    AUTO: partial(shrinking_gradient, estimator="auto"),
+    FULL: partial(shrinking_gradient, estimate="full"),
+    AUTO: partial(shrinking_gradient, estimate="auto"),
     INDEX: shrinking_gradient,
     FROZEN: partial(shrinking_gradient, frozen=True),
     "Fixed-Random": fixed_random,

@@ -68,9 +68,9 @@ def fixed_random(data, schedule, first, budget, seed):
     return descend(Z, data.y, figure_1.steps(schedule, first))
 
 
-def shrinking_gradient(data, schedule, first, budget, seed, estimator="index"):
+def shrinking_gradient(data, schedule, first, budget, seed, estimate="index"):
     options = {"schedule": schedule, "first": first, "budget": budget, "seed": seed}
-    model, scale = figure_1.learned_by_rounds(data, estimator=estimator, **options)
+    model, scale = figure_1.learned_by_rounds(data, estimate=estimate, **options)
     return scale * played_values(model.rounds_, model.neurons_.kernel)[:, 0]
 
 
@@ -99,8 +99,8 @@ def doubly_stochastic(data, schedule, first, budget, seed):
 
 LEARNERS = {
     "exact kernel": exact_kernel,
-    figure_1.FULL: partial(shrinking_gradient, estimator="full"),
-    figure_1.AUTO: partial(shrinking_gradient, estimator="auto"),
+    figure_1.FULL: partial(shrinking_gradient, estimate="full"),
+    figure_1.AUTO: partial(shrinking_gradient, estimate="auto"),
     figure_1.INDEX: shrinking_gradient,
     ESTIMATED: as_estimated,
     "Fixed-Random": fixed_random,

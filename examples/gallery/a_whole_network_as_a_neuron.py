@@ -86,7 +86,7 @@ sizes = (16, 32, 64, 128)
 errors = {"Kitchen Sinks": [], "Doubly Stochastic": [], "Shrinking Gradient": []}
 
 rounds = ShrinkingGradientClassifier(
-    neurons, max(sizes), n_samples=32, norm_bound=3.0, estimator="full", random_state=0
+    neurons, max(sizes), n_draws=32, norm_bound=3.0, estimate="full", random_state=0
 ).fit(train, y_train)
 for size in sizes:
     solved = KitchenSinksClassifier(neurons, size, random_state=0)

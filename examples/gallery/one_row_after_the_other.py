@@ -36,7 +36,7 @@ y = np.clip(target + 0.1 * rng.standard_normal(ROWS), -1, 1)
 neurons = Gaussian(length_scale=0.7)
 gamma = {"gamma": 1 / (2 * 0.7**2)}  # the same kernel
 shrinking = ShrinkingGradientRegressor(
-    neurons, n_samples=256, average=False, y_range=(-1, 1), random_state=0
+    neurons, n_draws=256, average=False, y_range=(-1, 1), random_state=0
 )
 exact = KernelGradientRegressor(
     "rbf", kernel_params=gamma, average=False, y_range=(-1, 1), random_state=0

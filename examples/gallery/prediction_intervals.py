@@ -63,7 +63,7 @@ for ax, ends, title in zip(axes, (left_out, widened), ("rows left out", "quantil
 # learns it, and raises its level while too many targets are outside.
 
 online = KitchenSinksRegressor(Gaussian(length_scale=1.0), n_neurons=50, random_state=0)
-stream = AdaptiveInterval(online, confidence=0.9, window=500)
+stream = AdaptiveInterval(online, confidence=0.9, window_size=500)
 shares, widths = [], []
 for i in range(200):
     x = rng.uniform(0, 6, (20, 1))

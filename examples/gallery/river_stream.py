@@ -44,7 +44,7 @@ N_ROWS = 1500
 
 options = {"random_state": 0, "n_jobs": 1, "batch_size": 1}
 shrinking = ShrinkingGradientClassifier(
-    Gaussian(length_scale=0.5), n_neurons=300, n_samples=100, max_support=300, **options
+    Gaussian(length_scale=0.5), n_neurons=300, n_draws=100, max_support=300, **options
 )
 stochastic = DoublyStochasticClassifier(
     Gaussian(length_scale=0.5), n_neurons=4 * N_ROWS, neurons_per_step=4, step_size=1.0, **options

@@ -80,7 +80,7 @@ for name, rows in (("complete", X_test), ("with gaps", X_gaps)):
 fig, axes = plt.subplots(3, 2, figsize=(8, 5), sharex=True, sharey=True)
 for kind, row in enumerate(axes):
     for axis, i in zip(row, np.flatnonzero(y_test == kind), strict=False):
-        found = occlusion_importance(model, [X_gaps[i]], window=16)
+        found = occlusion_importance(model, [X_gaps[i]], window_size=16)
         axis.imshow(found, cmap="Oranges", aspect="auto", extent=(-0.5, 149.5, -2, 3), vmin=0)
         axis.plot(X_gaps[i], color="0.1", linewidth=1)
         chance = model.predict_proba([X_gaps[i]])[0, kind]

@@ -27,7 +27,7 @@ from trickless.solvers.rounds.rounds import Rounds
 #: Learners whose fits are of several steps.
 STEPS = {
     "DoublyStochastic": {"n_neurons": 24, "neurons_per_step": 6, "batch_size": 40},
-    "ShrinkingGradient": {"n_neurons": 30, "batch_size": 25, "step_size": 0.04, "n_samples": 8},
+    "ShrinkingGradient": {"n_neurons": 30, "batch_size": 25, "step_size": 0.04, "n_draws": 8},
     "KitchenSinks": {"n_neurons": 12},
     "BoostedTrees": {"n_trees": 4},
 }

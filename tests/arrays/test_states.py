@@ -24,7 +24,7 @@ RACES = 200
 SMALL = {
     "KitchenSinks": {"n_neurons": 12},
     "DoublyStochastic": {"n_neurons": 40, "neurons_per_step": 5, "batch_size": 10},
-    "ShrinkingGradient": {"n_neurons": 20, "n_samples": 8, "max_support": 16},
+    "ShrinkingGradient": {"n_neurons": 20, "n_draws": 8, "max_support": 16},
     "KernelGradient": {"max_support": 16},
     "NoisyKernelGradient": {"max_support": 16, "compression": "unbiased"},
 }

@@ -82,7 +82,7 @@ def test_one_step_is_the_adaptive_inference_of_gibbs_and_candes(monkeypatch):
     """With one γ only: α ← α + γ (α₀ − err) for each row, and c by the err of α + c."""
     monkeypatch.setattr(module, "_STEPS", np.array([0.05]))
     rng = np.random.default_rng(0)
-    y, stream = rng.standard_normal(300), AdaptiveInterval(Zero(), window=50)
+    y, stream = rng.standard_normal(300), AdaptiveInterval(Zero(), window_size=50)
     level, added = 0.1, 0.0
     for i, target in enumerate(y):
         past = np.sort(np.abs(y[max(0, i - 50) : i]))
@@ -182,10 +182,10 @@ def test_too_few_rows_are_refused():
         stream.predict_interval(X)
     with pytest.raises(ValueError, match=r"no row had an interval so far"):
         _ = stream.coverage_
-    with pytest.raises(ValueError, match=r"window=3, but it must be an integer of at least 10"):
-        AdaptiveInterval(Zero(), window=3).partial_fit(X, X[:, 0])
-    with pytest.raises(ValueError, match=r"window=50, .* at least 99 rows. Remedy: window=99"):
-        AdaptiveInterval(Zero(), confidence=0.99, window=50).partial_fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"window_size=3, but it must be .* at least 10"):
+        AdaptiveInterval(Zero(), window_size=3).partial_fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"window_size=50, .* 99 rows. Remedy: window_size=99"):
+        AdaptiveInterval(Zero(), confidence=0.99, window_size=50).partial_fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"confidence=2, but"):
         AdaptiveInterval(Zero(), confidence=2).partial_fit(X, X[:, 0])
     stream.partial_fit(X, X[:, 0]).set_params(confidence=0.5)

@@ -215,7 +215,7 @@ def test_a_frozen_model_stays_fitted_in_clones():
     frozen = SplitConformal(FrozenEstimator(model)).fit(X, y)
     for conformal in (frozen, clone(frozen).fit(X, y)):
         np.testing.assert_array_equal(conformal.predict_interval(X), expected)
-    with pytest.raises(NotFittedError, match=r"model=LinearRegression is not.*FrozenEstimator"):
+    with pytest.raises(NotFittedError, match=r"estimator=LinearRegression is not.*FrozenEstimator"):
         clone(SplitConformal(model)).calibrate(X, y)
 
 

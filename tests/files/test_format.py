@@ -217,7 +217,7 @@ OPTIONS = {
     "ShrinkingGradient": [
         {"max_support": 20},
         {"average": False},
-        {"estimator": "index", "step_size": 0.05},
+        {"estimate": "index", "step_size": 0.05},
     ],
 }
 

@@ -25,7 +25,7 @@ STREAMS = {
     "forgetting": KitchenSinksClassifier(n_neurons=40, half_life="auto", random_state=0),
     "boosted trees": BoostedTreesClassifier(40, random_state=0),
     "shrinking gradient": ShrinkingGradientRegressor(
-        n_neurons=30, n_samples=20, max_support=60, random_state=0
+        n_neurons=30, n_draws=20, max_support=60, random_state=0
     ),
 }
 

@@ -20,7 +20,7 @@ X, Y = X[:90], Y[:90]
 SMALL = {
     "KitchenSinksClassifier": {"n_neurons": 8},
     "DoublyStochasticClassifier": {"n_neurons": 40},
-    "ShrinkingGradientClassifier": {"n_neurons": 20, "n_samples": 8, "average": False},
+    "ShrinkingGradientClassifier": {"n_neurons": 20, "n_draws": 8, "average": False},
 }
 
 

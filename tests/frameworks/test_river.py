@@ -9,7 +9,7 @@ from trickless.neurons import Gaussian
 ROWS = 400
 OPTIONS = {"random_state": 0, "n_jobs": 1, "batch_size": 1}
 LEARNERS = [
-    ShrinkingGradientClassifier(Gaussian(0.5), n_neurons=300, n_samples=100, **OPTIONS),
+    ShrinkingGradientClassifier(Gaussian(0.5), n_neurons=300, n_draws=100, **OPTIONS),
     DoublyStochasticClassifier(
         Gaussian(0.5), n_neurons=4 * ROWS, neurons_per_step=4, step_size=1.0, **OPTIONS
     ),

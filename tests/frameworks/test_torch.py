@@ -243,7 +243,7 @@ SHARED = nn.Linear(64, 2)
     ],
 )
 def test_wrong_modules_are_refused(factory, message):
-    model = ShrinkingGradientRegressor(FromTorch(factory), random_state=0, n_samples=8)
+    model = ShrinkingGradientRegressor(FromTorch(factory), random_state=0, n_draws=8)
     if message is None:
         model.fit(X, X[:, 10])
     else:

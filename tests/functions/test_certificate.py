@@ -29,7 +29,7 @@ def test_values_are_within_the_tolerance_as_often_as_promised(family):
     """400 seeds at 80 %: at most 5 standard errors more than 80 of them may be wrong."""
     f = expansion(family)
     x = inputs(2, 3, seed=1)
-    exact = f.neurons.kernel(x, f.support) @ f.alpha
+    exact = f.neurons.kernel(x, f.support) @ f.dual_coef
     wrong = np.zeros_like(exact)
     for seed in range(400):
         value, radius = f.certify(x, 0.05, 0.8, seed)
@@ -76,10 +76,10 @@ def test_a_small_variance_shortens_the_certificate():
             return super().draw(rng, n)
 
     f = Expansion(Counting(1.0).fit(X, rng), X, rng.standard_normal((3000, 1)) / 300)
-    norm_1 = np.abs(f.alpha).sum()
+    norm_1 = np.abs(f.dual_coef).sum()
     x = inputs(5, 3, seed=1)
     value, _ = f.certify(x, 0.1, 0.95, 0)
-    assert np.abs(value - f.neurons.kernel(x, X) @ f.alpha).max() < 0.1
+    assert np.abs(value - f.neurons.kernel(x, X) @ f.dual_coef).max() < 0.1
     by_hoeffding = 2 * norm_1**2 * math.log(2 / 0.05) / 0.1**2
     assert sum(drawn) < by_hoeffding / 10
 
@@ -87,14 +87,14 @@ def test_a_small_variance_shortens_the_certificate():
 def test_rows_and_outputs_are_certified_each():
     f = expansion(outputs=3)
     x = inputs(40, 3, seed=1)
-    exact = f.neurons.kernel(x, f.support) @ f.alpha
+    exact = f.neurons.kernel(x, f.support) @ f.dual_coef
     tolerance = np.array([0.02, 0.05, 0.1])
     value, radius = f.certify(x, tolerance, 0.999, 0)
     assert value.shape == radius.shape == (40, 3)
     assert (radius <= tolerance).all()
     assert (np.abs(value - exact) < radius).all()
     np.testing.assert_array_equal(f.certify(x, tolerance, 0.999, 0)[0], value)
-    zero = Expansion(f.neurons, f.support, 0 * f.alpha)
+    zero = Expansion(f.neurons, f.support, 0 * f.dual_coef)
     assert not np.any(zero.certify(x, 0.1))
 
 
@@ -103,7 +103,7 @@ def test_predictions_of_a_model_are_certified_in_the_units_of_y():
     y = 1000 + 100 * np.sin(X[:, 0])
     model = ShrinkingGradientRegressor(Gaussian(1.0), 50, random_state=0).fit(X, y)
     kernel = model.neurons_.kernel(X[:30], model.expansion_.support)
-    exact = model.targets_.values(kernel @ model.expansion_.alpha)[:, 0]
+    exact = model.targets_.values(kernel @ model.expansion_.dual_coef)[:, 0]
     value = model.predict(X[:30], tolerance=5.0, confidence=0.99)
     assert value.shape == (30,)
     assert np.abs(value - exact).max() < 5
@@ -116,7 +116,7 @@ def test_decision_values_are_certified(n_classes):
     y = np.digitize(X[:, 0], [0.0, 0.7][: n_classes - 1])
     model = ShrinkingGradientClassifier(Gaussian(1.0), 50, random_state=0).fit(X, y)
     f = model.expansion_
-    exact = model.neurons_.kernel(X[:30], f.support) @ f.alpha
+    exact = model.neurons_.kernel(X[:30], f.support) @ f.dual_coef
     exact = exact[:, 0] if n_classes == 2 else exact
     value = model.decision_function(X[:30], tolerance=0.1, confidence=0.99)
     assert value.shape == exact.shape
@@ -148,7 +148,7 @@ def test_wrong_tolerances_are_named():
     for confidence in (0, 1, 1.5, "high"):
         with pytest.raises((ValueError, TypeError), match=r"Expansion: confidence=.*Remedy"):
             f.certify(x, 0.1, confidence)
-    single = Expansion(f.neurons, f.support.astype("float32"), f.alpha)
+    single = Expansion(f.neurons, f.support.astype("float32"), f.dual_coef)
     with pytest.raises(ValueError, match=r"tolerance=1e-08, but.*float32.*dtype='float64'"):
         single.certify(x.astype("float32"), 1e-8)
     model = ShrinkingGradientRegressor(Gaussian(1.0), 50).fit(x, x[:, 0])
@@ -166,7 +166,7 @@ def test_the_chance_to_fail_is_shared_between_the_two_radii():
     for t in (1, 60):  # one point far away has much variance
         f = expansion(t=t)
         _, error = f.freeze(256, random_state=0).estimate(x)
-        half_range = np.abs(f.alpha).sum(axis=0)
+        half_range = np.abs(f.dual_coef).sum(axis=0)
         hoeffding = np.broadcast_to(hoeffding_radius(256, half_range, 0.1 / 3), error.shape)
         bernstein = empirical_bernstein_radius(256, 256 * error**2, half_range, 0.05)
         _, radius = f.certify(x, 100.0, 0.9, 0)

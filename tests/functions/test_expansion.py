@@ -17,7 +17,7 @@ ESTIMATORS = ("index", "stratified", "full", "auto")
 
 
 def exact(f, X):
-    return f.neurons.kernel(X, f.support) @ f.alpha
+    return f.neurons.kernel(X, f.support) @ f.dual_coef
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -43,9 +43,9 @@ def test_variance_stays_below_the_bounds_of_the_theory():
     f = expansion()
     X = inputs(20, 3, seed=5)
     m = 500
-    one = Expansion(f.neurons, f.support, f.alpha[:, :1])
-    norm_1 = np.abs(one.alpha).sum()
-    norm_2 = (one.alpha.T @ f.neurons.kernel(f.support) @ one.alpha).item() ** 0.5
+    one = Expansion(f.neurons, f.support, f.dual_coef[:, :1])
+    norm_1 = np.abs(one.dual_coef).sum()
+    norm_2 = (one.dual_coef.T @ f.neurons.kernel(f.support) @ one.dual_coef).item() ** 0.5
     for estimator, norm in (("index", norm_1), ("full", norm_2)):
         errors = [one.estimate(X, m, estimator, s)[1] for s in range(30)]
         assert np.sqrt((np.array(errors) ** 2).mean(axis=0)).max() < norm / np.sqrt(m) * 1.1
@@ -66,16 +66,16 @@ def test_values_are_the_sums_over_the_support():
     f = expansion(t=1100)
     weights = f.neurons.draw(np.random.default_rng(0), 300)
     Z = f.neurons.activate(f.support, weights).reshape(1100, 2, 300)
-    expected = np.einsum("tkn,to->nko", Z, f.alpha)
+    expected = np.einsum("tkn,to->nko", Z, f.dual_coef)
     np.testing.assert_allclose(f.values(weights), expected, atol=1e-9)
     for n_jobs in (1, 3):
-        threaded = Expansion(f.neurons, f.support, f.alpha, n_jobs)
+        threaded = Expansion(f.neurons, f.support, f.dual_coef, n_jobs)
         np.testing.assert_allclose(threaded.values(weights), expected, atol=1e-9)
 
 
 def test_a_function_of_no_size_has_no_variance():
     f = expansion(t=30)
-    nothing = Expansion(f.neurons, f.support, 0 * f.alpha)
+    nothing = Expansion(f.neurons, f.support, 0 * f.dual_coef)
     assert nothing.variances(f.support) == (0, 0, 0, 0, 0, 0, 3)
     assert nothing.freeze(7).coef.shape == (7, f.neurons.width, 2)
     np.testing.assert_array_equal(nothing.estimate(f.support, 5)[0], 0)
@@ -84,8 +84,8 @@ def test_a_function_of_no_size_has_no_variance():
 def test_a_certificate_has_the_confidence_that_was_asked_for():
     f, X = expansion(t=30), inputs(3, 3, seed=1)
     for confidence in (0.5, 0.99):
-        tolerance = np.full(2, 0.2 * np.abs(f.alpha).sum())
-        rng, most = np.random.default_rng(0), np.abs(f.alpha).sum(axis=0) * f.neurons.bound**2
+        tolerance = np.full(2, 0.2 * np.abs(f.dual_coef).sum())
+        rng, most = np.random.default_rng(0), np.abs(f.dual_coef).sum(axis=0) * f.neurons.bound**2
         fresh = partial(f.freeze, random_state=rng)
         expected = certified(fresh, X, most, tolerance, 1 - confidence)
         got = f.certify(X, tolerance, confidence, np.random.default_rng(0))
@@ -108,17 +108,17 @@ def test_threads_are_told_how_many_activations_there_are(monkeypatch):
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_stratified_draws_take_one_point_a_stratum(outputs):
     f = expansion(t=50)
-    f.alpha = f.alpha[:, :outputs]
+    f.dual_coef = f.dual_coef[:, :outputs]
     rng = np.random.default_rng(5)
     weights = f.neurons.draw(rng, 30)
     u = (np.arange(30) + rng.random(30)) / 30
-    key = [tuple(row[::-1]) for row in f.alpha > 0]
+    key = [tuple(row[::-1]) for row in f.dual_coef > 0]
     order = sorted(range(50), key=lambda i: key[i])
-    norm = np.linalg.norm(f.alpha, axis=1)
+    norm = np.linalg.norm(f.dual_coef, axis=1)
     total = np.cumsum(norm[order])
     index = [order[next(i for i in range(50) if total[i] > v * total[-1])] for v in u]
     psi = f.neurons.activate_pairs(f.support[index], weights)
-    expected = norm.sum() / 30 * psi[:, :, None] * (f.alpha / norm[:, None])[index][:, None, :]
+    expected = norm.sum() / 30 * psi[:, :, None] * (f.dual_coef / norm[:, None])[index][:, None, :]
     network = f.freeze(30, "stratified", np.random.default_rng(5))
     np.testing.assert_allclose(network.coef, expected, atol=1e-12)
 
@@ -140,7 +140,7 @@ def test_no_method_is_worse_than_index_sampling(family, alpha):
 
 def test_an_expansion_of_zeros_is_zero():
     f = expansion()
-    zero = Expansion(f.neurons, f.support, np.zeros_like(f.alpha))
+    zero = Expansion(f.neurons, f.support, np.zeros_like(f.dual_coef))
     for estimator in ESTIMATORS:
         value, error = zero.estimate(f.support[:3], 50, estimator, 0)
         assert not value.any()
@@ -151,7 +151,7 @@ def test_wrong_arguments_are_named():
     f = expansion()
     with pytest.raises(ValueError, match="Expansion: n_neurons=0"):
         f.estimate(f.support, 0)
-    with pytest.raises(ValueError, match=r"Expansion: estimator='best'.*'index'"):
+    with pytest.raises(ValueError, match=r"Expansion: estimate='best'.*'index'"):
         f.freeze(10, "best")
 
 
@@ -172,10 +172,10 @@ def test_index_sampling_draws_by_the_norm_of_a_row():
     rng = np.random.default_rng(5)
     weights = f.neurons.draw(rng, 30)
     u = rng.random(30)
-    norm = np.linalg.norm(f.alpha, axis=1)
+    norm = np.linalg.norm(f.dual_coef, axis=1)
     index = [next(i for i in range(40) if norm[: i + 1].sum() > v * norm.sum()) for v in u]
     psi = f.neurons.activate_pairs(f.support[index], weights)
-    expected = norm.sum() / 30 * psi[:, :, None] * (f.alpha / norm[:, None])[index][:, None, :]
+    expected = norm.sum() / 30 * psi[:, :, None] * (f.dual_coef / norm[:, None])[index][:, None, :]
     network = f.freeze(30, "index", np.random.default_rng(5))
     np.testing.assert_allclose(network.coef, expected, atol=1e-12)
 
@@ -190,10 +190,10 @@ def test_full_sums_on_threads_of_their_own_are_those_of_the_frozen_network(famil
     values = f.full_sums(X, 700, np.random.default_rng(5))
     frozen = f.freeze(700, random_state=np.random.default_rng(5))(X)
     np.testing.assert_allclose(values, frozen, atol=1e-5 * np.abs(frozen).max())
-    one = Expansion(f.neurons, f.support, f.alpha, n_jobs=1)
+    one = Expansion(f.neurons, f.support, f.dual_coef, n_jobs=1)
     same = one.full_sums(X, 700, np.random.default_rng(5))
     np.testing.assert_array_equal(values, same)
-    many = Expansion(f.neurons, f.support, f.alpha, n_jobs=8)
+    many = Expansion(f.neurons, f.support, f.dual_coef, n_jobs=8)
     shared = many.full_sums(X, 700, np.random.default_rng(5))
     np.testing.assert_allclose(shared, frozen, atol=1e-5 * np.abs(frozen).max())
 

@@ -155,11 +155,11 @@ def test_few_support_points_need_no_pilot():
 @pytest.mark.parametrize(("family", "alpha"), [("gaussian", "positive"), ("stumps", "signs")])
 def test_variances_are_those_of_the_formulas(family, alpha):
     f, X = expansion(family, alpha, t=300), inputs(20, 3, seed=1)
-    f = Expansion(f.neurons, f.support.astype(float), f.alpha)
+    f = Expansion(f.neurons, f.support.astype(float), f.dual_coef)
     got = f.variances(X, np.random.default_rng(5))
-    rng, size = np.random.default_rng(5), np.linalg.norm(f.alpha, axis=1)
+    rng, size = np.random.default_rng(5), np.linalg.norm(f.dual_coef, axis=1)
     weights = draw(f.neurons, rng, 64, np.dtype(float))
-    chosen = [Strata(size, f.alpha > 0).draw(n, rng) for n in (64, 64, 32)]
+    chosen = [Strata(size, f.dual_coef > 0).draw(n, rng) for n in (64, 64, 32)]
     seen = {}  # the loops meet each pair of a point and a neuron many times
 
     def activation(x, w):
@@ -170,7 +170,7 @@ def test_variances_are_those_of_the_formulas(family, alpha):
 
     expected = naive.variances(
         activation,
-        lambda i: (f.support[i], size.sum() * f.alpha[i] / size[i]),
+        lambda i: (f.support[i], size.sum() * f.dual_coef[i] / size[i]),
         range(64),
         X[:16].astype(float),
         chosen,

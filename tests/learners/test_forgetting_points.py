@@ -24,7 +24,7 @@ def rows(n, seed=0, sign=1):
 
 def regressor(**parameters):
     how = {"half_life": HALF_LIFE, "random_state": 0, "y_range": (-1, 1), "n_neurons": 1000}
-    how["n_samples"] = 128
+    how["n_draws"] = 128
     return ShrinkingGradientRegressor(Gaussian(1.0), **how | parameters)
 
 
@@ -157,7 +157,7 @@ def test_batches_of_any_size_and_fit_are_one_stream():
     options = {"batch_size": 1, "half_life": 50}
     expected = learned(regressor(**options), 600, 100)
     for model in (learned(regressor(**options), 600, 7), regressor(**options).fit(X, y)):
-        np.testing.assert_array_equal(model.expansion_.alpha, expected.expansion_.alpha)
+        np.testing.assert_array_equal(model.expansion_.dual_coef, expected.expansion_.dual_coef)
 
 
 def test_an_older_state_stays():
@@ -234,8 +234,8 @@ def test_the_tracking_regret_stays_below_its_bound(abrupt):
             schedule="constant",
             step_size=eta,
             batch_size=1,
-            n_samples=m,
-            estimator="full",
+            n_draws=m,
+            estimate="full",
             average=False,
             dtype="float64",
             random_state=seed,

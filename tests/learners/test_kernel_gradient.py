@@ -85,9 +85,9 @@ def test_shrinking_gradient_approaches_the_kernel_gradient_with_more_draws():
     distance = []
     for m in (30, 3000):
         model = ShrinkingGradientRegressor(
-            Gaussian(1.0), 20_000, n_samples=m, y_range=(-1, 1), random_state=0, **options
+            Gaussian(1.0), 20_000, n_draws=m, y_range=(-1, 1), random_state=0, **options
         ).partial_fit(X, y)
-        f = model.estimates_.kernel(X, X) @ model.expansion_.alpha
+        f = model.estimates_.kernel(X, X) @ model.expansion_.dual_coef
         distance.append(np.sqrt(((f[:, 0] - exact.predict(X)) ** 2).mean()))
     # The noise of a round has variance 1/m; a hundred times the draws, a tenth of the distance.
     assert 0.05 < distance[1] / distance[0] < 0.2

@@ -289,14 +289,12 @@ def test_a_stream_that_breaks_off_keeps_the_classes_of_its_batches(failing, half
 
 ROUNDS = {"random_state": 0, "dtype": "float64"}
 ONLINE = {
-    "full": ShrinkingGradientClassifier(
-        Gaussian(1.0), 300, estimator="full", n_samples=64, **ROUNDS
-    ),
+    "full": ShrinkingGradientClassifier(Gaussian(1.0), 300, estimate="full", n_draws=64, **ROUNDS),
     "projection": ShrinkingGradientClassifier(
-        Gaussian(1.0), 300, estimator="full", n_samples=64, max_support=64, average=False, **ROUNDS
+        Gaussian(1.0), 300, estimate="full", n_draws=64, max_support=64, average=False, **ROUNDS
     ),
     "fading": ShrinkingGradientClassifier(
-        Gaussian(1.0), 300, estimator="full", n_samples=64, half_life=100, **ROUNDS
+        Gaussian(1.0), 300, estimate="full", n_draws=64, half_life=100, **ROUNDS
     ),
     "steps": DoublyStochasticClassifier(Gaussian(1.0), loss="squared_hinge", **ROUNDS),
     "fading steps": DoublyStochasticClassifier(

@@ -14,8 +14,8 @@ from trickless.neurons import Gaussian
 
 HOW = {"random_state": 0, "dtype": "float64"}
 LEARNERS = {
-    "full": ShrinkingGradientRegressor(Gaussian(1.0), 200, estimator="full", **HOW),
-    "auto": ShrinkingGradientRegressor(Gaussian(1.0), 200, n_samples=64, average=False, **HOW),
+    "full": ShrinkingGradientRegressor(Gaussian(1.0), 200, estimate="full", **HOW),
+    "auto": ShrinkingGradientRegressor(Gaussian(1.0), 200, n_draws=64, average=False, **HOW),
     "projection": ShrinkingGradientRegressor(Gaussian(1.0), 200, max_support=40, **HOW),
     "noisy": KernelGradientRegressor(shots, **HOW),
 }
@@ -67,8 +67,8 @@ def test_the_rounds_are_those_of_a_model_that_was_begun_with_the_wider_range():
     np.testing.assert_allclose(model.predict(X), wide.predict(X), rtol=1e-10)
     np.testing.assert_allclose(model.regret_, wide.regret_, rtol=1e-8)
     np.testing.assert_allclose(model.regret_bound_, wide.regret_bound_, rtol=1e-10)
-    alpha = model.expansion_.alpha
-    np.testing.assert_allclose(alpha, wide.expansion_.alpha, rtol=1e-10, atol=1e-12)
+    alpha = model.expansion_.dual_coef
+    np.testing.assert_allclose(alpha, wide.expansion_.dual_coef, rtol=1e-10, atol=1e-12)
 
 
 def test_a_warning_comes_once_for_each_time_that_the_range_doubles():

@@ -49,11 +49,11 @@ def test_rounds_use_fresh_estimates_of_the_support():
     np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
 
 
-@pytest.mark.parametrize("n_samples", [10, 200])
-def test_estimates_are_unbiased(n_samples):
+@pytest.mark.parametrize("n_draws", [10, 200])
+def test_estimates_are_unbiased(n_draws):
     """10 of 60 support points are sampled, or each is asked once."""
     X = inputs(60, 2)
-    model = learner(shots, n_samples=n_samples).partial_fit(X, np.sin(2 * X[:, 0]))
+    model = learner(shots, n_draws=n_draws).partial_fit(X, np.sin(2 * X[:, 0]))
     x = inputs(3, 2, seed=1)
     exact = rbf_kernel(x, X, gamma=0.5) @ model.rounds_.coefficients.last()
     runs = []
@@ -72,7 +72,7 @@ def test_no_more_estimates_are_made_than_asked_for():
         return shots(X, Y, rng)
 
     X = inputs(80, 2)
-    model = learner(counting, n_samples=25, batch_size="auto").partial_fit(X, np.sin(X[:, 0]))
+    model = learner(counting, n_draws=25, batch_size="auto").partial_fit(X, np.sin(X[:, 0]))
     assert asked_in_all[:2] == [(16, 16)] * 2  # how noisy they are
     asked = asked_in_all[2:]
     assert max(points for _, points in asked) == 25
@@ -161,15 +161,15 @@ def test_noise_averages_out_over_the_rounds():
 
 
 @pytest.mark.parametrize("n", [1, 2])
-@pytest.mark.parametrize("n_samples", [50, 512])
-def test_much_noise_does_not_make_rounds_diverge(n, n_samples):
+@pytest.mark.parametrize("n_draws", [50, 512])
+def test_much_noise_does_not_make_rounds_diverge(n, n_draws):
     """One or two yes-or-no measurements an estimate: the online error falls and stays low."""
 
     def few(X, Y, rng):
         return rng.binomial(n, rbf_kernel(X, Y, gamma=0.5)) / n
 
     X = inputs(1500, 2)
-    model = learner(few, n_samples=n_samples, batch_size="auto").fit(X, np.sin(X[:, 0]))
+    model = learner(few, n_draws=n_draws, batch_size="auto").fit(X, np.sin(X[:, 0]))
     rows, error = model.online_error_.T
     late = np.average(error[len(rows) // 2 :], weights=rows[len(rows) // 2 :])
     assert late < 3 * np.sin(X[:, 0]).var()
@@ -286,7 +286,7 @@ def test_a_function_that_is_zero_asks_for_no_estimates():
     """Constant targets, and one batch, before which every average is 0."""
     X = inputs(50, 2)
     np.testing.assert_array_equal(KernelGradientRegressor(shots).fit(X, np.ones(50)).predict(X), 1)
-    model = KernelGradientClassifier(shots, n_samples=3).fit(X[:2], ["a", "b"])
+    model = KernelGradientClassifier(shots, n_draws=3).fit(X[:2], ["a", "b"])
     np.testing.assert_array_equal(model.decision_function(X), 0)
 
 

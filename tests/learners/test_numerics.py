@@ -121,13 +121,13 @@ DESCENTS = [
         for loss in ("log_loss", "hinge", "squared_hinge", "squared_error")
     ),
     ShrinkingGradientRegressor(
-        Gaussian(1.0), 400, n_samples=4, schedule="constant", step_size=1.0, estimator="full"
+        Gaussian(1.0), 400, n_draws=4, schedule="constant", step_size=1.0, estimate="full"
     ),
     ShrinkingGradientRegressor(
-        Gaussian(1.0), 400, n_samples=64, schedule="constant", step_size=0.5, estimator="index"
+        Gaussian(1.0), 400, n_draws=64, schedule="constant", step_size=0.5, estimate="index"
     ),
     ShrinkingGradientClassifier(
-        Gaussian(1.0), 400, n_samples=1, schedule="constant", step_size=1.0, estimator="full"
+        Gaussian(1.0), 400, n_draws=1, schedule="constant", step_size=1.0, estimate="full"
     ),
 ]
 
@@ -153,8 +153,8 @@ def test_the_last_finite_state_is_kept_in_a_stream():
     for learner, wild in (
         (DoublyStochasticRegressor(Gaussian(1.0), batch_size=50), {"step_size": 1e3}),
         (DoublyStochasticRegressor(Gaussian(1.0), batch_size=50), {"step_size": 1e39}),
-        (ShrinkingGradientRegressor(Gaussian(1.0), 400, y_range=(-1, 1), estimator="full"),
-         {"n_samples": 1, "schedule": "constant", "step_size": 1.0}),
+        (ShrinkingGradientRegressor(Gaussian(1.0), 400, y_range=(-1, 1), estimate="full"),
+         {"n_draws": 1, "schedule": "constant", "step_size": 1.0}),
     ):  # fmt: skip
         if name_of(learner).startswith("Doubly"):
             wild = wild | {"alpha": 0.0}
@@ -192,7 +192,7 @@ def test_kernels_that_are_none_and_noise_that_feeds_itself_are_reported():
     def shots(X, Y, rng):
         return rng.binomial(1, np.minimum(rbf_kernel(X, Y), 1)).astype(float)
 
-    noisy = KernelGradientRegressor(shots, n_samples=4, step_size=0.5, **options)
+    noisy = KernelGradientRegressor(shots, n_draws=4, step_size=0.5, **options)
     with pytest.raises(ValueError, match=r"diverged.*step_size=0.5; take a step_size of at most"):
         noisy.fit(X, y)
     noisy.set_params(schedule="sqrt").fit(X, y)

@@ -25,7 +25,7 @@ def series():
 def test_importances_are_changes_of_the_answer(series):
     model, X, _ = series
     windows = (0, 4), (2, 6), (4, 8)
-    found = occlusion_importance(model, X, window=4)
+    found = occlusion_importance(model, X, window_size=4)
     for time, covering in {0: windows[:1], 2: windows[:2], 5: windows[1:]}.items():
         changes = []
         for start, stop in covering:
@@ -40,12 +40,12 @@ def test_importances_are_changes_of_the_answer(series):
 def test_a_model_looks_where_classes_differ(series, window):
     model, X, _ = series
     few = X[:10]
-    found = occlusion_importance(model, few, window=window)
+    found = occlusion_importance(model, few, window_size=window)
     assert found.shape == SHAPE
     assert (found > 0).all()
     assert found[1, 11:19].mean() > 2 * np.delete(found, 1, axis=0).mean()
     np.testing.assert_array_equal(
-        occlusion_importance(make_pipeline(model), few, shape=(3, 30), window=window), found
+        occlusion_importance(make_pipeline(model), few, shape=(3, 30), window_size=window), found
     )
 
 
@@ -53,7 +53,7 @@ def test_the_importance_of_one_series_is_in_the_units_of_the_answer():
     X = inputs(60, 40)
     y = 100 * X[:, 20:30].std(axis=1)
     model = KitchenSinksRegressor(Convolutions(), 30, random_state=0, n_jobs=1).fit(X, y)
-    one = occlusion_importance(model, X[[3]], window=40)
+    one = occlusion_importance(model, X[[3]], window_size=40)
     hidden = model.predict(np.full((1, 40), np.nan))
     np.testing.assert_allclose(one, np.full((1, 40), abs(hidden - model.predict(X[[3]]))))
 
@@ -62,8 +62,8 @@ def test_what_does_not_suit_is_refused(series):
     model, X, _ = series
     with pytest.raises(ValueError, match=r"shape=\(3, 29\) makes series of 87 values.*Remedy"):
         occlusion_importance(model, X, shape=(3, 29))
-    with pytest.raises(ValueError, match=r"window=0.*Remedy: window=10"):
-        occlusion_importance(model, X, window=0)
+    with pytest.raises(ValueError, match=r"window_size=0.*Remedy: window_size=10"):
+        occlusion_importance(model, X, window_size=0)
     with pytest.raises(ValueError, match=r"shape='long'.*Remedy"):
         occlusion_importance(model, X, shape="long")
     with pytest.raises(
@@ -78,22 +78,22 @@ def test_what_does_not_suit_is_refused(series):
 def test_longer_series_than_those_of_the_fit_are_explained(series):
     model, X, y = series
     longer = np.concatenate([X.reshape(40, 3, 30), inputs(40, 60).reshape(40, 3, 20)], axis=2)[:10]
-    found = occlusion_importance(model, longer, window=4)
+    found = occlusion_importance(model, longer, window_size=4)
     assert found.shape == (3, 50)
     assert found[1, 11:19].mean() > 2 * found[:, 30:].mean()
     hidden = longer.copy()
     hidden[:, 2, :4] = np.nan
     one = np.sqrt(np.mean((model.decision_function(hidden) - model.decision_function(longer)) ** 2))
     assert found[2, 0] == pytest.approx(one)
-    np.testing.assert_array_equal(occlusion_importance(model, list(longer), window=4), found)
+    np.testing.assert_array_equal(occlusion_importance(model, list(longer), window_size=4), found)
     flat = longer.reshape(10, -1)
     with pytest.raises(ValueError, match=r"Remedy: the length, or \(channels, length\)"):
-        occlusion_importance(model, flat, window=4)
-    again = occlusion_importance(model, flat, window=4, shape=(3, 50))
+        occlusion_importance(model, flat, window_size=4)
+    again = occlusion_importance(model, flat, window_size=4, shape=(3, 50))
     np.testing.assert_array_equal(again, found)
     pipeline = make_pipeline(RandomFeatures(Convolutions(), 5, random_state=0), Ridge())
     pipeline.fit(X.reshape(40, 3, 30), y)
-    assert occlusion_importance(pipeline, longer, window=20).shape == (3, 50)
+    assert occlusion_importance(pipeline, longer, window_size=20).shape == (3, 50)
 
 
 def test_series_as_they_come_are_read_as_by_the_model():

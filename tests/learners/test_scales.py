@@ -23,7 +23,7 @@ LEARNERS_OF_NUMBERS = [
     KitchenSinksRegressor(n_neurons=60, alpha=1e-3, solver="iterative"),
     DoublyStochasticRegressor(n_neurons=400, loss="huber"),
     DoublyStochasticRegressor(n_neurons=400, early_stopping=True),
-    ShrinkingGradientRegressor(n_neurons=300, n_samples=50, max_support=20),
+    ShrinkingGradientRegressor(n_neurons=300, n_draws=50, max_support=20),
     TREE_LEARNERS[0],
     BoostedTreesRegressor(20, loss="huber"),
     BoostedTreesRegressor(20, loss="absolute_error"),
@@ -181,7 +181,7 @@ INTEGERS = 2**62, 2**63, 10**30, 10**400, 10**5000, 1e30, 2.0, np.uint64(2**63 +
 #: One of each way to learn, with the parameters of regressors or of classifiers.
 WITH_PARAMETERS = CLASSIFIERS[0], *REGRESSORS[1:], KERNEL_LEARNERS[2], *TREE_LEARNERS
 #: Parameters whose large values mean work without end.
-ENDLESS = "n_neurons", "n_samples", "max_iter", "cache_bytes", "n_trees"
+ENDLESS = "n_neurons", "n_draws", "max_iter", "cache_bytes", "n_trees"
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -29,15 +29,15 @@ def draws_of(model, rounds, m=M):
 def draws_in(model, t, m):
     """The draws of round t, counted from 0."""
     rng = generator(model.seed_, Purpose.ROUNDS, t)
-    full = model.estimator == "full"
+    full = model.estimate == "full"
     weights = model.neurons_.draw(generator(as_seed(rng), Purpose.BLOCKS) if full else rng, m)
     u = rng.random(m)
     return [(u[j], tuple(a[j : j + 1] for a in weights)) for j in range(m)]
 
 
-def learned(X, y, n_samples=M, **options):
+def learned(X, y, n_draws=M, **options):
     return ShrinkingGradientRegressor(
-        n_samples=n_samples,
+        n_draws=n_draws,
         batch_size=1,
         y_range=(-1, 1),
         random_state=0,
@@ -53,7 +53,7 @@ def test_rounds_are_those_of_the_algorithms(neurons, estimator, norm_bound):
     X = inputs(40, 3)
     y = np.sin(2 * X[:, 0])
     options = {"step_size": 0.4, "schedule": "constant", "norm_bound": norm_bound}
-    model = learned(X, y, neurons=neurons, estimator=estimator, **options)
+    model = learned(X, y, neurons=neurons, estimate=estimator, **options)
     alpha, history, estimates = naive.shrinking_gradient(
         X,
         y,
@@ -67,7 +67,7 @@ def test_rounds_are_those_of_the_algorithms(neurons, estimator, norm_bound):
     assert shrinks > 3 if norm_bound < 1 else shrinks == 0
     np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-10)
     average = np.mean([np.pad(a, (0, 40 - len(a))) for a in history], axis=0)
-    np.testing.assert_allclose(model.expansion_.alpha[:, 0], average, atol=1e-10)
+    np.testing.assert_allclose(model.expansion_.dual_coef[:, 0], average, atol=1e-10)
     np.testing.assert_allclose(model.online_error_[:, 1], (estimates - y) ** 2, atol=1e-10)
 
 
@@ -80,7 +80,7 @@ def test_faithful_mode_takes_the_constants_of_the_theorem(estimator):
         "schedule": "theorem-fixed",
         "horizon": 30,
         "norm_bound": 0.1,
-        "estimator": estimator,
+        "estimate": estimator,
     }
     model = learned(X, y, neurons=Gaussian(1.0), **options)
     alpha, _, _ = naive.shrinking_gradient(
@@ -109,7 +109,7 @@ def test_the_theorem_takes_as_many_draws_as_a_round_needs(estimator, norm_bound)
     if norm_bound == 1.0:
         X, y = np.vstack([X, X]), np.concatenate([y, y])
         options["horizon"] = 120
-    model = learned(X, y, neurons=Gaussian(1.0), estimator=estimator, **options)
+    model = learned(X, y, neurons=Gaussian(1.0), estimate=estimator, **options)
     alpha, draws = naive.shrinking_gradient_by_need(
         X,
         y,
@@ -131,7 +131,7 @@ def test_draws_keep_what_the_proof_needs_of_them(estimator, norm_bound):
     X = inputs(T, 3)
     y = np.where(inputs(T, 1, seed=1)[:, 0] > 0, 1.0, -1.0)
     options = {"schedule": "theorem", "horizon": T, "norm_bound": norm_bound}
-    model = learned(X, y, neurons=Gaussian(1.0), estimator=estimator, **options)
+    model = learned(X, y, neurons=Gaussian(1.0), estimate=estimator, **options)
     rounds, tests = copy(model.rounds_), inputs(8, 3, seed=2)
     values = []
     for seed in range(200):
@@ -159,7 +159,7 @@ def test_draws_keep_what_the_proof_needs_of_them(estimator, norm_bound):
 def test_several_outputs_are_drawn_for_by_their_common_range():
     X = inputs(120, 3)
     y = np.column_stack([np.sin(X[:, 0]), np.cos(X[:, 1])])
-    options = {"schedule": "theorem", "horizon": 120, "norm_bound": 1.0, "estimator": "index"}
+    options = {"schedule": "theorem", "horizon": 120, "norm_bound": 1.0, "estimate": "index"}
     model = learned(X, y, neurons=Gaussian(1.0), **options)
     _, m, half_range, _ = model.rounds_.drawn.rows[-1]
     alpha = model.rounds_.coefficients.last()[:-1]
@@ -168,7 +168,7 @@ def test_several_outputs_are_drawn_for_by_their_common_range():
     assert m == shrinking_gradient_draws(half_range, 120, 1.0)
     options |= {"schedule": "theorem-fixed", "norm_bound": 0.1}
     fixed = learned(X, y, neurons=Gaussian(1.0), **options).rounds_.drawn.rows[:, 1]
-    assert (fixed == 2 * shrinking_gradient_constants(120, 0.1).n_samples).all()
+    assert (fixed == 2 * shrinking_gradient_constants(120, 0.1).n_draws).all()
 
 
 def test_faithful_mode_needs_a_horizon_long_enough():
@@ -209,10 +209,10 @@ def test_shrinking_gradient_stays_close_to_descent_with_the_exact_kernel():
     exact_error = ((predictions - y) ** 2)[-300:].mean()
     f = model.estimates_.expansion(model.rounds_, average=False)
     exact_kernel = model.neurons_.kernel(X[-300:], X)
-    distance = exact_kernel @ f.alpha[:, 0] - exact_kernel @ alpha
+    distance = exact_kernel @ f.dual_coef[:, 0] - exact_kernel @ alpha
     assert np.sqrt((distance**2).mean()) < 0.2
     # The estimate of a round has variance of at most |f|²/m beside the error of f itself.
-    norm_square = (f.alpha.T @ model.neurons_.kernel(X) @ f.alpha).item()
+    norm_square = (f.dual_coef.T @ model.neurons_.kernel(X) @ f.dual_coef).item()
     assert model.online_error_[-300:, 1].mean() < exact_error + 2 * norm_square / m
 
 
@@ -222,7 +222,7 @@ def test_batches_agree_with_single_rows_when_steps_are_small():
     options = {"neurons": Gaussian(1.0), "step_size": 0.01, "schedule": "constant"}
     one = learned(X, y, **options)
     many = ShrinkingGradientRegressor(
-        n_samples=400, batch_size="auto", y_range=(-1, 1), random_state=0, **options
+        n_draws=400, batch_size="auto", y_range=(-1, 1), random_state=0, **options
     ).partial_fit(X, y)
     assert many.online_error_[:, 0].tolist() == [2, 2, 4, 8, 16, 32, 64, 100, 100, 72]
     assert np.abs(one.predict(X) - many.predict(X)).max() < 0.3
@@ -230,7 +230,7 @@ def test_batches_agree_with_single_rows_when_steps_are_small():
 
 def test_automatic_batches_keep_the_summed_step_below_one():
     X = inputs(5000, 2)
-    model = ShrinkingGradientRegressor(Gaussian(1.0), n_samples=5, random_state=0)
+    model = ShrinkingGradientRegressor(Gaussian(1.0), n_draws=5, random_state=0)
     model.fit(X, np.sin(X[:, 0]))
     rows = model.online_error_[:, 0].astype(int)
     starts = np.cumsum(rows) - rows
@@ -285,7 +285,7 @@ def test_prediction_is_that_of_the_expansion(average):
     model = ShrinkingGradientClassifier(Gaussian(1.0), 20_000, average=average, random_state=0).fit(
         X, y
     )
-    exact = model.neurons_.kernel(X, model.expansion_.support) @ model.expansion_.alpha
+    exact = model.neurons_.kernel(X, model.expansion_.support) @ model.expansion_.dual_coef
     value, error = model.network_.estimate(X.astype("float32"))
     assert (np.abs(value - exact) < 5 * error).all()
     np.testing.assert_allclose(model.decision_function(X), value, atol=1e-5)
@@ -320,7 +320,7 @@ def test_the_frozen_network_follows_n_neurons():
     frozen = [model.estimates_.function(model.rounds_, average=True) for _ in range(2)]
     assert frozen[0] is frozen[1]
     model.set_params(n_neurons=700)
-    exact = model.neurons_.kernel(X, model.expansion_.support) @ model.expansion_.alpha
+    exact = model.neurons_.kernel(X, model.expansion_.support) @ model.expansion_.dual_coef
     assert model.network_.n_neurons == 700
     averaged = model.predict(X)
     assert np.abs(model.set_params(average=False).predict(X) - averaged).max() > 0.01
@@ -352,7 +352,7 @@ class Tripled(Gaussian):
 
 def test_steps_and_batches_depend_on_the_bound_of_the_family():
     X = inputs(3000, 2)
-    model = ShrinkingGradientRegressor(Tripled(1.0), 100, n_samples=10, random_state=0)
+    model = ShrinkingGradientRegressor(Tripled(1.0), 100, n_draws=10, random_state=0)
     model.fit(X, np.sin(X[:, 0]))
     rows = model.online_error_[:, 0].astype(int)
     steps = np.minimum(5 / np.sqrt(np.cumsum(rows) - rows + 1), 0.5 / 9)
@@ -370,7 +370,7 @@ def test_steps_and_batches_depend_on_the_bound_of_the_family():
 def test_schedules_decay_as_they_say(schedule, eta):
     X = inputs(30, 3)
     y = np.sin(2 * X[:, 0])
-    options = {"step_size": 0.9, "schedule": schedule, "estimator": "full"}
+    options = {"step_size": 0.9, "schedule": schedule, "estimate": "full"}
     model = learned(X, y, neurons=Gaussian(1.0), **options)
     alpha, _, _ = naive.shrinking_gradient(
         X,
@@ -390,7 +390,7 @@ def test_outputs_shrink_apart():
     Y = np.column_stack([np.sin(2 * X[:, 0]), 1e-3 * X[:, 1]])
     options = {
         "neurons": Gaussian(1.0),
-        "estimator": "full",
+        "estimate": "full",
         "norm_bound": 0.02,
         "step_size": 0.4,
         "schedule": "constant",
@@ -437,13 +437,13 @@ def test_a_frozen_model_is_a_network_in_the_units_of_y():
     assert network.n_neurons == 3000
     value, error = network.estimate(X.astype("float32"))
     f = model.expansion_
-    exact = model.targets_.values(model.estimates_.kernel(X, f.support) @ f.alpha)
+    exact = model.targets_.values(model.estimates_.kernel(X, f.support) @ f.dual_coef)
     assert (np.abs(value - exact) < 5 * error).all()
     labels = np.digitize(X[:, 0], [-0.5, 0.5])
     classifier = ShrinkingGradientClassifier(Gaussian(1.0), random_state=0).fit(X, labels)
     value, error = classifier.freeze(3000, random_state=1).estimate(X.astype("float32"))
     f = classifier.expansion_
-    exact = classifier.estimates_.kernel(X, f.support) @ f.alpha
+    exact = classifier.estimates_.kernel(X, f.support) @ f.dual_coef
     assert (np.abs(value - exact) < 5 * error).all()
 
 
@@ -459,7 +459,7 @@ def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
 
     monkeypatch.setattr("trickless.solvers.rounds.estimates._DRAWS", 7)
     monkeypatch.setattr(Gaussian, "draw", recorded)
-    model = learned(X, y, n_samples=1000, neurons=Gaussian(1.0), estimator="full")
+    model = learned(X, y, n_draws=1000, neurons=Gaussian(1.0), estimate="full")
     assert max(held[1:-1]) == 7 or max(held) == 16
     alpha, _ = naive.kernel_gradient(
         model.estimates_.kernel(X, X), y, lambda t: min(5 / np.sqrt(t), 0.5)
@@ -472,7 +472,7 @@ def test_draws_in_parts_are_weighed_by_their_numbers(estimator, monkeypatch):
     """2,500 draws are two parts of a thousand and half a one."""
     monkeypatch.setattr("trickless.solvers.rounds.estimates._DRAWS", 1000)
     X = inputs(30, 2)
-    model = learned(X, np.sin(X[:, 0]), 2500, neurons=Gaussian(1.0), estimator=estimator)
+    model = learned(X, np.sin(X[:, 0]), 2500, neurons=Gaussian(1.0), estimate=estimator)
     x = inputs(3, 2, seed=1)
     exact = model.neurons_.kernel(x, X) @ model.rounds_.coefficients.last()
     runs = []
@@ -511,7 +511,7 @@ def test_pairs_that_do_not_match_the_activations_are_explained():
 
     X = inputs(30, 2)
     with pytest.raises(TypeError, match=r"Cosines.activate_pairs.*\(20, 1\). Remedy: a family"):
-        learned(X, X[:, 0] / 9, neurons=Cosines(1.0), estimator="index")
+        learned(X, X[:, 0] / 9, neurons=Cosines(1.0), estimate="index")
 
 
 def test_no_batch_is_larger_than_all_rows_before_it():
@@ -524,4 +524,4 @@ def test_no_batch_is_larger_than_all_rows_before_it():
     assert (rows[1:] <= np.maximum(2, np.cumsum(rows)[:-1])).all()
     assert rows.max() > 100
     # The last batch alone is in no f_t, and is at most half of the rows.
-    assert (model.expansion_.alpha != 0).sum() == 900 - rows[-1] >= 450
+    assert (model.expansion_.dual_coef != 0).sum() == 900 - rows[-1] >= 450

@@ -44,7 +44,7 @@ WITH_KERNEL = {
     "matern-0.8": lambda s: Matern(nu=0.8, length_scale=s),
     "matern-1.5": lambda s: Matern(nu=1.5, length_scale=s),
     "matern-2.5": lambda s: Matern(nu=2.5, length_scale=s),
-    "rational-quadratic": lambda s: RationalQuadratic(alpha=0.6, length_scale=s),
+    "rational-quadratic": lambda s: RationalQuadratic(mixture=0.6, length_scale=s),
     "cauchy": lambda s: Cauchy(length_scale=s),
     "periodic": lambda s: Periodic(3 * s, length_scale=0.8),
     "periodic-scale": lambda s: Periodic(2.0, length_scale=s),

@@ -279,7 +279,7 @@ def test_length_scales_of_features_can_be_searched():
         (Laplace1(sampling="structured"), "'iid' or 'sobol'"),
         (Matern(nu=0), "nu=0.*above 0 and at most 50"),
         (Matern(nu=60.0), "nu=60.0"),
-        (RationalQuadratic(alpha=-1.0), "alpha=-1.0"),
+        (RationalQuadratic(mixture=-1.0), "mixture=-1.0"),
     ],
 )
 def test_bad_parameters_are_named(neurons, message):
@@ -319,7 +319,7 @@ def test_errors_and_certificates_are_refused_for_dependent_neurons(sampling):
         f.certify(X, 0.1)
     with pytest.raises(ValueError, match=f"Network: a standard error needs.*{dependent}"):
         f.freeze(10).estimate(X)
-    model = ShrinkingGradientRegressor(neurons, 100, n_samples=50, random_state=0).fit(X, y)
+    model = ShrinkingGradientRegressor(neurons, 100, n_draws=50, random_state=0).fit(X, y)
     assert model.predict(X).shape == (60,)
     for asked in ({"return_standard_error": True}, {"tolerance": 0.5}):
         with pytest.raises(ValueError, match=dependent):

@@ -345,7 +345,7 @@ def test_learners_that_evaluate_all_leaves_get_shallow_trees():
 
 @pytest.mark.parametrize(
     "model",
-    [KitchenSinksRegressor(n_neurons=60), ShrinkingGradientRegressor(n_neurons=200, n_samples=20)],
+    [KitchenSinksRegressor(n_neurons=60), ShrinkingGradientRegressor(n_neurons=200, n_draws=20)],
     ids=name_of,
 )
 def test_learners_of_trees_learn_tables(model):

@@ -22,9 +22,7 @@ from trickless.rows.categories import SLOTS, Categories
 LEARNERS = {
     "trees": KitchenSinksRegressor("trees", 100, random_state=0),
     "steps": BoostedTreesRegressor(40, random_state=0),
-    "rounds": ShrinkingGradientRegressor(
-        "trees", 100, n_samples=64, y_range=(-3, 3), random_state=0
-    ),
+    "rounds": ShrinkingGradientRegressor("trees", 100, n_draws=64, y_range=(-3, 3), random_state=0),
 }
 #: Learners of neurons that take any code.
 OF_ANY_CODE = {
@@ -32,7 +30,7 @@ OF_ANY_CODE = {
     "experts": KitchenSinksRegressor("auto", 50, half_life="auto", random_state=0),
     "steps": DoublyStochasticRegressor("tabular", 400, batch_size=50, random_state=0),
     "rounds": ShrinkingGradientRegressor(
-        "tabular", 200, n_samples=64, norm_bound=3.0, y_range=(-3, 3), random_state=0
+        "tabular", 200, n_draws=64, norm_bound=3.0, y_range=(-3, 3), random_state=0
     ),
 }
 TOLD = r"of the latest values in column 'town' of X are of categories .*\. Remedy: declare all"

@@ -43,7 +43,7 @@ X, TOPIC = texts()
         KitchenSinksRegressor(Gaussian("median"), 50, random_state=0),
         KitchenSinksClassifier(Gaussian("median"), 50, random_state=0),
         DoublyStochasticRegressor(Gaussian("median"), 50, random_state=0),
-        ShrinkingGradientRegressor(Gaussian("median"), 50, n_samples=20, random_state=0),
+        ShrinkingGradientRegressor(Gaussian("median"), 50, n_draws=20, random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )

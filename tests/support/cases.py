@@ -109,12 +109,12 @@ SPARSE = [name for name, family in FAMILIES.items() if family.accepts_sparse]
 REGRESSORS = (
     KitchenSinksRegressor(n_neurons=60),
     DoublyStochasticRegressor(n_neurons=200),
-    ShrinkingGradientRegressor(n_neurons=150, n_samples=40),
+    ShrinkingGradientRegressor(n_neurons=150, n_draws=40),
 )
 CLASSIFIERS = (
     KitchenSinksClassifier(n_neurons=60),
     DoublyStochasticClassifier(n_neurons=200),
-    ShrinkingGradientClassifier(n_neurons=150, n_samples=40),
+    ShrinkingGradientClassifier(n_neurons=150, n_draws=40),
 )
 LEARNERS = REGRESSORS + CLASSIFIERS
 

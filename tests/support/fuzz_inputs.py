@@ -61,11 +61,11 @@ OPTIONS = {
     "DoublyStochasticRegressor": [{"loss": "huber"}, {"loss": "epsilon_insensitive"}],
     "DoublyStochasticClassifier": [{"loss": "hinge"}, {"loss": "squared_hinge"}],
     "ShrinkingGradient": [
-        {}, {"max_support": 5}, {"batch_size": 1}, {"average": False}, {"estimator": "index"},
+        {}, {"max_support": 5}, {"batch_size": 1}, {"average": False}, {"estimate": "index"},
         {"norm_bound": 0.01}, {"schedule": "inverse"}, {"half_life": 20},
     ],
     "KernelGradient": [{}, {"kernel": "linear"}, {"max_support": 4}, {"kernel": "sigmoid"}],
-    "NoisyKernel": [{}, {"n_samples": 3}],
+    "NoisyKernel": [{}, {"n_draws": 3}],
     "BoostedTrees": [
         {}, {"early_stopping": True}, {"early_stopping": False}, {"half_life": 20},
         {"learning_rate": 1.0, "l2_regularization": 0}, {"shape": "binary"}, {"max_depth": 16},
@@ -76,7 +76,7 @@ OPTIONS = {
 SMALL = {
     "KitchenSinks": {"n_neurons": 12},
     "DoublyStochastic": {"n_neurons": 96},
-    "ShrinkingGradient": {"n_neurons": 40, "n_samples": 20},
+    "ShrinkingGradient": {"n_neurons": 40, "n_draws": 20},
     "BoostedTrees": {"n_trees": 12},
 }
 

@@ -150,9 +150,9 @@ def learners():
         )
         rows = "sparse" if compression == "unbiased" else "dense"
         yield f"rounds {compression}", learner, rows, "label"
-    learner = t.ShrinkingGradientRegressor(shallow, 30, n_samples=20, random_state=0)
+    learner = t.ShrinkingGradientRegressor(shallow, 30, n_draws=20, random_state=0)
     yield "rounds trees", learner, "table", "number"
-    learner = t.ShrinkingGradientRegressor(n.Gaussian(), 30, n_samples=2000, random_state=0)
+    learner = t.ShrinkingGradientRegressor(n.Gaussian(), 30, n_draws=2000, random_state=0)
     yield "rounds measured", learner, "sparse", "number"
     yield "rounds noisy", KernelGradientRegressor(shots, random_state=0), "dense", "number"
     for rows in ("dense", "sparse"):

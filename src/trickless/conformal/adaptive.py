@@ -49,13 +49,13 @@ from trickless.rules import check_value, integer
 _STEP, _MOST = 0.005, 1.0
 #: Steps γ of the levels that run side by side, and the rows over which they compete.
 _STEPS, _ROWS = np.array([0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128]), 500
-_WINDOW = integer(10, "window=1000 keeps the errors of the last 1,000 rows")
+_WINDOW = integer(10, "window_size=1000 keeps the errors of the last 1,000 rows")
 
 
 class AdaptiveInterval(BaseEstimator):
     """Intervals for a stream that may drift, around the predictions of an online regressor.
 
-    Each batch is predicted before it is learned. Errors of the last ``window`` rows give the
+    Each batch is predicted before it is learned. Errors of the last ``window_size`` rows give the
     intervals, and their level follows the share of targets that were outside. After T rows in
     batches of up to 200, that share differs from 1 − ``confidence`` by less than 430 / T, without
     any assumption about the rows. After T equal batches of more rows, it is less than 2.2 / T. At a
@@ -64,12 +64,12 @@ class AdaptiveInterval(BaseEstimator):
 
     Parameters
     ----------
-    model : regressor
+    estimator : regressor
         A regressor with ``partial_fit``, of any library that follows scikit-learn. It learns from
         the rows that ``partial_fit`` of this object receives.
     confidence : float, default=0.9
         The share of targets that the intervals hold.
-    window : int, default=1000
+    window_size : int, default=1000
         How many rows to keep the errors of, at least 10, and at least
         ``confidence`` / (1 − ``confidence``).
 
@@ -100,10 +100,10 @@ class AdaptiveInterval(BaseEstimator):
     _doc_link_template = pages("trickless.conformal")
     _has_learned = False
 
-    def __init__(self, model: Any, confidence: float = 0.9, window: int = 1000) -> None:
-        self.model = model
+    def __init__(self, estimator: Any, confidence: float = 0.9, window_size: int = 1000) -> None:
+        self.estimator = estimator
         self.confidence = confidence
-        self.window = window
+        self.window_size = window_size
 
     def partial_fit(self, X: Any, y: Any, **options: Any) -> AdaptiveInterval:
         """Compare a batch with its predictions, and let the model learn from it.
@@ -120,18 +120,18 @@ class AdaptiveInterval(BaseEstimator):
         self
         """
         check_confidence("AdaptiveInterval", self.confidence)
-        check_value("AdaptiveInterval", "window", self.window, _WINDOW)
-        if self.window < (least := rows_needed(self.confidence)):
+        check_value("AdaptiveInterval", "window_size", self.window_size, _WINDOW)
+        if self.window_size < (least := rows_needed(self.confidence)):
             raise InvalidValueError(
-                f"AdaptiveInterval: window={self.window!r}, but confidence={self.confidence!r} "
-                f"needs the errors of at least {least:,} rows",
-                f"window={least} or more",
+                f"AdaptiveInterval: window_size={self.window_size!r}, but "
+                f"confidence={self.confidence!r} needs the errors of at least {least:,} rows",
+                f"window_size={least} or more",
             )
         self._check_same_confidence()
         targets, predicted = targets_beside(self, X, y), self._before(X)
         if predicted is not None:
             errors = absolute_errors("AdaptiveInterval", targets, predicted)
-        self.model.partial_fit(X, y, **options)
+        self.estimator.partial_fit(X, y, **options)
         self._has_learned = True
         if predicted is not None and len(errors):
             self._see(errors)
@@ -149,7 +149,7 @@ class AdaptiveInterval(BaseEstimator):
         array
             What the model predicts.
         """
-        return self.model.predict(X)
+        return self.estimator.predict(X)
 
     def predict_interval(self, X: Any) -> np.ndarray:
         """Predict intervals for the next rows.
@@ -178,9 +178,9 @@ class AdaptiveInterval(BaseEstimator):
             self.confidence,
             "more batches before predict_interval",
         )
-        mean = as_predicted(self.model.predict(X))
+        mean = as_predicted(self.estimator.predict(X))
         far = self._far().reshape(mean.shape[1:])
-        return within_range(self.model, np.stack([mean - far, mean + far], axis=-1))
+        return within_range(self.estimator, np.stack([mean - far, mean + far], axis=-1))
 
     @property
     def levels_(self) -> np.ndarray:
@@ -211,7 +211,7 @@ class AdaptiveInterval(BaseEstimator):
     def _before(self, X: Any) -> np.ndarray | None:
         """Return predictions of a batch that the model has not learned; None if it cannot yet."""
         try:
-            return as_predicted(self.model.predict(X))
+            return as_predicted(self.estimator.predict(X))
         except NotFittedError:
             return None
         except AttributeError:
@@ -240,7 +240,7 @@ class AdaptiveInterval(BaseEstimator):
         if (n := len(old)) >= rows_needed(self.confidence):
             above = [n - np.searchsorted(c, e) for c, e in zip(old.T, errors.T, strict=True)]
             self._move((np.transpose(above) + 1) / (n + 1))
-        self.errors_ = np.concatenate([self.errors_, errors])[-self.window :]
+        self.errors_ = np.concatenate([self.errors_, errors])[-self.window_size :]
 
     def _move(self, betas: np.ndarray) -> None:
         """Move the levels after a batch whose rows were outside at levels α from ``betas`` on."""

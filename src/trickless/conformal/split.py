@@ -63,13 +63,13 @@ class SplitConformal(BaseEstimator):
 
     Parameters
     ----------
-    model : estimator
+    estimator : estimator
         A fitted regressor, or a fitted classifier with ``predict_proba``, of any library that
         follows scikit-learn. Scikit-learn's ``FrozenEstimator(model)`` stays fitted in a ``clone``.
         Intervals of losses with a log link, such as "poisson", end at 0.
     scale : {None, "std"}, default=None
         What the errors of a regressor are divided by. "std" are the standard deviations of
-        ``model.predict(X, return_std=True)``, so that intervals are wider where these are.
+        ``estimator.predict(X, return_std=True)``, so that intervals are wider where these are.
 
     References
     ----------
@@ -95,8 +95,8 @@ class SplitConformal(BaseEstimator):
     _doc_link_template = pages("trickless.conformal")
     _takes_sets = False
 
-    def __init__(self, model: Any, scale: str | None = None) -> None:
-        self.model = model
+    def __init__(self, estimator: Any, scale: str | None = None) -> None:
+        self.estimator = estimator
         self.scale = scale
 
     def calibrate(
@@ -122,7 +122,7 @@ class SplitConformal(BaseEstimator):
         check_value("SplitConformal", "scale", self.scale, _SCALE)
         ends = which = None
         try:
-            if hasattr(self.model, "classes_"):
+            if hasattr(self.estimator, "classes_"):
                 scores, which = self._of_classes(X, y)
             else:
                 mean, spread = self._predicted(X)
@@ -134,9 +134,9 @@ class SplitConformal(BaseEstimator):
                     scores = errors / spread.reshape(-1, errors.shape[1] if spread.ndim else 1)
         except NotFittedError as error:
             raise NotFittedError(
-                f"SplitConformal: model={type(self.model).__name__} is not fitted. Remedy: fit it "
-                "before; SplitConformal(FrozenEstimator(model)), of sklearn.frozen, stays fitted "
-                "in clones"
+                f"SplitConformal: estimator={type(self.estimator).__name__} is not fitted. "
+                "Remedy: fit it before; SplitConformal(FrozenEstimator(model)), of sklearn.frozen, "
+                "stays fitted in clones"
             ) from error
         if not (np.isfinite(scores).all() and (ends is None or np.isfinite(ends).all())):
             raise InvalidValueError(
@@ -164,7 +164,7 @@ class SplitConformal(BaseEstimator):
         array
             What the model predicts.
         """
-        return self.model.predict(X)
+        return self.estimator.predict(X)
 
     @completed_by(_NEW_ROWS)
     def predict_interval(
@@ -187,7 +187,7 @@ class SplitConformal(BaseEstimator):
             scores = distances(self.ends_[:, [low, high]], scores[:, 0])[:, None]
             ends = mean[:, [low, high]]
         far = self._bounds(scores, len(mean), confidence, sample_weight, groups)
-        return within_range(self.model, widened(ends, far.reshape(ends.shape[:-1]) * spread))
+        return within_range(self.estimator, widened(ends, far.reshape(ends.shape[:-1]) * spread))
 
     @completed_by(_NEW_ROWS)
     def predict_set(
@@ -210,7 +210,7 @@ class SplitConformal(BaseEstimator):
         Returns
         -------
         bool array of shape (n_rows, n_classes)
-            Which classes are in the set of each row, in the order of ``model.classes_``.
+            Which classes are in the set of each row, in the order of ``estimator.classes_``.
 
         References
         ----------
@@ -220,11 +220,11 @@ class SplitConformal(BaseEstimator):
         check_confidence("SplitConformal", confidence)
         self._check_kind(True)
         check_value("SplitConformal", "by_class", by_class, BY_CLASS)
-        scores = scores_of_classes(as_predicted(self.model.predict_proba(X)))
+        scores = scores_of_classes(as_predicted(self.estimator.predict_proba(X)))
         how = len(scores), confidence, sample_weight, groups
         if not by_class:
             return scores <= self._bounds(self.scores_, *how)
-        labels = enumerate(np.asarray(self.model.classes_).tolist())
+        labels = enumerate(np.asarray(self.estimator.classes_).tolist())
         which = np.asarray(self.which_)
         far = [self._bounds(self.scores_, *how, (which == j, label)) for j, label in labels]
         return scores <= np.hstack(far)
@@ -242,26 +242,26 @@ class SplitConformal(BaseEstimator):
 
     def _check_kind(self, of_classes: bool) -> None:
         """Raise an error for sets of numbers, and for intervals of classes."""
-        if hasattr(self.model, "classes_") != of_classes:
+        if hasattr(self.estimator, "classes_") != of_classes:
             kind, use = (
                 ("regressor", "predict_interval") if of_classes else ("classifier", "predict_set")
             )
             raise InvalidValueError(
-                f"SplitConformal: model={type(self.model).__name__} is a {kind}", use
+                f"SplitConformal: estimator={type(self.estimator).__name__} is a {kind}", use
             )
 
     def _predicted(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions, and what their errors are divided by."""
         if self.scale is None:
-            return as_predicted(self.model.predict(X)), np.ones(())
-        mean, spread = self.model.predict(X, return_std=True)
+            return as_predicted(self.estimator.predict(X)), np.ones(())
+        mean, spread = self.estimator.predict(X, return_std=True)
         return as_predicted(mean), as_predicted(spread)
 
     def _of_classes(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of the true classes, (n_rows, 1), and their numbers."""
-        scores = scores_of_classes(as_predicted(self.model.predict_proba(X)))
+        scores = scores_of_classes(as_predicted(self.estimator.predict_proba(X)))
         labels = targets_beside(self, X, y, numeric=False).tolist()
-        numbers = {label: j for j, label in enumerate(np.asarray(self.model.classes_).tolist())}
+        numbers = {label: j for j, label in enumerate(np.asarray(self.estimator.classes_).tolist())}
         which = np.array([numbers.get(label, -1) for label in labels], dtype=int)
         if (which < 0).any():
             raise InvalidValueError(
@@ -274,7 +274,7 @@ class SplitConformal(BaseEstimator):
     def _columns(self, confidence: float) -> tuple[int, int]:
         """Return the columns of the quantiles that an interval starts from."""
         assert self.ends_ is not None
-        quantiles = np.atleast_1d(getattr(self.model, "quantile", ()))
+        quantiles = np.atleast_1d(getattr(self.estimator, "quantile", ()))
         if len(quantiles) != self.ends_.shape[1]:
             return 0, self.ends_.shape[1] - 1
         low, high = (np.abs(quantiles - (1 + s * confidence) / 2).argmin() for s in (-1, 1))

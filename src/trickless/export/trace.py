@@ -38,7 +38,7 @@ def trace(owner: str, model: Any, outputs: Any, confidence: float, dtype: Any = 
     """
     check_confidence(owner, confidence)
     conformal = model if isinstance(model, SplitConformal) else None
-    model = model if conformal is None else conformal.model
+    model = model if conformal is None else conformal.estimator
     model = model.estimator if isinstance(model, FrozenEstimator) else model
     with naming(owner):
         learner, scaler = _parts(model)

@@ -51,7 +51,7 @@ from trickless.rules import check_value, choice, count
 _PAIRS = 4096
 
 ESTIMATORS = "full", "index", "stratified"
-ESTIMATOR = choice("auto", *ESTIMATORS, remedy="'auto' takes the fastest for the same error")
+ESTIMATE = choice("auto", *ESTIMATORS, remedy="'auto' takes the fastest for the same error")
 FROZEN = choice(*ESTIMATORS, remedy="'full' gives the smallest standard error")
 N_NEURONS = count("more neurons give a smaller standard error, for example n_neurons=1000")
 
@@ -69,7 +69,7 @@ class Expansion(Stated):
         A fitted family.
     support : float32 or float64 array or CSR matrix of shape (t, n_features)
         Support points :math:`x_i`.
-    alpha : array of shape (t, n_outputs)
+    dual_coef : array of shape (t, n_outputs)
         Coefficients :math:`\alpha_i` of the support points.
     n_jobs : int, optional
         Number of threads.
@@ -100,19 +100,19 @@ class Expansion(Stated):
     >>> X = rng.standard_normal((50, 3))
     >>> neurons = Gaussian(length_scale=1.0).fit(X, rng)
     >>> f = Expansion(neurons, X, rng.standard_normal((50, 1)))
-    >>> value, error = f.estimate(X[:2], n_neurons=4000, estimator="full", random_state=0)
-    >>> exact = neurons.kernel(X[:2], X) @ f.alpha
+    >>> value, error = f.estimate(X[:2], n_neurons=4000, estimate="full", random_state=0)
+    >>> exact = neurons.kernel(X[:2], X) @ f.dual_coef
     >>> bool((np.abs(value - exact) < 5 * error).all())
     True
     """
 
     neurons: Neurons
     support: Annotated[Any, Matrix("n_support", "neurons.n_features_in_")]
-    alpha: Annotated[np.ndarray, Array("f4 f8", "n_support", None)]
+    dual_coef: Annotated[np.ndarray, Array("f4 f8", "n_support", None)]
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
-        _check_expansion(self.support, self.alpha)
+        _check_expansion(self.support, self.dual_coef)
         self.support = canonical(self.support)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -130,15 +130,15 @@ class Expansion(Stated):
         n_jobs = worthwhile(self.n_jobs, n_rows * n * width)
         blocks = row_blocks(n_rows, threads=n_threads(n_jobs))
         evaluate(self.neurons, in_blocks(weights), self.support, n * width, add, n_jobs, blocks)
-        total = np.zeros((n, width, self.alpha.shape[1]))
+        total = np.zeros((n, width, self.dual_coef.shape[1]))
         for start in sorted(parts):
             total += np.concatenate(parts[start])
         return total
 
     def _alpha(self, rows: slice) -> np.ndarray:
-        return self.alpha[rows].astype(self.support.dtype, copy=False)
+        return self.dual_coef[rows].astype(self.support.dtype, copy=False)
 
-    def freeze(self, n_neurons: int, estimator: str = "full", random_state: Any = None) -> Network:
+    def freeze(self, n_neurons: int, estimate: str = "full", random_state: Any = None) -> Network:
         """Draw a finite network whose expectation is this expansion.
 
         Parameters
@@ -146,7 +146,7 @@ class Expansion(Stated):
         n_neurons : int
             Number of neurons of the network. Its standard error falls like 1/√n_neurons. The time
             for a prediction does not depend on the number of support points.
-        estimator : {"full", "index", "stratified"}, default="full"
+        estimate : {"full", "index", "stratified"}, default="full"
             How to compute the coefficients of the network. Full sums have the smallest standard
             error, whereas index sampling is faster.
         random_state : int, Generator, RandomState or None, default=None
@@ -158,14 +158,14 @@ class Expansion(Stated):
             The network.
         """
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
-        check_value("Expansion", "estimator", estimator, FROZEN)
-        return self._sample(n_neurons, as_generator(random_state), estimator)
+        check_value("Expansion", "estimate", estimate, FROZEN)
+        return self._sample(n_neurons, as_generator(random_state), estimate)
 
     def estimate(
         self,
         X: Any,
         n_neurons: int,
-        estimator: str = "auto",
+        estimate: str = "auto",
         random_state: Any = None,
         variances: Variances | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -180,7 +180,7 @@ class Expansion(Stated):
             Rows.
         n_neurons : int
             Number of neurons to draw.
-        estimator : {"auto", "full", "index", "stratified"}, default="auto"
+        estimate : {"auto", "full", "index", "stratified"}, default="auto"
             How to estimate; see the class. "auto" aims at the standard error of full sums over
             ``n_neurons`` neurons. If stratified index sampling reaches it with less work, "auto"
             uses that, with more neurons. The decision is based on variances that a pilot measures
@@ -205,13 +205,13 @@ class Expansion(Stated):
         """
         check_independent("Expansion", "a standard error", self.neurons)
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
-        check_value("Expansion", "estimator", estimator, ESTIMATOR)
-        if estimator == "auto":
+        check_value("Expansion", "estimate", estimate, ESTIMATE)
+        if estimate == "auto":
             t, n_rows = self.support.shape[0], X.shape[0]
             if variances is None and is_pilot_worthwhile(t, n_rows, n_neurons, SHARED_BY):
                 variances = self._at_support
-            estimator, n_neurons = self.cheapest(n_neurons, n_rows, variances)
-        return self._sample(n_neurons, as_generator(random_state), estimator).estimate(X)
+            estimate, n_neurons = self.cheapest(n_neurons, n_rows, variances)
+        return self._sample(n_neurons, as_generator(random_state), estimate).estimate(X)
 
     def full_sums(self, X: Any, n_neurons: int, rng: np.random.Generator) -> np.ndarray:
         """Compute ``freeze(n_neurons, "full", rng)(X)`` without making the network.
@@ -220,7 +220,7 @@ class Expansion(Stated):
         and predicts. If there are fewer blocks than threads, the threads share the support points
         and rows instead.
         """
-        t, n_rows, outputs = self.support.shape[0], X.shape[0], self.alpha.shape[1]
+        t, n_rows, outputs = self.support.shape[0], X.shape[0], self.dual_coef.shape[1]
         width, dtype = self.neurons.width, self.support.dtype
         n_jobs = worthwhile(self.n_jobs, (t + n_rows) * n_neurons * width)
         blocks = row_blocks(n_neurons, BLOCK)
@@ -289,27 +289,27 @@ class Expansion(Stated):
         probability of error, because any of them could be the last.
         """
         check_independent("Expansion", "a certificate", self.neurons)
-        tolerance = check_tolerance("Expansion", tolerance, self.alpha, self.support.dtype)
+        tolerance = check_tolerance("Expansion", tolerance, self.dual_coef, self.support.dtype)
         check_probability("Expansion", "confidence", confidence)
-        half_range = np.abs(self.alpha).sum(axis=0) * self.neurons.bound**2
-        fresh = partial(self.freeze, estimator="full", random_state=as_generator(random_state))
+        half_range = np.abs(self.dual_coef).sum(axis=0) * self.neurons.bound**2
+        fresh = partial(self.freeze, estimate="full", random_state=as_generator(random_state))
         return certified(fresh, X, half_range, tolerance, 1 - confidence)
 
-    def _sample(self, n_neurons: int, rng: np.random.Generator, estimator: str) -> Network:
-        sampler = SupportSampler(self.alpha)
-        if estimator == "full":  # as full_sums draws them, on threads
+    def _sample(self, n_neurons: int, rng: np.random.Generator, estimate: str) -> Network:
+        sampler = SupportSampler(self.dual_coef)
+        if estimate == "full":  # as full_sums draws them, on threads
             weights = draw_blocks(self.neurons, as_seed(rng), n_neurons, self.support.dtype)
         else:
             weights = draw(self.neurons, rng, n_neurons, self.support.dtype)
         if not sampler.total:
-            coef = np.zeros((n_neurons, self.neurons.width, self.alpha.shape[1]))
-        elif estimator == "full":
+            coef = np.zeros((n_neurons, self.neurons.width, self.dual_coef.shape[1]))
+        elif estimate == "full":
             coef = self.values(weights) / n_neurons
         else:
-            index = sampler.draw(n_neurons, rng, estimator)
+            index = sampler.draw(n_neurons, rng, estimate)
             coef = self._index_values(weights, index, sampler.directions(index)) / n_neurons
         coef = coef.astype(self.support.dtype)
-        source, strata = StoredNeurons(weights), estimator == "stratified"
+        source, strata = StoredNeurons(weights), estimate == "stratified"
         return Network(self.neurons, source, coef, n_jobs=self.n_jobs, stratified=strata)
 
     def _index_values(
@@ -340,7 +340,7 @@ class Expansion(Stated):
         Variances
             Variances of one neuron, for :meth:`estimate`.
         """
-        return run_pilot(self.neurons, self.support, self.alpha, X, as_generator(random_state))
+        return run_pilot(self.neurons, self.support, self.dual_coef, X, as_generator(random_state))
 
     @cached_property
     def _at_support(self) -> Variances:
@@ -383,14 +383,14 @@ class Expansion(Stated):
         return cheapest(self.support.shape[0], n_rows, n_neurons, variances)
 
 
-def _check_expansion(support: Any, alpha: Any) -> None:
+def _check_expansion(support: Any, dual_coef: Any) -> None:
     shape = support.shape if scipy.sparse.issparse(support) else np.shape(support)
-    shapes = shape, np.shape(alpha)
+    shapes = shape, np.shape(dual_coef)
     if len(shapes[0]) != 2 or len(shapes[1]) != 2 or shapes[0][0] != shapes[1][0]:
         raise InvalidValueError(
-            f"Expansion: support has shape {shapes[0]} and alpha {shapes[1]}, but they must be "
+            f"Expansion: support has shape {shapes[0]} and dual_coef {shapes[1]}, but they must be "
             "(t, n_features) and (t, n_outputs)",
-            "pass alpha[:, None] for a single output",
+            "pass dual_coef[:, None] for a single output",
         )
     if getattr(support, "dtype", None) not in (np.float32, np.float64):
         raise InvalidTypeError(

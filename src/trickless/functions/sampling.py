@@ -27,8 +27,8 @@ class SupportSampler:
     def _strata(self) -> Strata:
         return Strata(self.size, self.alpha > 0)
 
-    def draw(self, n: int, rng: np.random.Generator, estimator: str) -> np.ndarray:
-        if estimator == "index":
+    def draw(self, n: int, rng: np.random.Generator, estimate: str) -> np.ndarray:
+        if estimate == "index":
             return by_size(self.size, n, rng)  # Alg. 2, line 2
         return self._strata.draw(n, rng)
 

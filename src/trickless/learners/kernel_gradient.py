@@ -59,7 +59,7 @@ class KernelGradient(OnlineLearner):
         independent, too. Rows of more dimensions, such as images, are flattened.
     kernel_params : dict or None, default=None
         Parameters of a kernel that is named, such as ``{"gamma": 0.5}``.
-    n_samples : int, default=512
+    n_draws : int, default=512
         Each learned row uses at most this many values of a function, one for each support point.
         If there are more support points, some are sampled. A kernel that is named uses all.
     kernel_bound : float or "auto", default="auto"
@@ -123,7 +123,7 @@ class KernelGradient(OnlineLearner):
     _doc_link_template = pages("trickless.kernels")
     kernel: Any
     kernel_params: dict[str, Any] | None
-    n_samples: int
+    n_draws: int
     kernel_bound: float | str
     estimate_bound: float | None
     kernel_bound_: Amount
@@ -140,7 +140,7 @@ class KernelGradient(OnlineLearner):
             anything("a dictionary", "kernel_params={'gamma': 0.5}", lambda v: isinstance(v, dict)),
             NONE,
         ),
-        "n_samples": integer(1, "n_samples=512 estimates a row is the default"),
+        "n_draws": integer(1, "n_draws=512 estimates a row is the default"),
         "kernel_bound": either(positive("kernel_bound=1.0 is for kernels with k(x, x) = 1"), AUTO),
         "estimate_bound": either(
             positive("estimate_bound=1.0 suits frequencies, and None sets no bound"), NONE
@@ -155,7 +155,7 @@ class KernelGradient(OnlineLearner):
         kernel: Any = "rbf",
         *,
         kernel_params: dict[str, Any] | None = None,
-        n_samples: int = 512,
+        n_draws: int = 512,
         kernel_bound: float | str = "auto",
         estimate_bound: float | None = None,
         norm_bound: float = 10.0,
@@ -202,7 +202,7 @@ class KernelGradient(OnlineLearner):
         if isinstance(kernel := self.fixed_["kernel"], str):
             return Exact(self.kernel_, self.kernel_bound_)
         bounds = self.kernel_bound_, self.estimate_bound
-        return Noisy(kernel, schedule_of(self), self.n_samples, *bounds)
+        return Noisy(kernel, schedule_of(self), self.n_draws, *bounds)
 
     @property
     def support_vectors_(self) -> Any:
@@ -362,7 +362,7 @@ class KernelGradientRegressor(Regressor, KernelGradient):
         kernel: Any = "rbf",
         *,
         kernel_params: dict[str, Any] | None = None,
-        n_samples: int = 512,
+        n_draws: int = 512,
         kernel_bound: float | str = "auto",
         estimate_bound: float | None = None,
         norm_bound: float = 10.0,

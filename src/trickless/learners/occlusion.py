@@ -19,11 +19,15 @@ from trickless.rules import anything, check_value, either, integer, is_none, wit
 _OWNER = "occlusion_importance"
 #: The default window is this share of the series.
 _SHARE = 20
-_WINDOW = either(integer(1, "window=10 hides ten times"), anything("None", "", is_none))
+_WINDOW = either(integer(1, "window_size=10 hides ten times"), anything("None", "", is_none))
 
 
 def occlusion_importance(
-    estimator: Any, X: Any, *, shape: int | tuple[int, int] | None = None, window: int | None = None
+    estimator: Any,
+    X: Any,
+    *,
+    shape: int | tuple[int, int] | None = None,
+    window_size: int | None = None,
 ) -> np.ndarray:
     r"""Measure where in series a model looks, by hiding a window of them at a time.
 
@@ -49,7 +53,7 @@ def occlusion_importance(
     shape : int, tuple of int or None, default=None
         Length of the series, or (channels, length). None means the shape of the estimator's
         neurons, if they have one, and otherwise one channel.
-    window : int or None, default=None
+    window_size : int or None, default=None
         Number of times that are hidden together. None means a twentieth of the series. Wide windows
         find what only long stretches show, whereas narrow windows tell more exactly where it is.
 
@@ -92,7 +96,7 @@ def occlusion_importance(
     True
     """
     check_value(_OWNER, "shape", shape, Convolutions._rules["shape"])
-    check_value(_OWNER, "window", window, _WINDOW)
+    check_value(_OWNER, "window_size", window_size, _WINDOW)
     check_is_fitted(estimator)
     given, layout = X, Layout()
     if (rows := getattr(estimator, "rows_", None)) is not None:
@@ -109,7 +113,7 @@ def occlusion_importance(
         shape = shape or (layout.shape[0], X.shape[1] // layout.shape[0])
     n_channels, length = _shape_of(estimator, X, shape)
     answer = _answers(estimator, (-1,) if are_flat else (n_channels, length))
-    before, width = answer(X), min(window or -(-length // _SHARE), length)
+    before, width = answer(X), min(window_size or -(-length // _SHARE), length)
     starts = np.minimum(np.arange(0, length, max(1, width // 2)), length - width)
     importances, n_windows = np.zeros((n_channels, length)), np.zeros(length)
     for start in np.unique(starts):

@@ -16,7 +16,7 @@ from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.docstrings import completed_by, documented
 from trickless.functions.certificate import check_certificate
-from trickless.functions.expansion import ESTIMATOR, Expansion
+from trickless.functions.expansion import ESTIMATE, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.arguments import PREDICTING
@@ -64,7 +64,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
     n_neurons : int, default=10_000
         The number of neurons of the finite network that predicts, into which the expansion is
         frozen. More neurons make predictions more accurate, and slower.
-    n_samples : int, default=512
+    n_draws : int, default=512
         The number of neurons drawn in each round to estimate predictions (m in the paper), not the
         number of rows. Raise it if the online error grows.
     schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
@@ -72,11 +72,11 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         never exceed ``1 / (2 * bound**2)``, half of the step that fits a row exactly. "constant"
         uses a ``step_size`` given as a number, without that limit. "theorem" uses the step of
         Theorem 1 for ``horizon`` rounds of one row. Each round draws as many neurons as the
-        guarantee needs. This schedule ignores ``step_size``, ``n_samples`` and ``batch_size``. See
+        guarantee needs. This schedule ignores ``step_size``, ``n_draws`` and ``batch_size``. See
         :func:`trickless.theory.shrinking_gradient_draws`. "theorem-fixed" draws as many neurons in
         every round as the paper prints for the worst case. These are millions for ``norm_bound=1``.
         They are enough for a ``norm_bound`` of at least 1/8.
-    estimator : {"auto", "full", "index", "stratified"}, default="auto"
+    estimate : {"auto", "full", "index", "stratified"}, default="auto"
         How predictions are estimated, as in :class:`Expansion`. "index" is the estimator of the
         paper. "auto" is "stratified" for ``schedule="theorem"``. Otherwise each round takes "full"
         or "stratified", whichever needs less work for the accuracy of "full".
@@ -140,15 +140,15 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
        kernel trick", ICML 2017, Algorithms 1 and 2.
     """
 
-    n_samples: int
-    estimator: str
+    n_draws: int
+    estimate: str
 
     _rules = (
         NeuronLearner._rules
         | OnlineLearner._rules
         | {
-            "n_samples": integer(1, "n_samples=512 draws in each round is the default"),
-            "estimator": ESTIMATOR,
+            "n_draws": integer(1, "n_draws=512 draws in each round is the default"),
+            "estimate": ESTIMATE,
             "compression": COMPRESSION,
             "half_life": either(
                 positive("half_life=1000 halves the weight of a row after 1,000 later rows"),
@@ -164,12 +164,12 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         neurons: Neurons | str = "gaussian",
         n_neurons: int = 10_000,
         *,
-        n_samples: int = 512,
+        n_draws: int = 512,
         norm_bound: float = 10.0,
         step_size: float | str = "auto",
         schedule: str = "sqrt",
         horizon: int | None = None,
-        estimator: str = "auto",
+        estimate: str = "auto",
         batch_size: int | str = "auto",
         average: bool = True,
         max_support: int | None = None,
@@ -203,8 +203,8 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         return Drawn(
             self.neurons_,
             schedule_of(self),
-            self.n_samples,
-            self.estimator,
+            self.n_draws,
+            self.estimate,
             self.n_neurons,
             self.n_jobs,
         )
@@ -269,7 +269,7 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
     ``norm_bound``: the learner competes with functions of norm up to B.
 
     Round t estimates the prediction :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from
-    ``n_samples`` freshly drawn neurons. If :math:`|E_t| < 16 B`, it appends :math:`\alpha_t =
+    ``n_draws`` freshly drawn neurons. If :math:`|E_t| < 16 B`, it appends :math:`\alpha_t =
     \eta_t (y_t - E_t)`. Otherwise it divides all coefficients by 4.
 
     ``schedule="theorem"`` has a guarantee for all neurons bounded by 1: the expected regret against
@@ -281,12 +281,12 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
     badly, such as "coordinates". They need targets that are centred there.
 
     The expansion keeps every row, so memory is O(T) rows. A round evaluates as many activations as
-    there are rows so far, times ``n_samples``. ``max_support`` limits both.
+    there are rows so far, times ``n_draws``. ``max_support`` limits both.
 
     Rows are learned in mini-batches that share their neurons. They are small enough for the sum of
     their steps to be stable. The noise of the estimates enters the coefficients. A batch whose
     steps sum to s multiplies the squared norm of f by at most about :math:`1 + s^2 / m`, and later
-    steps have to correct that. Raise ``n_samples`` if the online error grows.
+    steps have to correct that. Raise ``n_draws`` if the online error grows.
 
     Parameters
     ----------
@@ -318,12 +318,12 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         neurons: Neurons | str = "gaussian",
         n_neurons: int = 10_000,
         *,
-        n_samples: int = 512,
+        n_draws: int = 512,
         norm_bound: float = 10.0,
         step_size: float | str = "auto",
         schedule: str = "sqrt",
         horizon: int | None = None,
-        estimator: str = "auto",
+        estimate: str = "auto",
         batch_size: int | str = "auto",
         average: bool = True,
         max_support: int | None = None,
@@ -395,7 +395,7 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     Learns each class against the rest, by the squared loss of targets ±1. All classes share the
     support points of one expansion :math:`f = \sum_i \alpha_i \Phi(x_i)`. Each row of the stream
     adds one support point. :class:`ShrinkingGradientRegressor` describes the rounds, their
-    guarantee, and their time and memory. Raise ``n_samples`` if the online error grows.
+    guarantee, and their time and memory. Raise ``n_draws`` if the online error grows.
 
     Parameters
     ----------

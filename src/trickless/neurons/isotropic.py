@@ -306,7 +306,7 @@ class RationalQuadratic(Isotropic):
 
     Parameters
     ----------
-    alpha : float, default=1.0
+    mixture : float, default=1.0
         Shape :math:`\alpha`. With smaller values, the length scales differ more and the kernel
         falls off more slowly. Large values approach the Gaussian kernel.
 
@@ -326,22 +326,22 @@ class RationalQuadratic(Isotropic):
     """
 
     mixed = True
-    _rules = Isotropic._rules | {"alpha": positive("alpha=1.0 is a good default")}
+    _rules = Isotropic._rules | {"mixture": positive("mixture=1.0 is a good default")}
 
     def __init__(
-        self, alpha: float = 1.0, length_scale: Any = "auto", *, sampling: str = "iid"
+        self, mixture: float = 1.0, length_scale: Any = "auto", *, sampling: str = "iid"
     ) -> None:
         super().__init__(length_scale, sampling=sampling)
-        self.alpha = alpha
+        self.mixture = mixture
 
     def frequencies(self, z: np.ndarray, g: np.ndarray) -> np.ndarray:
-        return z * _root_gamma(self.alpha, g)
+        return z * _root_gamma(self.mixture, g)
 
     def profile(self, square: np.ndarray) -> np.ndarray:
-        return np.exp(-self.alpha * np.log1p(square / (2 * self.alpha)))
+        return np.exp(-self.mixture * np.log1p(square / (2 * self.mixture)))
 
     def slope(self, square: np.ndarray) -> np.ndarray:
-        return -0.5 * np.exp(-(self.alpha + 1) * np.log1p(square / (2 * self.alpha)))
+        return -0.5 * np.exp(-(self.mixture + 1) * np.log1p(square / (2 * self.mixture)))
 
 
 def _root_gamma(shape: float, g: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ class ShrinkingGradientConstants(NamedTuple):
     """The constants that Theorem 1 of Livni et al. 2017 prescribes, and what it guarantees."""
 
     step_size: float
-    n_samples: int
+    n_draws: int
     gamma: float
     regret: float
 
@@ -59,7 +59,7 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
     Returns
     -------
     ShrinkingGradientConstants
-        ``step_size`` η, ``n_samples`` m (rounded up), ``gamma`` γ, and the bound on the ``regret``.
+        ``step_size`` η, ``n_draws`` m (rounded up), ``gamma`` γ, and the bound on the ``regret``.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
     --------
     >>> from trickless.theory import shrinking_gradient_constants
     >>> constants = shrinking_gradient_constants(horizon=10_000, norm_bound=1.0)
-    >>> constants.step_size, constants.n_samples, round(constants.regret, 1)
+    >>> constants.step_size, constants.n_draws, round(constants.regret, 1)
     (0.005, 69618537, 152.3)
     """
     eta, gamma = _step_and_gamma("shrinking_gradient_constants", horizon, norm_bound)

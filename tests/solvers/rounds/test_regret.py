@@ -24,7 +24,7 @@ def losses_of(model):
 
 
 def learned(X, y, **options):
-    always = {"y_range": (-1, 1), "random_state": 0, "dtype": "float64", "n_samples": 20}
+    always = {"y_range": (-1, 1), "random_state": 0, "dtype": "float64", "n_draws": 20}
     options = always | {"neurons": Gaussian(1.0)} | options
     return ShrinkingGradientRegressor(**options).partial_fit(X, y)
 
@@ -66,7 +66,7 @@ def test_the_best_function_of_every_output_has_a_ball_of_its_own():
 def test_losses_are_those_of_the_functions_that_were_played(norm_bound):
     X = inputs(40, 2)
     y = np.sin(2 * X[:, 0])
-    options = {"batch_size": 1, "step_size": 0.4, "schedule": "constant", "estimator": "full"}
+    options = {"batch_size": 1, "step_size": 0.4, "schedule": "constant", "estimate": "full"}
     model = learned(X, y, norm_bound=norm_bound, **options)
     alpha = np.zeros(0)
     K = model.neurons_.kernel(X)
@@ -83,7 +83,7 @@ def test_losses_are_those_of_the_functions_that_were_played(norm_bound):
 def test_rows_of_a_batch_are_played_by_one_function():
     X = inputs(60, 2)
     y = np.sin(2 * X[:, 0])
-    model = learned(X, y, batch_size=20, step_size=0.04, schedule="constant", estimator="full")
+    model = learned(X, y, batch_size=20, step_size=0.04, schedule="constant", estimate="full")
     losses = losses_of(model)[:, 0]
     np.testing.assert_allclose(losses[:20], 0.5 * y[:20] ** 2)
     first = learned(X[:20], y[:20], batch_size=20, step_size=0.04, schedule="constant")
@@ -115,11 +115,11 @@ def test_regret_stays_below_the_bound(neurons):
     X = inputs(T, 2)
     y = np.clip(0.5 * np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(T), -1, 1)
     eta = B / (2 * np.sqrt(T))
-    options = {"schedule": "constant", "step_size": eta, "batch_size": 1, "estimator": "full"}
+    options = {"schedule": "constant", "step_size": eta, "batch_size": 1, "estimate": "full"}
     finals, variance = [], 0.0
     for seed in range(3):
         model = ShrinkingGradientRegressor(
-            neurons, n_samples=200, norm_bound=B, y_range=(-1, 1), random_state=seed, **options
+            neurons, n_draws=200, norm_bound=B, y_range=(-1, 1), random_state=seed, **options
         ).partial_fit(X, y)
         f = model.rounds_.coefficients.last()
         variance = max(variance, (f.T @ model.neurons_.kernel(X) @ f).item() / 200)
@@ -132,7 +132,7 @@ def test_regret_stays_below_the_bound(neurons):
 
 def test_classifiers_have_a_regret():
     X = inputs(80, 2)
-    model = ShrinkingGradientClassifier(Gaussian(1.0), n_samples=50, random_state=0)
+    model = ShrinkingGradientClassifier(Gaussian(1.0), n_draws=50, random_state=0)
     model.fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
     rounds, regret = model.regret_.T
     assert np.isfinite(regret).all()
@@ -169,7 +169,7 @@ def test_a_bound_has_the_largest_variance_of_the_run():
     y = np.where(inputs(80, 1)[:, 0] > 0, 1.0, -1.0)
     options = {"schedule": "constant", "step_size": eta, "batch_size": 1, "norm_bound": 2.0}
     for estimator in ("index", "full"):
-        model = learned(X, y, estimator=estimator, n_samples=50, **options)
+        model = learned(X, y, estimate=estimator, n_draws=50, **options)
         alpha = model.rounds_.coefficients.last()[:, 0]
         K = model.neurons_.kernel(X)
         spreads = [
@@ -228,7 +228,7 @@ def test_rows_without_a_kernel_value_leave_the_loss_of_zero():
 def test_regret_of_sparse_rows_is_that_of_dense_ones(family):
     X = inputs(60, 2) * (inputs(60, 2, seed=1) > 0)
     y = np.sin(X[:, 0])
-    options = {"norm_bound": 2.0, "dtype": "float64", "estimator": "full", "random_state": 0}
+    options = {"norm_bound": 2.0, "dtype": "float64", "estimate": "full", "random_state": 0}
     dense, sparse = (
         ShrinkingGradientRegressor(family, **options).fit(rows, y).regret_
         for rows in (X, scipy.sparse.csr_matrix(X))

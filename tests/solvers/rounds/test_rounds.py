@@ -167,7 +167,7 @@ def test_the_curve_of_errors_is_merged_when_it_is_long(monkeypatch):
 def test_measured_variances_are_used_until_the_support_has_grown(monkeypatch):
     X = inputs(400, 2)
     y = np.sin(X[:, 0])
-    options = {"n_samples": 1500, "batch_size": 1, "y_range": (-1, 1), "random_state": 0}
+    options = {"n_draws": 1500, "batch_size": 1, "y_range": (-1, 1), "random_state": 0}
     model = Regressor(Gaussian(1.0), **options)
     measured = []
     original = type(model.partial_fit(X[:1], y[:1]).expansion_).variances

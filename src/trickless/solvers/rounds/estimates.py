@@ -48,7 +48,7 @@ _TRIAL_ROWS, _ENOUGH_PAIRS = 16, 100
 class Drawn:
     """Estimates from neurons that are drawn for one round alone (Algorithm 2).
 
-    A round uses ``n_samples`` draws, or as many as a schedule of the theorem prescribes for the
+    A round uses ``n_draws`` draws, or as many as a schedule of the theorem prescribes for the
     coefficients of the round. A draw lies between ∓Σ‖α_i‖, also for full sums. A network of
     ``n_neurons`` neurons predicts.
     """
@@ -57,15 +57,15 @@ class Drawn:
         self,
         neurons: Neurons,
         schedule: Schedule,
-        n_samples: int,
-        estimator: str,
+        n_draws: int,
+        estimate: str,
         n_neurons: int,
         n_jobs: int | None,
     ) -> None:
         self.neurons = neurons
         self.schedule = schedule
-        self.n_samples = n_samples
-        self.estimator = estimator
+        self.n_draws = n_draws
+        self.estimate = estimate
         self.n_neurons = n_neurons
         self.n_jobs = n_jobs
 
@@ -77,21 +77,21 @@ class Drawn:
     def __call__(self, X: Any, rounds: Rounds) -> np.ndarray:
         """Estimates E_t for some rows: (n_rows, n_outputs)."""
         rng = generator(rounds.seed, Purpose.ROUNDS, rounds.n_rounds)
-        f, estimator, m = self.expansion(rounds, average=False), self.estimator, self.n_samples
-        half_range = float(np.linalg.norm(f.alpha, axis=1).sum()) * self.square_bound
+        f, estimate, m = self.expansion(rounds, average=False), self.estimate, self.n_draws
+        half_range = float(np.linalg.norm(f.dual_coef, axis=1).sum()) * self.square_bound
         if self.schedule.is_theorem:
-            m = self.schedule.draws(half_range, f.alpha.shape[1])
-            estimator = "stratified" if estimator == "auto" else estimator
-        if estimator == "auto":
-            estimator, m = f.cheapest(m, X.shape[0], self._variances(f, X, m, rounds, rng))
-        rounds.note_draws(X.shape[0], m, half_range, estimator == "full")
+            m = self.schedule.draws(half_range, f.dual_coef.shape[1])
+            estimate = "stratified" if estimate == "auto" else estimate
+        if estimate == "auto":
+            estimate, m = f.cheapest(m, X.shape[0], self._variances(f, X, m, rounds, rng))
+        rounds.note_draws(X.shape[0], m, half_range, estimate == "full")
         total: Any = 0.0
         for start in range(0, m, _DRAWS):
             some = min(_DRAWS, m - start)
-            if estimator == "full":
+            if estimate == "full":
                 total += some / m * f.full_sums(X, some, rng)
             else:
-                total += some / m * f.freeze(some, estimator, rng)(X)
+                total += some / m * f.freeze(some, estimate, rng)(X)
         return total
 
     def _variances(
@@ -119,13 +119,13 @@ class Drawn:
         T rounds multiply ‖f‖² by up to exp(η² T / m) with full sums; an index adds ‖α‖₁² / m, with
         ‖α‖₁ of about η T.
         """
-        m, n_rounds = self.n_samples, max(1, rounds.n_rounds)
-        by_index = self.estimator in ("index", "stratified")
+        m, n_rounds = self.n_draws, max(1, rounds.n_rounds)
+        by_index = self.estimate in ("index", "stratified")
         stable = m**0.5 / n_rounds if by_index else (m / n_rounds) ** 0.5
         return (
-            f"the noise of n_samples={m!r} draws feeds itself with "
+            f"the noise of n_draws={m!r} draws feeds itself with "
             f"step_size={self.schedule.step_size!r}; take a step_size of at most {stable:.2g}, a "
-            "larger n_samples" + (", or estimator='auto'" if by_index else "")
+            "larger n_draws" + (", or estimate='auto'" if by_index else "")
         )
 
     def function(self, rounds: Rounds, average: bool) -> Network:
@@ -209,7 +209,7 @@ class Noisy:
     """Estimates from noisy values of a kernel with k(x, x) ≤ ``square_bound``.
 
     ``estimate(X, Y, rng)`` gives unbiased estimates of the kernel, shape (len(X), len(Y)). They lie
-    between ∓``estimate_bound`` if it is given. A row uses at most ``n_samples`` of them in a round,
+    between ∓``estimate_bound`` if it is given. A row uses at most ``n_draws`` of them in a round,
     or as many as a schedule of the theorem prescribes.
     """
 
@@ -220,13 +220,13 @@ class Noisy:
         self,
         estimate: Callable[[Any, Any, np.random.Generator], Any],
         schedule: Schedule,
-        n_samples: int,
+        n_draws: int,
         square_bound: float,
         estimate_bound: float | None,
     ) -> None:
         self.estimate = estimate
         self.schedule = schedule
-        self.n_samples = n_samples
+        self.n_draws = n_draws
         self.square_bound = square_bound
         self.estimate_bound = estimate_bound
 
@@ -240,7 +240,7 @@ class Noisy:
             return total
         if not self.schedule.is_theorem:
             rounds.drawn = None  # the variance is not known
-            index, factor = thin(size, self.n_samples, rng)
+            index, factor = thin(size, self.n_draws, rng)
             return self._sum(X, rounds, index, alpha[index] * factor[:, None], rng)
         assert self.estimate_bound is not None
         half_range = float(size.sum()) * self.estimate_bound
@@ -290,7 +290,7 @@ class Noisy:
         :math:`\|\alpha\|^2` by about :math:`1 + \log T` at most.
         """
         t = rounds.n_rounds + 1
-        asked = max(1.0, len(rounds.coefficients) / self.n_samples)  # points per estimate
+        asked = max(1.0, len(rounds.coefficients) / self.n_draws)  # points per estimate
         known: Any = rounds.measured
         noise, square, n_pairs, _ = known
         if n_pairs < _ENOUGH_PAIRS:  # the variance of fair coins, until enough is known
@@ -304,7 +304,7 @@ class Noisy:
         return (
             f"the noise of the estimates feeds itself with step_size={self.schedule.step_size!r}; "
             f"take a step_size of at most {self.largest_step(rounds):.2g}, schedule='sqrt', which "
-            "keeps to that, or a larger n_samples"
+            "keeps to that, or a larger n_draws"
         )
 
     def function(self, rounds: Rounds, average: bool) -> Callable[[Any], np.ndarray]:

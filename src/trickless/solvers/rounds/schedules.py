@@ -57,7 +57,7 @@ class Schedule(NamedTuple):
         if self.name == "theorem":
             m = shrinking_gradient_draws(half_range, self.horizon, self.norm_bound)
         else:
-            m = self.constants.n_samples * n_outputs
+            m = self.constants.n_draws * n_outputs
         self.check_draws(m)
         return m
 
@@ -118,7 +118,7 @@ class Schedule(NamedTuple):
                 "a larger horizon from the start, or schedule='sqrt'",
             )
         if self.name == "theorem-fixed":
-            self.check_draws(self.constants.n_samples)
+            self.check_draws(self.constants.n_draws)
         if square_bound > 1 + _ROUNDING:
             raise InvalidValueError(
                 f"{self.owner}: schedule={self.name!r} with neurons of bound "
@@ -126,13 +126,13 @@ class Schedule(NamedTuple):
                 "scale the activations or the kernel, or schedule='sqrt'",
             )
 
-    def check_draws(self, n_samples: int) -> None:
+    def check_draws(self, n_draws: int) -> None:
         """Raise an error for rounds of Theorem 1 whose draws would take hours each."""
-        if n_samples > MOST_DRAWS:
+        if n_draws > MOST_DRAWS:
             raise InvalidValueError(
                 f"{self.owner}: schedule={self.name!r} with horizon={self.horizon!r} and "
-                f"norm_bound={self.norm_bound!r} asks for {n_samples:,} draws in a round, but the "
+                f"norm_bound={self.norm_bound!r} asks for {n_draws:,} draws in a round, but the "
                 f"limit is {MOST_DRAWS:,}",
                 "schedule='theorem' instead of 'theorem-fixed', "
-                "a smaller horizon or norm_bound, or schedule='sqrt', which makes n_samples draws",
+                "a smaller horizon or norm_bound, or schedule='sqrt', which makes n_draws draws",
             )
