@@ -27,9 +27,9 @@ from sklearn.preprocessing import StandardScaler
 
 from circumstances import circumstances
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.arrays.places import to_host
+from trickless._arrays.places import to_host
+from trickless._solvers.least_squares.paths import Path as Ridges
 from trickless.neurons import Gaussian
-from trickless.solvers.least_squares.paths import Path as Ridges
 
 PATH = Path(__file__).parent / "results" / "alpha.json"
 SEEDS, N_TEST = 5, 10_000

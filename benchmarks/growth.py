@@ -34,12 +34,12 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
-from trickless.arrays.threads import _WORTH_SHARING, ROWS_PER_BLOCK
-from trickless.functions.activations import PANEL_ROWS
-from trickless.functions.stream import BLOCK
+from trickless._arrays.threads import _WORTH_SHARING, ROWS_PER_BLOCK
+from trickless._functions.activations import PANEL_ROWS
+from trickless._functions.stream import BLOCK
+from trickless._solvers.least_squares.statistics import ROUNDED_FROM
+from trickless._solvers.least_squares.sums import PASSES_ABOVE
 from trickless.neurons import Gaussian
-from trickless.solvers.least_squares.statistics import ROUNDED_FROM
-from trickless.solvers.least_squares.sums import PASSES_ABOVE
 
 PATH = Path(__file__).parent / "results" / "growth.json"
 #: Repeats that count, and seconds after which a size is not repeated; pairs at a boundary.

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from trickless.pictures import styled
+from trickless._pictures import styled
 
 RESULTS = Path(__file__).parent / "results"
 WIDTH = 7.0

@@ -27,7 +27,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from circumstances import circumstances
 from series_data import FOR_CHOICE, NAMES, Series, load
-from trickless.arrays.series import HEAVY, LEAST, TAPS, views
+from trickless._arrays.series import HEAVY, LEAST, TAPS, views
 from trickless.neurons import Convolutions
 
 PATH = Path(__file__).parent / "results" / "poolings.json"

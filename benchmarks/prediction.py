@@ -19,7 +19,7 @@ import numpy as np
 
 from circumstances import circumstances
 from trickless import ShrinkingGradientRegressor
-from trickless.cli.demo.comparison import load
+from trickless._cli.demo.comparison import load
 from trickless.neurons import Gaussian, Stumps
 
 SUPPORT, ROWS, SOME = 10_000, 10_000, 20

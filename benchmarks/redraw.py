@@ -28,7 +28,7 @@ PICTURES = {
     "rahimi2008_joint": "rahimi2008_joint",
     "rahimi2008_weights": "rahimi2008_weights",
     "regret": "regret",
-    "trickless-demo": "trickless.cli.demo.picture",
+    "trickless-demo": "trickless._cli.demo.picture",
 }
 
 

@@ -32,8 +32,8 @@ from matplotlib.figure import Figure
 from circumstances import circumstances
 from pictures import RESULTS, WIDTH, band, redraw
 from trickless import ShrinkingGradientRegressor
+from trickless._solvers.rounds.regret import played_losses, smallest_loss
 from trickless.neurons import Gaussian, Stumps
-from trickless.solvers.rounds.regret import played_losses, smallest_loss
 from trickless.theory import shrinking_gradient_constants
 
 BOUNDS = (0.5, 1.0, 2.0)

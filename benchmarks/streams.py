@@ -39,7 +39,7 @@ from sklearn.preprocessing import StandardScaler
 
 import data
 from circumstances import circumstances
-from trickless.arrays.threads import linear_algebra
+from trickless._arrays.threads import linear_algebra
 from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor
 
 PATH = Path(__file__).parent / "results" / "streams.json"

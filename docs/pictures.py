@@ -23,7 +23,7 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
-from trickless.arrays.series import HEAVY
+from trickless._arrays.series import HEAVY
 from trickless.conformal import AdaptiveInterval
 from trickless.inspection import estimate_kernel, occlusion_importance
 from trickless.neurons import Convolutions, Gaussian, Patches, Stumps

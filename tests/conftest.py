@@ -16,7 +16,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest  # noqa: E402
 
-import trickless.arrays.threads  # noqa: E402
+import trickless._arrays.threads  # noqa: E402
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def small_blocks(monkeypatch):
     """A function after which blocks have so many rows, and little work is shared out."""
 
     def set_rows(rows):
-        monkeypatch.setattr(trickless.arrays.threads, "_WORTH_SHARING", 1)
-        monkeypatch.setattr(trickless.arrays.threads, "ROWS_PER_BLOCK", rows)
-        monkeypatch.setattr(trickless.arrays.threads, "_COLUMNS_PER_BLOCK", 1)
+        monkeypatch.setattr(trickless._arrays.threads, "_WORTH_SHARING", 1)
+        monkeypatch.setattr(trickless._arrays.threads, "ROWS_PER_BLOCK", rows)
+        monkeypatch.setattr(trickless._arrays.threads, "_COLUMNS_PER_BLOCK", 1)
 
     return set_rows

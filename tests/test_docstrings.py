@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from api import public_things
-from trickless.docstrings import completed_by, documented
+from trickless._docstrings import completed_by, documented
 from trickless.neurons import Neurons
 
 ESTIMATORS = [

@@ -26,9 +26,9 @@ print(*sorted(name for name in sys.modules if name in ("sklearn.metrics", "sklea
 ROOT = Path(trickless.__file__).parent
 #: Each imports those before it only.
 LAYERS = (
-    "errors docstrings rules pictures theory arrays neurons rows conformal functions solvers "
-    "selection files targets learners stack inference export inspection kernels public dask river "
-    "readers cli"
+    "_errors _docstrings _rules _pictures theory _arrays neurons _rows conformal _functions "
+    "_solvers _selection _files _targets _learners _stack inference export inspection kernels "
+    "_public dask river _readers _cli"
 )
 LAYERS = LAYERS.split()
 

@@ -17,9 +17,9 @@ from sklearn.base import clone, is_regressor
 
 import rounding
 import trickless
-import trickless.arrays.threads
-import trickless.functions.network
-import trickless.learners.kitchen_sinks
+import trickless._arrays.threads
+import trickless._functions.network
+import trickless._learners.kitchen_sinks
 from cases import (
     EVERY,
     FAMILIES,
@@ -34,7 +34,7 @@ from cases import (
 )
 from fit_everything import coefficients, make, medians, steps_of
 from trickless import save
-from trickless.functions.stream import BLOCK
+from trickless._functions.stream import BLOCK
 from trickless.neurons import Gaussian
 
 REGRESSORS = [learner for learner in EVERY if is_regressor(learner)]
@@ -129,8 +129,8 @@ def test_threads_row_blocks_and_byte_budgets_change_nothing(
     double = make(learner, family, dtype="float64").fit(X, y)
     for n_jobs, rows, n_bytes in ((1, 100, 5000), (3, 37, 0)):
         small_blocks(rows)
-        monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", n_bytes)
-        monkeypatch.setattr(trickless.functions.network, "_GROUP_BYTES", n_bytes)
+        monkeypatch.setattr(trickless._functions.activations, "PANEL_BYTES", n_bytes)
+        monkeypatch.setattr(trickless._functions.network, "_GROUP_BYTES", n_bytes)
         options = {"n_jobs": n_jobs}
         if "cache_bytes" in learner.get_params():
             options["cache_bytes"] = n_bytes
@@ -335,7 +335,7 @@ def test_more_batches_continue_where_the_first_stopped(learner):
 
 @every_learner
 def test_a_progress_bar_is_shown_on_request(learner, capsys, monkeypatch):
-    monkeypatch.setattr("trickless.learners.callbacks._has_rich", lambda: False)
+    monkeypatch.setattr("trickless._learners.callbacks._has_rich", lambda: False)
     X, y = problem(learner)
     clone(learner).fit(X, y)
     assert "".join(capsys.readouterr()) == ""

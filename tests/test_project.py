@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import trickless
-from trickless.errors import MissingLibraryError
+from trickless._errors import MissingLibraryError
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

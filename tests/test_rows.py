@@ -22,15 +22,15 @@ from cases import (
 )
 from fit_everything import make
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
-from trickless.functions.stream import draw
-from trickless.inference import hsic_test, mmd_test
-from trickless.inspection import Expansion
-from trickless.neurons import Gaussian
-from trickless.solvers.named_losses import (
+from trickless._functions.stream import draw
+from trickless._solvers.named_losses import (
     CLASSIFICATION_LOSSES,
     QUANTILE_LOSSES,
     REGRESSION_LOSSES,
 )
+from trickless.inference import hsic_test, mmd_test
+from trickless.inspection import Expansion
+from trickless.neurons import Gaussian
 
 #: Classifiers read rows as regressors do.
 READERS = [*REGRESSORS, CLASSIFIERS[0], *KERNEL_LEARNERS[1:3]]

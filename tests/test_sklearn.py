@@ -25,7 +25,7 @@ from trickless import (
     RandomFeatures,
     StreamingScaler,
 )
-from trickless.learners.base import Learner
+from trickless._learners.base import Learner
 from trickless.neurons import Gaussian, Mixture, Stumps, Tabular
 
 #: What is set, by the start of a name: fewer neurons than a good model takes.

@@ -38,7 +38,7 @@ from circumstances import circumstances
 from crossings import counting
 from run import rows_of
 from trickless import BoostedTreesRegressor, DoublyStochasticRegressor, KitchenSinksRegressor
-from trickless.functions import activations
+from trickless._functions import activations
 from trickless.neurons import Gaussian
 
 RESULTS = Path(__file__).parents[1] / "results"

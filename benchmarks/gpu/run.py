@@ -40,7 +40,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import published
 from circumstances import circumstances
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
-from trickless.functions.activations import panels as panels_of
+from trickless._functions.activations import panels as panels_of
 from trickless.neurons import Gaussian
 
 RESULTS = Path(__file__).parents[1] / "results"

@@ -25,9 +25,9 @@ import numpy as np
 from bare import blocks, one_blas_thread
 
 from circumstances import circumstances
-from trickless.functions.stream import BLOCK, NeuronStream
+from trickless._functions.stream import BLOCK, NeuronStream
+from trickless._solvers.least_squares import gram as gram_module
 from trickless.neurons import Gaussian
-from trickless.solvers.least_squares import gram as gram_module
 
 PATH = Path(__file__).parents[1] / "results" / "engine_alternatives.json"
 PANEL, ROWS, INPUTS, COLUMNS, REPEATS = 4096, 512, 100, 2000, 7

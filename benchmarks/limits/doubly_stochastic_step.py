@@ -27,10 +27,10 @@ from scipy import linalg
 
 from circumstances import circumstances
 from trickless import DoublyStochasticRegressor
-from trickless.arrays.threads import n_threads
-from trickless.learners.descent_sizes import size_up
+from trickless._arrays.threads import n_threads
+from trickless._learners.descent_sizes import size_up
+from trickless._solvers.descent.batches import MiniBatch
 from trickless.neurons import Gaussian
-from trickless.solvers.descent.batches import MiniBatch
 
 #: Rows b, new neurons k, earlier neurons n, features, outputs, preconditioner.
 SHAPES = (

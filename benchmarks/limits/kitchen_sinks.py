@@ -42,9 +42,9 @@ from sklearn.pipeline import make_pipeline
 from circumstances import circumstances
 from measurement import measured
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.arrays.threads import n_threads
-from trickless.functions.activations import PANEL_BYTES
-from trickless.functions.activations import panels as panels_of
+from trickless._arrays.threads import n_threads
+from trickless._functions.activations import PANEL_BYTES
+from trickless._functions.activations import panels as panels_of
 from trickless.neurons import Gaussian
 
 N_ROWS, N_INPUTS, N_NEURONS, ALPHA, REPEATS = 40_000, 100, 1000, 1e-6, 9

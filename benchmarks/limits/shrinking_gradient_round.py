@@ -20,7 +20,7 @@ from bare import activations, in_turn, one_blas_thread
 
 from circumstances import circumstances
 from trickless import ShrinkingGradientRegressor
-from trickless.arrays.threads import n_threads
+from trickless._arrays.threads import n_threads
 from trickless.neurons import Gaussian
 
 SHAPES = (

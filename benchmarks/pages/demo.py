@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.common import results, where
-from trickless.cli.demo.comparison import Row, table
+from trickless._cli.demo.comparison import Row, table
 
 
 def demo_table():

@@ -61,13 +61,13 @@ from matplotlib.figure import Figure
 from sklearn.model_selection import ParameterGrid
 
 import trickless
-from trickless.arrays.threads import map_blocks, row_blocks
-from trickless.functions.later import Later
-from trickless.functions.network import Network
-from trickless.functions.stream import NeuronStream
+from trickless._arrays.threads import map_blocks, row_blocks
+from trickless._functions.later import Later
+from trickless._functions.network import Network
+from trickless._functions.stream import NeuronStream
+from trickless._solvers.descent.descent import Descent
+from trickless._solvers.named_losses import make_loss
 from trickless.neurons import Gaussian, Laplace1, Neurons, Stumps
-from trickless.solvers.descent.descent import Descent
-from trickless.solvers.named_losses import make_loss
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import data

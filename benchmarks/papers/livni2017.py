@@ -62,8 +62,8 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from trickless import DoublyStochasticRegressor, ShrinkingGradientRegressor
+from trickless._solvers.rounds.estimates import Drawn
 from trickless.neurons import Coordinates
-from trickless.solvers.rounds.estimates import Drawn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from circumstances import circumstances

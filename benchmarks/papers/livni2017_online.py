@@ -30,8 +30,8 @@ from joblib import Parallel, delayed
 from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 
-from trickless.solvers.rounds.estimates import Drawn
-from trickless.solvers.rounds.regret import played_values
+from trickless._solvers.rounds.estimates import Drawn
+from trickless._solvers.rounds.regret import played_values
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import livni2017 as figure_1

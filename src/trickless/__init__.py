@@ -35,7 +35,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from trickless.public import *  # noqa: F403
+    from trickless._public import *  # noqa: F403
 
 __version__ = "0.2.0"
 
@@ -56,12 +56,12 @@ def __dir__() -> list[str]:
 
 
 def _modules() -> dict[str, str]:
-    """Return the module of each public name, as ``public.py`` imports them."""
+    """Return the module of each public name, as ``_public.py`` imports them."""
     if not _known:
         from ast import ImportFrom, parse
         from pkgutil import get_data
 
-        for line in parse(get_data(__name__, "public.py") or b"").body:
+        for line in parse(get_data(__name__, "_public.py") or b"").body:
             if isinstance(line, ImportFrom):
                 _known.update((alias.name, str(line.module)) for alias in line.names)
     return _known

@@ -4,12 +4,12 @@ A fitted model may have a :class:`Network` as ``network_``, and importances as
 ``feature_importances_``.
 """
 
-from trickless.functions.expansion import Expansion
-from trickless.functions.kernel import KernelDisplay, estimate_kernel
-from trickless.functions.network import Network
-from trickless.functions.stream import NeuronStream
-from trickless.learners.importances import FeatureImportancesDisplay
-from trickless.learners.occlusion import occlusion_importance
+from trickless._functions.expansion import Expansion
+from trickless._functions.kernel import KernelDisplay, estimate_kernel
+from trickless._functions.network import Network
+from trickless._functions.stream import NeuronStream
+from trickless._learners.importances import FeatureImportancesDisplay
+from trickless._learners.occlusion import occlusion_importance
 
 __all__ = [
     "Expansion",

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from trickless.arrays import branch_loops
-from trickless.arrays import branches as compiled
+from trickless._arrays import branch_loops
+from trickless._arrays import branches as compiled
 
 
 def tree(rng, n_nodes, n_features):

@@ -12,11 +12,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-import trickless.arrays.threads
+import trickless._arrays.threads
 from cases import EVERY, LEARNERS, TREE_LEARNERS, answers, inputs, name_of, problem
 from trickless import KitchenSinksRegressor
-from trickless.functions.network import Network
-from trickless.functions.stream import StoredNeurons
+from trickless._functions.network import Network
+from trickless._functions.stream import StoredNeurons
 from witness import Witness, fitted_answers, predicted_and_fitted, seen
 
 #: Seconds after which something has locked up.
@@ -69,7 +69,7 @@ def test_threads_solve_a_model_that_was_left_unsolved(eager):
 
 
 def test_threads_that_work_at_once_share_the_cores(eager, monkeypatch, tmp_path):
-    monkeypatch.setattr("trickless.arrays.threads.os.cpu_count", lambda: 4)
+    monkeypatch.setattr("trickless._arrays.threads.os.cpu_count", lambda: 4)
     neurons = Witness(str(tmp_path)).fit(inputs(5, 3), None)
     weights = neurons.draw(np.random.default_rng(0), 50)
     network = Network(neurons, StoredNeurons(weights), np.ones((50, 1, 1)), n_jobs=3)
@@ -81,7 +81,7 @@ def test_threads_that_work_at_once_share_the_cores(eager, monkeypatch, tmp_path)
         for got in at_once(lambda: network(X)):
             np.testing.assert_array_equal(got, expected)
     assert (seen(tmp_path) <= [3, 1]).all()
-    assert not trickless.arrays.threads._cores._shares
+    assert not trickless._arrays.threads._cores._shares
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])

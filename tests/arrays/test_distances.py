@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from trickless import KitchenSinksRegressor
-from trickless.arrays.distances import squared_distances
+from trickless._arrays.distances import squared_distances
 from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Gaussian, Landmarks, Matern, RationalQuadratic
 

@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse
 
 from cases import inputs
-from trickless.arrays.growing import Growing, growing_like
-from trickless.arrays.growing_there import growing_at
-from trickless.arrays.places import HOST, place_of, to_host
+from trickless._arrays.growing import Growing, growing_like
+from trickless._arrays.growing_there import growing_at
+from trickless._arrays.places import HOST, place_of, to_host
 
 
 @pytest.mark.parametrize("sparse", [False, True])

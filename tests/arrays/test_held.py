@@ -7,9 +7,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from interruptions import interrupted_at
-from trickless.arrays.threads import _blas, _cores, linear_algebra, map_blocks, row_blocks
-from trickless.functions.network import Network
-from trickless.functions.stream import NeuronStream
+from trickless._arrays.threads import _blas, _cores, linear_algebra, map_blocks, row_blocks
+from trickless._functions.network import Network
+from trickless._functions.stream import NeuronStream
 from trickless.neurons import Gaussian
 
 BLOCKS = row_blocks(3, 1)

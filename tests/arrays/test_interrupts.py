@@ -18,11 +18,11 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
-from trickless.arrays.interrupts import uninterrupted
-from trickless.learners.online import recipe_of
+from trickless._arrays.interrupts import uninterrupted
+from trickless._learners.online import recipe_of
+from trickless._solvers.descent.descent import Descent
+from trickless._solvers.rounds.rounds import Rounds
 from trickless.neurons import Gaussian
-from trickless.solvers.descent.descent import Descent
-from trickless.solvers.rounds.rounds import Rounds
 
 #: Learners whose fits are of several steps.
 STEPS = {
@@ -114,7 +114,7 @@ def same(model, other, X, y):
 def test_an_interrupted_first_fit_leaves_whole_steps_or_nothing(
     learner, after_each_step, monkeypatch
 ):
-    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless._functions.activations.PANEL_BYTES", 1)
     X, y = problem(learner, 300)
     fitted = small(learner).fit(X, y)
     copies, steps = models(fitted, after_each_step) or {progress(fitted): fitted}, set()
@@ -152,7 +152,7 @@ def test_a_later_fit_that_is_interrupted_before_its_first_step_leaves_the_earlie
 @pytest.mark.filterwarnings("ignore:.*nothing is learned")  # by so few neurons
 @every_learner
 def test_an_interrupted_batch_leaves_whole_steps(learner, after_each_step, monkeypatch):
-    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless._functions.activations.PANEL_BYTES", 1)
     X, y = problem(learner, 300)
     begun = small(learner).partial_fit(X, y)
     before = progress(begun)

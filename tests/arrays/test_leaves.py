@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import trickless
-from trickless.arrays import leaves as compiled
-from trickless.arrays import loops
+from trickless._arrays import leaves as compiled
+from trickless._arrays import loops
 
 
 def threshold(at, missing_right):

@@ -29,8 +29,8 @@ from cases import (
     suited,
 )
 from trickless import DoublyStochasticClassifier, KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.arrays import device_algebra, places
-from trickless.arrays.places import HOST, Device, place_of, to_device_of, to_host
+from trickless._arrays import device_algebra, places
+from trickless._arrays.places import HOST, Device, place_of, to_device_of, to_host
 from trickless.inspection import Network, NeuronStream
 from trickless.neurons import Gaussian, Neurons, Trees
 from trickless.neurons.named import make_neurons
@@ -233,7 +233,7 @@ def moves(monkeypatch):
 @pytest.mark.parametrize("learner", WORKING, ids=name_of)
 def test_only_thin_matrices_leave_the_device(learner, monkeypatch):
     n_rows, n_features = 2000, 6
-    monkeypatch.setattr("trickless.solvers.least_squares.row_sample.ROWS", 256)
+    monkeypatch.setattr("trickless._solvers.least_squares.row_sample.ROWS", 256)
     X, y = problem(learner, n_rows, n_features)
     neurons = Gaussian(length_scale=2.0)  # which looks at no rows
     model = make(learner, neurons=neurons, alpha=1e-3, n_neurons=512)
@@ -361,8 +361,8 @@ def test_learners_that_work_on_numpy_alone_say_so(learner):
 
 
 def test_many_columns_are_solved_directly_on_a_device(monkeypatch):
-    monkeypatch.setattr("trickless.solvers.least_squares.sums.PASSES_ABOVE", 8)
-    monkeypatch.setattr("trickless.solvers.least_squares.sums.FEW_ROWS", 8)
+    monkeypatch.setattr("trickless._solvers.least_squares.sums.PASSES_ABOVE", 8)
+    monkeypatch.setattr("trickless._solvers.least_squares.sums.FEW_ROWS", 8)
     X, y = problem(WORKING[0])
     assert hasattr(make(WORKING[0]).fit(put(X), y), "statistics_")
     assert not hasattr(make(WORKING[0]).fit(X, y), "statistics_")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from trickless.arrays.growing import GrowingSparse
-from trickless.arrays.sparse import canonical, check_csr, checked_csr, parts_of
+from trickless._arrays.growing import GrowingSparse
+from trickless._arrays.sparse import canonical, check_csr, checked_csr, parts_of
 from trickless.kernels import KernelGradientRegressor
 
 DATA = np.array([1.0, 2.0, 3.0])

@@ -8,9 +8,9 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 import numpy as np
 import pytest
 
-from trickless.arrays import stated
-from trickless.arrays.growing import Growing
-from trickless.arrays.stated import Amount, Array, Count, Floating, Length, Stated, Within
+from trickless._arrays import stated
+from trickless._arrays.growing import Growing
+from trickless._arrays.stated import Amount, Array, Count, Floating, Length, Stated, Within
 
 
 @stated.stated

@@ -13,10 +13,10 @@ from sklearn.base import clone
 import trickless
 from cases import EVERY, name_of, problem
 from trickless import KitchenSinksRegressor
-from trickless.arrays.growing import Growing, growing_like
-from trickless.arrays.states import _locks, snapshot, training_lock
+from trickless._arrays.growing import Growing, growing_like
+from trickless._arrays.states import _locks, snapshot, training_lock
+from trickless._learners import boosted_trees, growing_sums
 from trickless.kernels import KernelGradientRegressor
-from trickless.learners import boosted_trees, growing_sums
 
 #: Seconds after which something has locked up.
 PATIENCE = 60

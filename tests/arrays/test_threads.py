@@ -10,7 +10,7 @@ import pytest
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from trickless.arrays.threads import (
+from trickless._arrays.threads import (
     _blas,
     _cores,
     _Shared,
@@ -177,7 +177,7 @@ def test_all_blocks_are_done_even_without_results():
 
 
 def test_counts_below_zero_leave_cores_free(monkeypatch):
-    monkeypatch.setattr("trickless.arrays.threads.os.cpu_count", lambda: 8)
+    monkeypatch.setattr("trickless._arrays.threads.os.cpu_count", lambda: 8)
     assert [n_threads(n) for n in (-1, -2, -99)] == [8, 7, 1]
 
 
@@ -245,7 +245,7 @@ def test_no_block_is_begun_after_an_error_and_helpers_are_done_when_it_arrives()
 
 
 def test_a_block_may_have_blocks_of_its_own(monkeypatch):
-    monkeypatch.setattr("trickless.arrays.threads.os.cpu_count", lambda: 200)  # more than helpers
+    monkeypatch.setattr("trickless._arrays.threads.os.cpu_count", lambda: 200)  # more than helpers
 
     def outer(block):
         return sum(map_blocks(lambda inner: inner.start, row_blocks(20, 1), 20))

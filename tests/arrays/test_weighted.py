@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trickless.arrays.weighted import at_shares, cap, median
+from trickless._arrays.weighted import at_shares, cap, median
 from trickless.neurons.samples import sample_numbers
 
 

@@ -21,9 +21,9 @@ from typer.testing import CliRunner
 import trickless
 from table_files import frame, write
 from trickless import BoostedTreesRegressor, KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.cli import learn
-from trickless.cli.app import app
-from trickless.readers import table as tables
+from trickless._cli import learn
+from trickless._cli.app import app
+from trickless._readers import table as tables
 
 
 def run(*arguments, code=0):

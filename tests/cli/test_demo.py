@@ -10,8 +10,9 @@ from sklearn.datasets import load_digits
 
 from circumstances import circumstances
 from measurement import measured
-from trickless import KitchenSinksClassifier, cli
-from trickless.cli.demo import comparison, download
+from trickless import KitchenSinksClassifier
+from trickless import _cli as cli
+from trickless._cli.demo import comparison, download
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 
 import trickless
 from table_files import frame, write
-from trickless import KitchenSinksRegressor, cli
+from trickless import KitchenSinksRegressor
+from trickless import _cli as cli
 from trickless.neurons import Gaussian
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from table_files import frame, write
-from trickless import cli
-from trickless.cli.exit_codes import BAD_INPUT, code_of
+from trickless import _cli as cli
+from trickless._cli.exit_codes import BAD_INPUT, code_of
 
-RUN = [sys.executable, "-m", "trickless.cli"]
+RUN = [sys.executable, "-m", "trickless._cli"]
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_an_unexpected_error_says_what_to_report(fault, model, tmp_path, capsys,
     def fail(*_):
         raise fault
 
-    monkeypatch.setattr("trickless.cli.fit.learned", fail)
+    monkeypatch.setattr("trickless._cli.fit.learned", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     options = ["--target", "label", "--out", str(tmp_path / "m")]
     assert cli.main(["fit", str(model.parent / "data.csv"), *options]) == 1
@@ -142,9 +142,9 @@ def test_an_output_is_tested_before_anything_is_read(model, monkeypatch, capsys)
     def read(*_):
         raise AssertionError
 
-    monkeypatch.setattr("trickless.cli.fit.Table", read)
-    monkeypatch.setattr("trickless.cli.predict.Table", read)
-    monkeypatch.setattr("trickless.cli.predict.learner_in", read)
+    monkeypatch.setattr("trickless._cli.fit.Table", read)
+    monkeypatch.setattr("trickless._cli.predict.Table", read)
+    monkeypatch.setattr("trickless._cli.predict.learner_in", read)
     data, out = str(model.parent / "data.csv"), str(model.parent / "gone/out.csv")
     for command in (
         ["fit", data, "--target", "label", "--out", out],
@@ -157,11 +157,11 @@ def test_an_output_is_tested_before_anything_is_read(model, monkeypatch, capsys)
 def test_little_is_imported_before_the_command_answers_an_interrupt():
     """Python prints a traceback of an interrupt that comes earlier."""
     probe = (
-        "import sys; old = set(sys.modules); import trickless.cli; print(*set(sys.modules) - old)"
+        "import sys; old = set(sys.modules); import trickless._cli; print(*set(sys.modules) - old)"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     ours = {name for name in done.stdout.split() if name.startswith("trickless")}
-    assert ours == {"trickless", "trickless.cli"}
+    assert ours == {"trickless", "trickless._cli"}
     assert not {"typing", "re", "threading", "numpy"}.intersection(done.stdout.split())
 
 

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 import trickless
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.cli.app import app
-from trickless.cli.export import WRITERS
+from trickless._cli.app import app
+from trickless._cli.export import WRITERS
 from trickless.neurons import Gaussian
 
 X = np.random.default_rng(0).standard_normal((60, 3))

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from table_files import frame, write
-from trickless import cli
-from trickless.cli import screen
+from trickless import _cli as cli
+from trickless._cli import screen
 
 #: Escape, C1, carriage return, bell, bidi override, line separator, tag, markup of rich, a smiley.
 NASTY = "\x1b[31m\x9b2J\r\a\u202e\u2028\U000e0041\x7f[red]é\U0001f600"
@@ -57,7 +57,7 @@ def is_safe(text):
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_json_is_json_whatever_the_encoding(encoding, nasty):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHONIO"))}
-    command = [sys.executable, "-m", "trickless.cli", *commands(nasty)[0], "--json"]
+    command = [sys.executable, "-m", "trickless._cli", *commands(nasty)[0], "--json"]
     done = subprocess.run(command, capture_output=True, env=env | ENCODINGS[encoding], check=True)
     about = json.loads(done.stdout)
     assert about["classes"] == ["no", f"yes{NASTY}"]

@@ -139,7 +139,7 @@ def test_a_model_in_c_answers_as_in_python(name, cases, in_c):
         width = 1 if expected.ndim == 1 else int(np.prod(expected.shape[1:]))
         values = found[:, start : start + width]
         if output == "label" and expected.ndim == 1:
-            labels = getattr(each.model, "model", each.model).classes_
+            labels = getattr(each.model, "estimator", each.model).classes_
             values = labels[values[:, 0].astype(int)]
         check(each, output, values)
         start += width

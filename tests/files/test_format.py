@@ -627,15 +627,15 @@ def test_mutations_are_refused_without_memory_or_code():
         (b'"sampling"', b'"length_scale"'),
         (GAUSSIAN, b'["Gaussian"'),
         (GAUSSIAN, b'["trickless.neurons.base:Neurons"'),
-        (GAUSSIAN, b'["trickless.solvers.least_squares.paths:Solution"'),
-        (GAUSSIAN, b'["trickless.arrays.places:Place"'),
-        (GAUSSIAN, b'["trickless.arrays.stated:np"'),
-        (GAUSSIAN, b'["trickless.arrays.stated:Array"'),
+        (GAUSSIAN, b'["trickless._solvers.least_squares.paths:Solution"'),
+        (GAUSSIAN, b'["trickless._arrays.places:Place"'),
+        (GAUSSIAN, b'["trickless._arrays.stated:np"'),
+        (GAUSSIAN, b'["trickless._arrays.stated:Array"'),
         (GAUSSIAN, b'["trickless.neurons.isotropic:Gaussian.fit"'),
         (GAUSSIAN, b'["trickless.neurons.isotropic.os:system"'),
         (GAUSSIAN, b'["trickless.neurons.no_module:Gaussian"'),
         (GAUSSIAN, b'["trickless.neurons.isotropic\\n:Gaussian"'),
-        (GAUSSIAN, b'["trickless.cli.demo.download:Archive"'),
+        (GAUSSIAN, b'["trickless._cli.demo.download:Archive"'),
         (GAUSSIAN, b'["os:system"'),
         (GAUSSIAN, b'[{"$foreign": "os:system"}'),
         (GAUSSIAN, b'["builtins:eval"'),
@@ -786,18 +786,18 @@ def test_the_verified_bytes_are_the_bytes_used(path, monkeypatch):
     trickless.save(Gaussian(length_scale=np.ones(100_000)), path)  # more than is read ahead
     content = path.read_bytes()
 
-    def parse(line, hook, plain=trickless.files.format.parse):
+    def parse(line, hook, plain=trickless._files.format.parse):
         with path.open("r+b") as file:
             file.seek(-5000, os.SEEK_END)
             file.write(bytes(4000))
         return plain(line, hook)
 
-    monkeypatch.setattr("trickless.files.format.parse", parse)
+    monkeypatch.setattr("trickless._files.format.parse", parse)
     with pytest.raises(ValueError, match="checksum does not match"):
         trickless.load(path)
     monkeypatch.undo()
     path.write_bytes(content)
-    monkeypatch.setattr("trickless.files.records.parse", parse)
+    monkeypatch.setattr("trickless._files.records.parse", parse)
     assert (trickless.load(path).length_scale == 1).all()
 
 
@@ -847,7 +847,7 @@ def test_all_bytes_of_a_file_belong_to_something(path):
 
 def test_a_header_has_a_largest_size(path, monkeypatch):
     trickless.save(Gaussian(), path)
-    monkeypatch.setattr(trickless.files.format, "_LARGEST_HEADER", 50)
+    monkeypatch.setattr(trickless._files.format, "_LARGEST_HEADER", 50)
     with pytest.raises(ValueError, match="cut short or damaged"):
         trickless.load(path)
     with pytest.raises(ValueError, match=r"save: the model has .* a file can hold 50. Remedy"):
@@ -856,7 +856,7 @@ def test_a_header_has_a_largest_size(path, monkeypatch):
 
 def test_a_file_has_a_largest_number_of_objects(path, monkeypatch):
     trickless.save(Mixture([Gaussian(), Gaussian()]), path)
-    monkeypatch.setattr(trickless.files.records, "MOST_OBJECTS", 2)
+    monkeypatch.setattr(trickless._files.records, "MOST_OBJECTS", 2)
     with pytest.raises(ValueError, match="there are 3 objects, but a file can have 2"):
         trickless.load(path)
     with pytest.raises(TypeError, match=r"save: .*more than 2 objects.*Remedy"):
@@ -1067,7 +1067,7 @@ def test_a_buffer_or_array_has_one_owner(path):
         (place,) = (
             i
             for i, line in enumerate(lines)
-            if line.startswith(b'["trickless.solvers.rounds.coefficients:')
+            if line.startswith(b'["trickless._solvers.rounds.coefficients:')
         )
         name, state = json.loads(lines[place])
         state["_epoch"] = state["_round"]

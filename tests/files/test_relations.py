@@ -19,12 +19,12 @@ import scipy.sparse
 import trickless
 from cases import shots
 from saved_cases import cases
-from trickless.arrays.growing import Growing
-from trickless.functions.stream import StoredNeurons
+from trickless._arrays.growing import Growing
+from trickless._functions.stream import StoredNeurons
+from trickless._solvers.ages import NeuronAges
+from trickless._solvers.rounds.measured import Measured, Noise
 from trickless.inspection import Expansion
 from trickless.neurons import Ferns, Gaussian, Landmarks, On, Stumps, Trees
-from trickless.solvers.ages import NeuronAges
-from trickless.solvers.rounds.measured import Measured, Noise
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 3))

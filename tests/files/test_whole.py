@@ -12,7 +12,7 @@ import pytest
 
 import trickless
 from interruptions import interrupted_at
-from trickless.files.whole import check_writable, written_whole
+from trickless._files.whole import check_writable, written_whole
 from trickless.neurons import Gaussian
 
 posix = pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
@@ -164,7 +164,7 @@ def test_an_error_of_the_system_names_the_file_and_a_remedy(code, remedy, tmp_pa
     def fail(_):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("trickless.files.whole.os.fsync", fail)
+    monkeypatch.setattr("trickless._files.whole.os.fsync", fail)
     with pytest.raises(
         OSError, match=rf"save: '.*file' cannot be written \(.*Remedy: .*{remedy}"
     ) as caught:
@@ -198,7 +198,7 @@ def test_ctrl_c_leaves_no_temporary_file(tmp_path):
 
 WRITER = """
 import sys, time
-from trickless.files.whole import written_whole
+from trickless._files.whole import written_whole
 with written_whole("save", sys.argv[1]) as file:
     file.write(bytes(10**6))
     print(flush=True)

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 import trickless
 from cases import CLASSIFIERS, answers, name_of
 from trickless import KitchenSinksClassifier
-from trickless.functions.stream import BLOCK, NeuronStream
+from trickless._functions.stream import BLOCK, NeuronStream
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X / 16, Y % 3

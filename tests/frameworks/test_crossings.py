@@ -17,11 +17,11 @@ from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
 )
-from trickless.arrays.growing import Growing
-from trickless.arrays.places import place_of
+from trickless._arrays.growing import Growing
+from trickless._arrays.places import place_of
+from trickless._solvers.named_losses import make_loss
 from trickless.inspection import NeuronStream
 from trickless.neurons import Gaussian
-from trickless.solvers.named_losses import make_loss
 
 #: A step of each loss that works on devices.
 STEPS = {
@@ -97,7 +97,7 @@ def test_a_step_with_weights_of_rows_does_not_wait_either():
 
 
 def test_early_stopping_waits_once_at_each_look(monkeypatch):
-    monkeypatch.setattr("trickless.solvers.early_stopping._PATIENCE", 1000)
+    monkeypatch.setattr("trickless._solvers.early_stopping._PATIENCE", 1000)
     options = {"preconditioner": None, "batch_size": 256, "neurons_per_step": 8}
     options |= {"early_stopping": True}
     more = difference(STEPS["huber"], {"n_neurons": 80}, {"n_neurons": 240}, **options)
@@ -119,8 +119,8 @@ def test_weights_of_several_blocks_are_moved_together():
 
 @pytest.mark.parametrize("learner", [KitchenSinksRegressor(), KitchenSinksClassifier()])
 def test_a_panel_of_kitchen_sinks_does_not_wait(learner, monkeypatch):
-    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES_ON_DEVICE", 0)  # 256 rows
-    monkeypatch.setattr("trickless.solvers.least_squares.row_sample.ROWS", 100)
+    monkeypatch.setattr("trickless._functions.activations.PANEL_BYTES_ON_DEVICE", 0)  # 256 rows
+    monkeypatch.setattr("trickless._solvers.least_squares.row_sample.ROWS", 100)
     few, many = {"rows": 512}, {"rows": 2560}
     more = difference(learner, few, many, n_neurons=60, alpha=1e-3)
     assert more["waits"] == more["to_host"] == 0

@@ -596,7 +596,7 @@ class ByArrayAPI(Peeking):
 def test_the_command_writes_graphs(tmp_path):
     from typer.testing import CliRunner
 
-    from trickless.cli.app import app
+    from trickless._cli.app import app
 
     def export(model, *options):
         trickless.save(model, tmp_path / "model.trk", for_prediction=True)

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from cases import inputs
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
-from trickless.functions.certificate import _pieces
+from trickless._functions.certificate import _pieces
 from trickless.inspection import Expansion
 from trickless.neurons import Dense, Gaussian, Stumps
 from trickless.neurons.composed import Scaled

@@ -6,7 +6,7 @@ import scipy.sparse
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from cases import inputs
-from trickless.functions.exact_kernel import ExactKernel, rows_at_once
+from trickless._functions.exact_kernel import ExactKernel, rows_at_once
 
 
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])

@@ -8,8 +8,8 @@ import scipy.sparse
 
 from cases import inputs
 from expansions import ALPHAS, FAMILIES, expansion
-from trickless.arrays.threads import worthwhile
-from trickless.functions.certificate import certified
+from trickless._arrays.threads import worthwhile
+from trickless._functions.certificate import certified
 from trickless.inspection import Expansion
 from trickless.neurons import Gaussian
 
@@ -99,7 +99,7 @@ def test_threads_are_told_how_many_activations_there_are(monkeypatch):
         told.append(n_activations)
         return worthwhile(n_jobs, n_activations)
 
-    monkeypatch.setattr("trickless.functions.expansion.worthwhile", recorded)
+    monkeypatch.setattr("trickless._functions.expansion.worthwhile", recorded)
     f = expansion(t=50)
     f.freeze(30)
     assert told == [50 * 30 * f.neurons.width]

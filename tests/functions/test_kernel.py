@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.metrics.pairwise import rbf_kernel
 
-import trickless.functions.kernel
+import trickless._functions.kernel
 from cases import FAMILIES, inputs, suited
 from trickless.inspection import KernelDisplay, NeuronStream, estimate_kernel
 from trickless.neurons import Coordinates, Dense, Gaussian
@@ -20,7 +20,7 @@ def test_the_kernel_estimate_is_a_mean_of_products_with_its_standard_error(name)
     mean, error = estimate_kernel(neurons, x, y, 512, random_state=0)
     assert mean.shape == error.shape == (7, 4)
     products = []
-    fitted = trickless.functions.kernel._fitted(neurons, x, 0)
+    fitted = trickless._functions.kernel._fitted(neurons, x, 0)
     for _, weights in NeuronStream(fitted, 0, np.float64).pieces(0, 512):
         a = fitted.activate(x, weights).reshape(7, fitted.width, -1)
         b = fitted.activate(y, weights).reshape(4, fitted.width, -1)
@@ -55,7 +55,7 @@ def test_blocks_of_unequal_sizes_tell_the_error_as_well():
 
 def test_how_products_are_grouped_changes_nothing(monkeypatch):
     expected = estimate_kernel(Dense("erf"), X, Y, 300, random_state=0)
-    monkeypatch.setattr(trickless.functions.kernel, "_PRODUCTS", 100)
+    monkeypatch.setattr(trickless._functions.kernel, "_PRODUCTS", 100)
     again = estimate_kernel(Dense("erf"), X, Y, 300, random_state=0)
     np.testing.assert_allclose(again, expected, atol=1e-12)
 

@@ -6,8 +6,8 @@ from sklearn.base import clone
 
 import trickless
 from cases import FAMILIES, inputs, suited
-from trickless.arrays.threads import ROWS_PER_BLOCK
-from trickless.functions.stream import BLOCK, StoredNeurons
+from trickless._arrays.threads import ROWS_PER_BLOCK
+from trickless._functions.stream import BLOCK, StoredNeurons
 from trickless.inspection import Expansion, Network, NeuronStream
 from trickless.neurons import FromFunction, Gaussian
 
@@ -115,5 +115,5 @@ def test_how_many_weights_are_held_at_once_changes_nothing(group_bytes, monkeypa
     coef = np.random.default_rng(0).standard_normal((1000, 2, 2))
     network = Network(neurons, stream, coef, np.array([1.0, 2.0]))
     expected = network(X)
-    monkeypatch.setattr(trickless.functions.network, "_GROUP_BYTES", group_bytes)
+    monkeypatch.setattr(trickless._functions.network, "_GROUP_BYTES", group_bytes)
     np.testing.assert_allclose(network(X), expected, rtol=1e-12)

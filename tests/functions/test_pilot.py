@@ -8,7 +8,7 @@ import pytest
 import naive
 from cases import inputs
 from expansions import expansion
-from trickless.functions.pilot import (
+from trickless._functions.pilot import (
     _NEURON,
     _NUMBER,
     _PILOT,
@@ -18,8 +18,8 @@ from trickless.functions.pilot import (
     PILOT_ROWS,
     Variances,
 )
-from trickless.functions.sampling import Strata
-from trickless.functions.stream import draw, pick
+from trickless._functions.sampling import Strata
+from trickless._functions.stream import draw, pick
 from trickless.inspection import Expansion
 from trickless.neurons import Gaussian
 
@@ -201,7 +201,7 @@ def test_index_sampling_holds_no_more_neurons_than_it_may(monkeypatch):
     v = KNOWN._replace(full_noise=0.01)
     assert f.cheapest(300, 1, v) == ("stratified", 570)
     assert f.cheapest(200, 1, v._replace(full_noise=1.0)) == ("full", 200)
-    monkeypatch.setattr("trickless.functions.pilot._MOST_HELD", 450)
+    monkeypatch.setattr("trickless._functions.pilot._MOST_HELD", 450)
     assert f.cheapest(200, 1, v) == ("stratified", 380)
     assert f.cheapest(300, 1, v) == ("full", 300)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trickless.functions.sampling import Strata, by_size, inclusion, thin
+from trickless._functions.sampling import Strata, by_size, inclusion, thin
 
 SIZES = {
     "heavy": np.random.default_rng(0).exponential(size=40) ** 3,

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from cases import FAMILIES, inputs, suited
 from make_golden_streams import FILE, STREAMS, summary
 from trickless import KitchenSinksRegressor
-from trickless.functions.stream import (
+from trickless._functions.stream import (
     BLOCK,
     NeuronStream,
     Purpose,

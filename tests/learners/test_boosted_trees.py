@@ -117,9 +117,9 @@ def test_loops_threads_and_blocks_of_rows_change_no_bit(learner, options, monkey
     model = make(learner, n_trees=12, n_jobs=1, **options)
     expected = clone(model).fit(frame, y)
     values = answers(expected, frame)
-    monkeypatch.setattr("trickless.functions.network._ROWS_OF_LEAVES", 16)
-    monkeypatch.setattr("trickless.arrays.threads._WORTH_SHARING", 1)
-    monkeypatch.setattr("trickless.functions.network._GROUP_BYTES", 1)
+    monkeypatch.setattr("trickless._functions.network._ROWS_OF_LEAVES", 16)
+    monkeypatch.setattr("trickless._arrays.threads._WORTH_SHARING", 1)
+    monkeypatch.setattr("trickless._functions.network._GROUP_BYTES", 1)
     for n_jobs in (1, 3):
         again = clone(model).set_params(n_jobs=n_jobs).fit(frame, y)
         np.testing.assert_array_equal(again.neuron_coef_, expected.neuron_coef_)

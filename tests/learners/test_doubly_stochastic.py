@@ -25,13 +25,13 @@ from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
 )
-from trickless.learners import descent_sizes
-from trickless.learners.descent_sizes import size_up
+from trickless._learners import descent_sizes
+from trickless._learners.descent_sizes import size_up
+from trickless._solvers import early_stopping
+from trickless._solvers.descent.steps import block
+from trickless._solvers.held_out import Holding
+from trickless._solvers.named_losses import make_loss
 from trickless.neurons import FromFunction, Gaussian, Stumps
-from trickless.solvers import early_stopping
-from trickless.solvers.descent.steps import block
-from trickless.solvers.held_out import Holding
-from trickless.solvers.named_losses import make_loss
 
 
 def blocks_of(model, sizes):

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from cases import inputs
-from trickless.learners.fixed_parameters import same
+from trickless._learners.fixed_parameters import same
 from trickless.neurons import Gaussian, Mixture, Stumps
 
 A = np.arange(3.0)

@@ -10,10 +10,10 @@ from sklearn.base import clone
 
 import trickless
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless._solvers.ages import NeuronAges
+from trickless._solvers.clock import SPAN
+from trickless._solvers.progress import STRETCHES
 from trickless.neurons import Gaussian, Trees
-from trickless.solvers.ages import NeuronAges
-from trickless.solvers.clock import SPAN
-from trickless.solvers.progress import STRETCHES
 
 HALF_LIFE = 1000
 NEURONS = {"gaussian": Gaussian(1.0), "trees": Trees(3)}

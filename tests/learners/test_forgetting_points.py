@@ -7,10 +7,10 @@ import pytest
 
 import trickless
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless._learners.online import recipe_of
+from trickless._solvers.rounds.coefficients import Coefficients
 from trickless.kernels import KernelGradientRegressor
-from trickless.learners.online import recipe_of
 from trickless.neurons import Gaussian
-from trickless.solvers.rounds.coefficients import Coefficients
 from trickless.theory import shrinking_gradient_regret
 
 HALF_LIFE = 100

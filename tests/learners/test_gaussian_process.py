@@ -12,10 +12,10 @@ import trickless
 from cases import inputs
 from rounding import of_sums
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.functions.activations import panels
+from trickless._functions.activations import panels
+from trickless._solvers.least_squares.evidence import log_evidence
+from trickless._solvers.least_squares.statistics import Moments
 from trickless.neurons import Gaussian, Laplace1, Matern, On, Periodic, Stumps
-from trickless.solvers.least_squares.evidence import log_evidence
-from trickless.solvers.least_squares.statistics import Moments
 
 NEW = inputs(7, 2, seed=9)
 

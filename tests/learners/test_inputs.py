@@ -7,8 +7,8 @@ from sklearn.base import clone, is_regressor
 
 import fuzz_inputs
 from cases import EVERY, answers, inputs, name_of, problem
+from trickless._rows.rows import Rows
 from trickless.neurons import Coordinates, Gaussian, Neurons
-from trickless.rows.rows import Rows
 
 REGRESSORS = [learner for learner in EVERY if is_regressor(learner)]
 

@@ -179,6 +179,6 @@ def test_predictions_are_sums_over_the_support_of_the_kernel_that_was_begun_with
 def test_blocks_and_threads_change_no_prediction(rows, n_jobs, monkeypatch):
     X = inputs(80, 3)
     expected = gaussian(random_state=0, y_range="auto").fit(X, X[:, 0]).predict(X)
-    monkeypatch.setattr("trickless.functions.exact_kernel.BLOCK_ROWS", rows)
+    monkeypatch.setattr("trickless._functions.exact_kernel.BLOCK_ROWS", rows)
     model = gaussian(random_state=0, y_range="auto", n_jobs=n_jobs).fit(X, X[:, 0])
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-9)

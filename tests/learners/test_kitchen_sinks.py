@@ -14,11 +14,11 @@ import naive
 import trickless
 from cases import answers, inputs, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.arrays.threads import linear_algebra
-from trickless.functions.stream import BLOCK
+from trickless._arrays.threads import linear_algebra
+from trickless._functions.stream import BLOCK
+from trickless._solvers.least_squares.sums import Sums
+from trickless._solvers.named_losses import make_loss
 from trickless.neurons import Dense, Gaussian, Neurons
-from trickless.solvers.least_squares.sums import Sums
-from trickless.solvers.named_losses import make_loss
 from trickless.theory import kitchen_sinks_bound
 
 
@@ -144,7 +144,7 @@ def test_linear_algebra_is_told_how_much_there_is_to_do(monkeypatch):
         told.append(n_products)
         return linear_algebra(n_jobs, n_products)
 
-    monkeypatch.setattr("trickless.solvers.least_squares.sums.linear_algebra", recorded)
+    monkeypatch.setattr("trickless._solvers.least_squares.sums.linear_algebra", recorded)
     X = inputs(300, 3)
     KitchenSinksRegressor(Gaussian(1.0), 25, alpha=1.0, random_state=0).fit(X, X[:, 0]).predict(X)
     assert told == [50**3]
@@ -157,7 +157,7 @@ def test_dependent_columns_without_alpha_are_refused():
 
 
 def test_memory_of_activations_is_a_panel(monkeypatch):
-    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless._functions.activations.PANEL_BYTES", 1)
     X = inputs(700, 3)
     y = target(X)
     small = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X, y)
@@ -175,7 +175,7 @@ def test_targets_far_from_zero_are_learned_as_well():
 
 
 def test_an_interrupted_batch_counts_for_nothing(monkeypatch):
-    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless._functions.activations.PANEL_BYTES", 1)
     X = inputs(1000, 3)
     y = target(X)
     model = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X[:400], y[:400])
@@ -200,7 +200,7 @@ def test_an_interrupted_batch_counts_for_nothing(monkeypatch):
 
 
 def test_weights_stay_with_their_rows_over_panels(monkeypatch):
-    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless._functions.activations.PANEL_BYTES", 1)
     X = inputs(700, 3)
     y = target(X)
     weight = np.random.default_rng(0).random(700)
@@ -600,7 +600,7 @@ def test_other_losses_reach_the_same_risk_from_memory_and_in_passes(loss, classe
         Gaussian(1.0), 30, loss=loss, alpha=1e-3, random_state=0, dtype="float64", max_iter=3000
     ).fit(X, y)
     again = clone(model).set_params(cache_bytes=0)
-    monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", 1)
+    monkeypatch.setattr(trickless._functions.activations, "PANEL_BYTES", 1)
     again.fit(X, y)
     targets = model.targets_.matrix(y)
     values = []
@@ -752,7 +752,7 @@ def test_a_stream_that_breaks_off_keeps_its_batches():
 
 def test_rows_come_together_where_a_gram_matrix_is_as_large(monkeypatch):
     """Passes without one hold no more than ``PANEL_BYTES``, however many columns there are."""
-    monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", 8 * 600 * BLOCK)
+    monkeypatch.setattr(trickless._functions.activations, "PANEL_BYTES", 8 * 600 * BLOCK)
     model = KitchenSinksRegressor(Gaussian(1.0), 300, random_state=0)
     X, y = problem(model, 2000)
     seen = []
@@ -922,7 +922,7 @@ def test_a_pair_of_numbers_reaches_the_root_of_two_times_the_weight_bound():
     ],
 )
 def test_every_long_phase_is_shown(options, phases, capsys, monkeypatch):
-    monkeypatch.setattr("trickless.learners.callbacks._has_rich", lambda: False)
+    monkeypatch.setattr("trickless._learners.callbacks._has_rich", lambda: False)
     X, y = problem(KitchenSinksClassifier())
     neurons = Gaussian("median")
     KitchenSinksClassifier(neurons, 30, random_state=0, verbose=True, **options).fit(X, y)

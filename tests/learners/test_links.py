@@ -7,7 +7,7 @@ from sklearn.metrics import d2_tweedie_score
 
 import trickless
 from trickless import BoostedTreesRegressor, DoublyStochasticRegressor
-from trickless.errors import InvalidValueError
+from trickless._errors import InvalidValueError
 from trickless.neurons import Gaussian
 
 POWERS = {"poisson": 1.0, "tweedie": 1.5, "gamma": 2.0}

@@ -6,9 +6,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
 from cases import inputs
-from trickless.functions.stream import Purpose, generator
+from trickless._functions.stream import Purpose, generator
+from trickless._learners.online import recipe_of
 from trickless.kernels import KernelGradientClassifier, KernelGradientRegressor
-from trickless.learners.online import recipe_of
 from trickless.theory import shrinking_gradient_draws
 
 

@@ -13,9 +13,9 @@ from trickless import (
     KitchenSinksClassifier,
     ShrinkingGradientClassifier,
 )
+from trickless._solvers.calibration import find_temperatures, in_shares, probabilities
 from trickless.kernels import KernelGradientClassifier
 from trickless.neurons import Gaussian
-from trickless.solvers.calibration import find_temperatures, in_shares, probabilities
 
 
 def four_classes():

@@ -12,7 +12,7 @@ from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
 )
-from trickless.arrays.weighted import quantile
+from trickless._arrays.weighted import quantile
 
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
 TREES = BoostedTreesRegressor(n_trees=100, loss="quantile", quantile=LEVELS, random_state=0)

@@ -13,11 +13,11 @@ from trickless import (
     KitchenSinksClassifier,
     ShrinkingGradientClassifier,
 )
-from trickless.arrays.weighted import effective_rows
+from trickless._arrays.weighted import effective_rows
+from trickless._solvers.constants import constant_of
+from trickless._solvers.held_out import Holding
+from trickless._solvers.named_losses import make_loss
 from trickless.kernels import KernelGradientClassifier
-from trickless.solvers.constants import constant_of
-from trickless.solvers.held_out import Holding
-from trickless.solvers.named_losses import make_loss
 
 both_kinds = pytest.mark.parametrize(
     "learner",

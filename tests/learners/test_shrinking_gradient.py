@@ -9,8 +9,8 @@ import scipy.sparse
 import naive
 from cases import inputs
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
-from trickless.arrays.growing import Growing
-from trickless.functions.stream import Purpose, as_seed, generator
+from trickless._arrays.growing import Growing
+from trickless._functions.stream import Purpose, as_seed, generator
 from trickless.neurons import Gaussian, Neurons, Stumps
 from trickless.theory import (
     shrinking_gradient_constants,
@@ -457,7 +457,7 @@ def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
         held.append(n)
         return plain(self, rng, n)
 
-    monkeypatch.setattr("trickless.solvers.rounds.estimates._DRAWS", 7)
+    monkeypatch.setattr("trickless._solvers.rounds.estimates._DRAWS", 7)
     monkeypatch.setattr(Gaussian, "draw", recorded)
     model = learned(X, y, n_draws=1000, neurons=Gaussian(1.0), estimate="full")
     assert max(held[1:-1]) == 7 or max(held) == 16
@@ -470,7 +470,7 @@ def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
 @pytest.mark.parametrize("estimator", ["index", "stratified", "full"])
 def test_draws_in_parts_are_weighed_by_their_numbers(estimator, monkeypatch):
     """2,500 draws are two parts of a thousand and half a one."""
-    monkeypatch.setattr("trickless.solvers.rounds.estimates._DRAWS", 1000)
+    monkeypatch.setattr("trickless._solvers.rounds.estimates._DRAWS", 1000)
     X = inputs(30, 2)
     model = learned(X, np.sin(X[:, 0]), 2500, neurons=Gaussian(1.0), estimate=estimator)
     x = inputs(3, 2, seed=1)

@@ -31,11 +31,11 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
+from trickless._rows.refusals import why_no_numbers
+from trickless._solvers.least_squares.sums import Sums
 from trickless.inspection import Expansion
 from trickless.neurons import Dense, Gaussian, Neurons, Stumps
 from trickless.neurons.composed import Scaled
-from trickless.rows.refusals import why_no_numbers
-from trickless.solvers.least_squares.sums import Sums
 
 every_classifier = pytest.mark.parametrize(
     "learner", [model for model in EVERY if is_classifier(model)], ids=name_of

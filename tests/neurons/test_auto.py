@@ -8,12 +8,12 @@ from sklearn.base import clone
 
 from cases import inputs
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, ShrinkingGradientRegressor
-from trickless.arrays.places import HOST
-from trickless.functions.activations import activations, together
-from trickless.functions.stream import Purpose
+from trickless._arrays.places import HOST
+from trickless._functions.activations import activations, together
+from trickless._functions.stream import Purpose
+from trickless._selection import scores as scores_of_families
+from trickless._selection.scores import Comparison
 from trickless.neurons import Gaussian, Tabular
-from trickless.selection import scores as scores_of_families
-from trickless.selection.scores import Comparison
 
 X = inputs(300, 4)
 y = np.sin(2 * X[:, 0]) + X[:, 1]

@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from cases import inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.arrays.series import HEAVY
-from trickless.functions.stream import draw
+from trickless._arrays.series import HEAVY
+from trickless._functions.stream import draw
 from trickless.neurons import Convolutions, Mixture
 
 SHAPES = [None, 9, (1, 60), (3, 40), (12, 20)]

@@ -6,7 +6,9 @@ from sklearn.datasets import load_digits
 
 from cases import inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
-from trickless.functions.stream import Purpose
+from trickless._functions.stream import Purpose
+from trickless._selection import scores
+from trickless._selection.scores import Comparison
 from trickless.neurons import (
     Gaussian,
     Landmarks,
@@ -17,8 +19,6 @@ from trickless.neurons import (
     Tabular,
     Trees,
 )
-from trickless.selection import scores
-from trickless.selection.scores import Comparison
 
 
 def drawn(neurons, X, n=7):

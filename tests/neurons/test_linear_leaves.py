@@ -7,8 +7,8 @@ import pytest
 
 from cases import inputs
 from trickless import BoostedTreesRegressor
-from trickless.functions.network import Network
-from trickless.functions.stream import StoredNeurons
+from trickless._functions.network import Network
+from trickless._functions.stream import StoredNeurons
 from trickless.neurons import Trees
 from trickless.neurons.inputs import Inputs
 from trickless.neurons.linear_leaves import FIRST

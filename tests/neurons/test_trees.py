@@ -9,8 +9,8 @@ from sklearn.base import clone
 
 from cases import inputs, name_of
 from trickless import KitchenSinksRegressor, ShrinkingGradientRegressor
-from trickless.functions.network import Network
-from trickless.functions.stream import StoredNeurons
+from trickless._functions.network import Network
+from trickless._functions.stream import StoredNeurons
 from trickless.inspection import NeuronStream, estimate_kernel
 from trickless.neurons import Trees
 from trickless.neurons.checks import check_activations
@@ -175,9 +175,9 @@ def test_values_of_a_row_do_not_depend_on_the_rows_beside_it(monkeypatch):
     X, stream = X[:70], NeuronStream(neurons, 0)
     whole = Network(neurons, stream, coef)(X)
     for n_rows in (9, 2**14):
-        monkeypatch.setattr("trickless.functions.network._ROWS_OF_LEAVES", n_rows)
-        monkeypatch.setattr("trickless.functions.network._GROUP_BYTES", 1000 * n_rows)
-        monkeypatch.setattr("trickless.arrays.threads._WORTH_SHARING", 1)
+        monkeypatch.setattr("trickless._functions.network._ROWS_OF_LEAVES", n_rows)
+        monkeypatch.setattr("trickless._functions.network._GROUP_BYTES", 1000 * n_rows)
+        monkeypatch.setattr("trickless._arrays.threads._WORTH_SHARING", 1)
         for n_jobs in (1, 3):
             network = Network(neurons, stream, coef, n_jobs=n_jobs)
             np.testing.assert_array_equal(network(X), whole)

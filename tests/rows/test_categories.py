@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from trickless import BoostedTreesRegressor
-from trickless.rows.categories import known_as
-from trickless.rows.columns import Columns
-from trickless.rows.values import as_text
+from trickless._rows.categories import known_as
+from trickless._rows.columns import Columns
+from trickless._rows.values import as_text
 
 DAY = date(2026, 1, 31)
 DAYS = [DAY, date(2026, 2, 1)]

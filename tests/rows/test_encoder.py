@@ -14,11 +14,11 @@ from sklearn.model_selection import cross_val_score
 
 from cases import LEARNERS, TREE_LEARNERS, answers, inputs, name_of, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
+from trickless._rows.columns import Columns
 from trickless.kernels import KernelGradientClassifier
 from trickless.neurons import Gaussian, Neurons, On, Stumps, Tabular
 from trickless.neurons.composed import Product
 from trickless.neurons.inputs import Inputs
-from trickless.rows.columns import Columns
 
 #: Columns are read before any learner sees them.
 with_neurons = pytest.mark.parametrize("learner", [LEARNERS[0], *LEARNERS[4:]], ids=name_of)

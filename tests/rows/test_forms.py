@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from trickless import DoublyStochasticClassifier, KitchenSinksClassifier, KitchenSinksRegressor
+from trickless._rows.columns import Columns
 from trickless.inference import mmd_test
 from trickless.neurons import Gaussian, On
-from trickless.rows.columns import Columns
 
 
 def formed(text, form):

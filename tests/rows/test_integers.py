@@ -12,8 +12,8 @@ from sklearn.base import clone, is_classifier
 
 from cases import CLASSIFIERS, OTHERS, inputs, name_of
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless._targets.labels import positions, together
 from trickless.neurons import Gaussian
-from trickless.targets.labels import positions, together
 
 FIRST = 2**53
 X = inputs(60, 3)

@@ -16,7 +16,7 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
-from trickless.rows.categories import SLOTS, Categories
+from trickless._rows.categories import SLOTS, Categories
 
 #: Learners to which later categories are one.
 LEARNERS = {

@@ -6,8 +6,8 @@ import pytest
 import scipy.sparse
 
 from trickless import KitchenSinksRegressor
+from trickless._rows.resolution import warn_of_resolution
 from trickless.neurons import Stumps
-from trickless.rows.resolution import warn_of_resolution
 
 RNG = np.random.default_rng(0)
 HOURS = np.arange(5000)

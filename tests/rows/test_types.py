@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, load, save
+from trickless._rows.columns import Columns
+from trickless._rows.values import as_numbers
 from trickless.neurons import Gaussian, On
-from trickless.rows.columns import Columns
-from trickless.rows.values import as_numbers
 
 NOON = datetime(2024, 2, 29, 12, 0, 0, 250_000)
 TOKYO = timezone(timedelta(hours=9))

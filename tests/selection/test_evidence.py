@@ -9,8 +9,8 @@ from scipy.optimize import approx_fprime
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 from trickless import KitchenSinksRegressor
+from trickless._selection.evidence import log_evidence, most_likely
 from trickless.neurons import Gaussian, Laplace, Matern, RationalQuadratic
-from trickless.selection.evidence import log_evidence, most_likely
 
 #: Families, and scikit-learn's kernels of three length scales.
 FAMILIES = {

@@ -8,14 +8,14 @@ from sklearn.base import clone
 
 from cases import LEARNERS, inputs, name_of, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.functions.stream import Purpose
+from trickless._functions.stream import Purpose
+from trickless._selection import halving, relevance
+from trickless._selection.relevance import _Descent, slopes_of_score
+from trickless._selection.scores import Comparison
+from trickless._solvers.least_squares.paths import Path
+from trickless._solvers.least_squares.ridge import at_rounding_of_single
 from trickless.neurons import Dense, Ferns, Gaussian, Laplace1, Mixture, On, Stumps
 from trickless.neurons.inputs import Relevance
-from trickless.selection import halving, relevance
-from trickless.selection.relevance import _Descent, slopes_of_score
-from trickless.selection.scores import Comparison
-from trickless.solvers.least_squares.paths import Path
-from trickless.solvers.least_squares.ridge import at_rounding_of_single
 
 
 def wiggly(scale, n=600):

@@ -12,8 +12,8 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
+from trickless._selection.linear import compare_with_linear
 from trickless.neurons import Gaussian, Landmarks
-from trickless.selection.linear import compare_with_linear
 
 N_FEATURES = 3000
 

@@ -5,10 +5,10 @@ import pytest
 
 from cases import inputs
 from stopping import stops_at
-from trickless.solvers import early_stopping
-from trickless.solvers.class_losses import Softmax
-from trickless.solvers.early_stopping import HeldOut, Looks, mean_and_error
-from trickless.solvers.number_losses import Squared
+from trickless._solvers import early_stopping
+from trickless._solvers.class_losses import Softmax
+from trickless._solvers.early_stopping import HeldOut, Looks, mean_and_error
+from trickless._solvers.number_losses import Squared
 
 X = inputs(48, 3)
 Y = np.stack([np.sin(2 * X[:, 0]), X[:, 1]], axis=1)

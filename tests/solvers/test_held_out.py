@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from trickless.solvers.class_losses import Logistic
-from trickless.solvers.held_out import Holding
-from trickless.solvers.number_losses import Squared
+from trickless._solvers.class_losses import Logistic
+from trickless._solvers.held_out import Holding
+from trickless._solvers.number_losses import Squared
 
 
 def holding(targets=None, share=0.1, seed=0):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import mean_tweedie_deviance
 
-from trickless.errors import InvalidValueError
-from trickless.solvers.log_link import LogLink
-from trickless.solvers.named_losses import make_loss
+from trickless._errors import InvalidValueError
+from trickless._solvers.log_link import LogLink
+from trickless._solvers.named_losses import make_loss
 
 POWERS = [1.0, 1.2, 1.5, 1.9, 2.0]
 

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from trickless.solvers.class_losses import (
+from trickless._solvers.class_losses import (
     Hinge,
     Logistic,
     SmoothHinge,
     Softmax,
     SquaredHinge,
 )
-from trickless.solvers.named_losses import (
+from trickless._solvers.named_losses import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
     make_loss,
 )
-from trickless.solvers.number_losses import EpsilonInsensitive, Huber, Squared
+from trickless._solvers.number_losses import EpsilonInsensitive, Huber, Squared
 
 WITH_LINK = [Logistic(), Softmax()]
 SMOOTH = [Squared(), SquaredHinge(), Logistic(), Softmax(), Huber(0.3), SmoothHinge(0.5)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trickless.solvers.moments import FAR, ColumnMoments
+from trickless._solvers.moments import FAR, ColumnMoments
 
 RNG = np.random.default_rng
 HALF_LIFE = 500.0

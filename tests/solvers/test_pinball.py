@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from trickless.arrays.weighted import quantile
-from trickless.solvers.losses import NEAR
-from trickless.solvers.pinball import Pinball
+from trickless._arrays.weighted import quantile
+from trickless._solvers.losses import NEAR
+from trickless._solvers.pinball import Pinball
 
 LEVELS = np.array([0.05, 0.5, 0.8])
 

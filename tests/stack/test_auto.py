@@ -11,11 +11,11 @@ from sklearn.preprocessing import StandardScaler
 
 import trickless
 from trickless import AutoClassifier, AutoRegressor, KitchenSinksRegressor
+from trickless._stack.parts import Linear, Sinks, Trees
+from trickless._stack.reading import Matrix, Numbers
+from trickless._stack.training import Training
+from trickless._stack.weights import OF_CLASSES, OF_NUMBERS, Loss, weights_of
 from trickless.neurons import Gaussian
-from trickless.stack.parts import Linear, Sinks, Trees
-from trickless.stack.reading import Matrix, Numbers
-from trickless.stack.training import Training
-from trickless.stack.weights import OF_CLASSES, OF_NUMBERS, Loss, weights_of
 
 
 def table(n, seed=0):

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 import trickless
-from trickless.errors import MissingLibraryError
+from trickless._errors import MissingLibraryError
 
 ROOT = Path(trickless.__file__).parent
 
@@ -18,7 +18,7 @@ def public_names():
         name = (path.parent if path.stem == "__init__" else path).stem
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-                module = "trickless" if name == "public" else f"trickless.{name}"
+                module = "trickless" if name == "_public" else f"trickless.{name}"
                 found[module] = sorted(ast.literal_eval(node.value))
     return found
 

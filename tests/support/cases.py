@@ -17,8 +17,8 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.files.format import _parts
-from trickless.files.records import Recorder
+from trickless._files.format import _parts
+from trickless._files.records import Recorder
 from trickless.kernels import KernelGradientClassifier, KernelGradientRegressor
 from trickless.neurons import (
     Cauchy,

@@ -74,7 +74,7 @@ def run(n_signals, seed=0):
     from sklearn.base import clone
 
     from cases import LEARNERS, TREE_LEARNERS, problem
-    from trickless.arrays.threads import _blas, _cores
+    from trickless._arrays.threads import _blas, _cores
 
     rng, left = random.Random(seed), 0
     before = [library.num_threads for library in _blas._libraries]

@@ -14,8 +14,8 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientClassifier,
 )
+from trickless._learners.refusals import CONDITIONS
 from trickless.kernels import KernelGradientClassifier
-from trickless.learners.refusals import CONDITIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "combinations.md"
 LEARNERS = {

@@ -9,7 +9,7 @@ from trickless.neurons import Gaussian
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "model.trickless"
 #: What the model predicts for its first four rows.
-ANSWERS = [0.9999658055277756, 1.014615113141753, 1.3365720715356488, 1.063083852440375]
+ANSWERS = [0.999965805569305, 1.0146151131899401, 1.3365720714991909, 1.0630838523898163]
 
 
 def rows():

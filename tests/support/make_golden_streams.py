@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import trickless.neurons
 from cases import FAMILIES, suited
-from trickless.functions.stream import NeuronStream, Purpose, generator
+from trickless._functions.stream import NeuronStream, Purpose, generator
 
 FILE = Path(__file__).parents[1] / "golden" / "streams.json"
 

@@ -8,7 +8,7 @@ takes depends on the processor and on the shapes, so two evaluations may differ 
 
 import numpy as np
 
-from trickless.learners.gaussian_process import process_of
+from trickless._learners.gaussian_process import process_of
 
 #: Units of rounding of an elementary function, such as a cosine of NumPy.
 FUNCTION = 4

@@ -7,8 +7,8 @@ from inspect import isabstract
 from pathlib import Path
 
 import trickless
-from trickless.arrays.stated import _TUPLES, Stated
-from trickless.files.records import _OURS, name_of
+from trickless._arrays.stated import _TUPLES, Stated
+from trickless._files.records import _OURS, name_of
 
 
 @cache

@@ -43,7 +43,7 @@ import trickless
 from cases import shots
 from changed_files import changed
 from stated_classes import stated_classes
-from trickless.arrays.loops import _compiled
+from trickless._arrays.loops import _compiled
 
 #: Bytes of memory that a process may write to in all, and seconds for one file.
 MEMORY, SECONDS = 4 * 2**30, 10

@@ -38,12 +38,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from trickless._docstrings import pages
+from trickless._errors import InvalidValueError
+from trickless._rules import check_value, integer
 from trickless.conformal.intervals import absolute_errors
 from trickless.conformal.levels import check_confidence, check_enough, check_has, rows_needed
 from trickless.conformal.models import as_predicted, targets_beside, within_range
-from trickless.docstrings import pages
-from trickless.errors import InvalidValueError
-from trickless.rules import check_value, integer
 
 #: The step g for each row of what is added to the mean of the levels, and the most for a batch.
 _STEP, _MOST = 0.005, 1.0

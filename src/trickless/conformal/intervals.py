@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trickless.errors import InvalidValueError
+from trickless._errors import InvalidValueError
 
 
 def distances(ends: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -7,8 +7,8 @@ from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
-from trickless.errors import InvalidValueError
-from trickless.rules import Rule, check_value, is_real
+from trickless._errors import InvalidValueError
+from trickless._rules import Rule, check_value, is_real
 
 #: Products of a level and a number of rows this close to an integer are that integer.
 ROUNDING = 1e-9

@@ -9,9 +9,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
-from trickless.arrays.places import to_host
-from trickless.errors import InvalidValueError
-from trickless.rows.given import as_targets, targets_of
+from trickless._arrays.places import to_host
+from trickless._errors import InvalidValueError
+from trickless._rows.given import as_targets, targets_of
 
 #: Losses with a log link: what names a loss, an objective or a class of any library.
 _LOG_LINKS = "poisson", "gamma", "tweedie"

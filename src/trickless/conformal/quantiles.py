@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.places import namespace
+from trickless._arrays.places import namespace
 from trickless.conformal.levels import ROUNDING, rank
 
 

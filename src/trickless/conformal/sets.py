@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trickless.rules import boolean
+from trickless._rules import boolean
 
 #: Rule of whether each class has a bound of its own.
 BY_CLASS = boolean("by_class=True holds each class with this probability, and False their average")

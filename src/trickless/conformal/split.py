@@ -8,17 +8,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from trickless.arrays.missing import missing, unmasked
-from trickless.arrays.places import to_host
+from trickless._arrays.missing import missing, unmasked
+from trickless._arrays.places import to_host
+from trickless._docstrings import completed_by, pages
+from trickless._errors import InvalidValueError
+from trickless._rows.weights import check_weights
+from trickless._rules import anything, check_value, shown
 from trickless.conformal.intervals import absolute_errors, distances, widened
 from trickless.conformal.levels import check_confidence, check_enough, check_has
 from trickless.conformal.models import as_predicted, targets_beside, within_range
 from trickless.conformal.quantiles import shifted_quantiles, upper_quantiles
 from trickless.conformal.sets import BY_CLASS, scores_of_classes
-from trickless.docstrings import completed_by, pages
-from trickless.errors import InvalidValueError
-from trickless.rows.weights import check_weights
-from trickless.rules import anything, check_value, shown
 
 _SCALE = anything(
     "None or 'std'",

@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
-from trickless.arrays.stated import Array, stated
+from trickless._arrays.stated import Array, stated
 
 #: The most rows to keep; and counts that differ by less than this share are equal.
 MOST, _SAME = 2048, 1e-9

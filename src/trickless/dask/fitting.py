@@ -9,8 +9,19 @@ import dask
 import numpy as np
 from dask.sizeof import sizeof
 
-from trickless.arrays.places import HOST
-from trickless.arrays.threads import linear_algebra
+from trickless._arrays.places import HOST
+from trickless._arrays.threads import linear_algebra
+from trickless._errors import InvalidTypeError, InvalidValueError
+from trickless._functions.stream import as_seed
+from trickless._learners.classifier import Classifier
+from trickless._learners.kitchen_sinks import KitchenSinks
+from trickless._learners.neuron_learner import try_neurons
+from trickless._learners.refusals import check_method
+from trickless._learners.training_copy import training_copy
+from trickless._rows.given import as_targets
+from trickless._rows.weights import check_weights
+from trickless._solvers.least_squares.statistics import Statistics
+from trickless._targets.labels import balanced, distinct, one_form, positions, together
 from trickless.dask.pieces import (
     Pieces,
     at_home,
@@ -20,17 +31,6 @@ from trickless.dask.pieces import (
     some_rows,
     tree,
 )
-from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.functions.stream import as_seed
-from trickless.learners.classifier import Classifier
-from trickless.learners.kitchen_sinks import KitchenSinks
-from trickless.learners.neuron_learner import try_neurons
-from trickless.learners.refusals import check_method
-from trickless.learners.training_copy import training_copy
-from trickless.rows.given import as_targets
-from trickless.rows.weights import check_weights
-from trickless.solvers.least_squares.statistics import Statistics
-from trickless.targets.labels import balanced, distinct, one_form, positions, together
 
 
 # Dask uses sizes of inputs to decide where tasks run.

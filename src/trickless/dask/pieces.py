@@ -13,10 +13,10 @@ from dask.delayed import Delayed
 from dask.optimization import cull
 from distributed import Future, default_client, futures_of
 
-from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.functions.stream import Purpose, generator
-from trickless.rows.frames import picked, stacked
-from trickless.rows.weights import check_weights
+from trickless._errors import InvalidTypeError, InvalidValueError
+from trickless._functions.stream import Purpose, generator
+from trickless._rows.frames import picked, stacked
+from trickless._rows.weights import check_weights
 
 #: The most rows in the first batch of a model. Its neurons are fitted to this batch.
 SAMPLE = 2**14

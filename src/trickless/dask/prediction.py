@@ -9,8 +9,8 @@ import dask
 import dask.array
 import numpy as np
 
-from trickless.arrays.states import snapshot
-from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless._arrays.states import snapshot
+from trickless._errors import InvalidTypeError, InvalidValueError
 
 #: Methods of a model that may be called.
 METHODS = "predict", "predict_proba", "decision_function"

@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 
 import trickless.export.namespace as xp
+from trickless._errors import InvalidValueError
+from trickless._learners.classifier import Classifier
+from trickless._learners.gaussian_process import process_of
+from trickless._learners.intervals import choices_of, counts_of_left_out, how_far, how_unlikely
+from trickless._learners.kitchen_sinks import KitchenSinks
+from trickless._learners.left_out_intervals import has_errors_only
+from trickless._learners.random_features import RandomFeatures
+from trickless._learners.refusals import check_method
+from trickless._learners.regressor import Regressor
+from trickless._solvers.least_squares.left_out_intervals import JackknifePlus, NewRows
+from trickless._targets.labels import LabelSets
 from trickless.conformal.models import within_range
 from trickless.conformal.sets import scores_of_classes
 from trickless.conformal.split import SplitConformal
-from trickless.errors import InvalidValueError
 from trickless.export.decisions import columns_of, decisions, features
 from trickless.export.tensors import Tensor
-from trickless.learners.classifier import Classifier
-from trickless.learners.gaussian_process import process_of
-from trickless.learners.intervals import choices_of, counts_of_left_out, how_far, how_unlikely
-from trickless.learners.kitchen_sinks import KitchenSinks
-from trickless.learners.left_out_intervals import has_errors_only
-from trickless.learners.random_features import RandomFeatures
-from trickless.learners.refusals import check_method
-from trickless.learners.regressor import Regressor
-from trickless.solvers.least_squares.left_out_intervals import JackknifePlus, NewRows
-from trickless.targets.labels import LabelSets
 
 #: Scores that differ by at most so many units of rounding are ties.
 TIES = 64

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from trickless import __version__
-from trickless.docstrings import completed_by
-from trickless.errors import InvalidValueError
+from trickless._docstrings import completed_by
+from trickless._errors import InvalidValueError
+from trickless._files.text import utf8
+from trickless._files.whole import check_writable, written_whole
+from trickless._rules import Rule, check_value
 from trickless.export.graph import Graph
 from trickless.export.loops import ABOUT, WRITING, Loops, source_path, used
-from trickless.files.text import utf8
-from trickless.files.whole import check_writable, written_whole
-from trickless.rules import Rule, check_value
 
 #: Functions that the mathematical library lacks. The last one sorts places by Shell's method.
 _HELPERS = """

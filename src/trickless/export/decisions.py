@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 import trickless.export.namespace as xp
-from trickless.arrays.distances import distances, squared_distances
-from trickless.errors import InvalidValueError
+from trickless._arrays.distances import distances, squared_distances
+from trickless._errors import InvalidValueError
+from trickless._functions.network import Network
+from trickless._learners.kernel_gradient import KernelGradient
+from trickless._learners.online import OnlineLearner
+from trickless._learners.random_features import RandomFeatures
+from trickless._stack.auto import Auto
+from trickless._stack.linear import LinearModel
+from trickless._stack.parts import Fitted
+from trickless._stack.training import of_all_classes
 from trickless.export.families import dense, writable
 from trickless.export.tensors import Tensor, UnwritableError
-from trickless.functions.network import Network
-from trickless.learners.kernel_gradient import KernelGradient
-from trickless.learners.online import OnlineLearner
-from trickless.learners.random_features import RandomFeatures
 from trickless.neurons import Neurons
-from trickless.stack.auto import Auto
-from trickless.stack.linear import LinearModel
-from trickless.stack.parts import Fitted
-from trickless.stack.training import of_all_classes
 
 
 def decisions(model: Any, X: Tensor) -> Tensor:

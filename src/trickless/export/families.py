@@ -15,8 +15,8 @@ import numpy as np
 
 import trickless.export.namespace as xp
 from trickless import neurons
-from trickless.arrays.places import to_host
-from trickless.arrays.series import _LARGEST, _LARGEST_OF_SUMS, HEAVY, LEAST, MOST_LEVEL, TAPS
+from trickless._arrays.places import to_host
+from trickless._arrays.series import _LARGEST, _LARGEST_OF_SUMS, HEAVY, LEAST, MOST_LEVEL, TAPS
 from trickless.export.tensors import Tensor, UnwritableError
 from trickless.neurons.base import Weights
 from trickless.neurons.convolutions import _OF_POSITIONS

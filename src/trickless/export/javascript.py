@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from trickless import __version__
-from trickless.docstrings import completed_by
-from trickless.errors import InvalidValueError
+from trickless._docstrings import completed_by
+from trickless._errors import InvalidValueError
+from trickless._files.whole import written_whole
 from trickless.export.graph import Graph
 from trickless.export.loops import ABOUT, WRITING, Loops, source_path, used
-from trickless.files.whole import written_whole
 
 #: The largest integers that a number of JavaScript has exactly.
 _EXACT = 2**53

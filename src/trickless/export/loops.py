@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trickless.errors import InvalidValueError
+from trickless._errors import InvalidValueError
+from trickless._files.whole import as_path
 from trickless.export.graph import Graph, Node, Value, smaller
 from trickless.export.operations import OPERATIONS
-from trickless.files.whole import as_path
 
 #: What both functions take.
 WRITING = """

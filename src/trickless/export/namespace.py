@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import numpy as numpy_api
 
-from trickless.arrays.functions import expit  # noqa: F401  a function of SciPy
+from trickless._arrays.functions import expit  # noqa: F401  a function of SciPy
 from trickless.export.graph import RowCount, Value
 from trickless.export.operations import OPERATIONS, Operation
 from trickless.export.tensors import Tensor, UnwritableError

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from trickless.errors import InvalidValueError
+from trickless._errors import InvalidValueError
+from trickless._files.text import utf8
+from trickless._files.whole import written_whole
+from trickless._rules import DTYPE, NONE, check_value, either
 from trickless.export.graph import Graph, Node, RowCount, Value, smaller
-from trickless.files.text import utf8
-from trickless.files.whole import written_whole
 from trickless.neurons.foreign import library
-from trickless.rules import DTYPE, NONE, check_value, either
 
 #: The version of ONNX's operators that graphs use, the one of its operators for machine learning,
 #: and the version of the file format. The package onnx knows them from 1.14 on.

@@ -31,15 +31,15 @@ from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_
 
 import trickless
 import trickless.export.namespace as xp
-from trickless.errors import InvalidValueError
+from trickless._errors import InvalidValueError
+from trickless._learners.base import Learner
+from trickless._learners.classifier import Classifier
+from trickless._learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 from trickless.export.answers import answers_of, written
 from trickless.export.graph import Graph
 from trickless.export.onnx import OPSET, Operators, as_proto, as_written
 from trickless.export.tensors import Tensor
 from trickless.export.trace import declared, naming, rows_of_matrix
-from trickless.learners.base import Learner
-from trickless.learners.classifier import Classifier
-from trickless.learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 
 
 def _declare(operator: Any) -> None:

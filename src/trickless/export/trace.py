@@ -19,15 +19,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 import trickless.export.namespace as xp
-from trickless.arrays.states import snapshot
+from trickless._arrays.states import snapshot
+from trickless._errors import InvalidValueError, RemedyError
+from trickless._files.format import library_version
+from trickless._rows.values import CATEGORIES, NUMBERS
 from trickless.conformal.levels import check_confidence
 from trickless.conformal.split import SplitConformal
-from trickless.errors import InvalidValueError, RemedyError
 from trickless.export.answers import answers_of, written
 from trickless.export.graph import Graph
 from trickless.export.tensors import Tensor
-from trickless.files.format import library_version
-from trickless.rows.values import CATEGORIES, NUMBERS
 
 
 def trace(owner: str, model: Any, outputs: Any, confidence: float, dtype: Any = None) -> Graph:

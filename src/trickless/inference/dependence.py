@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.threads import map_blocks, row_blocks, worth_products
-from trickless.errors import InvalidValueError
-from trickless.functions.stream import Purpose, generator
+from trickless._arrays.threads import map_blocks, row_blocks, worth_products
+from trickless._errors import InvalidValueError
+from trickless._functions.stream import Purpose, generator
 from trickless.inference.chi_squares import upper_tail
 from trickless.inference.covariances import FEW, principal, row_squares, sketched, unbiased
 

@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from trickless.arrays.stated import Count, Stated, check_array, check_count
-from trickless.arrays.states import in_one_state, training_lock
-from trickless.docstrings import pages
-from trickless.errors import InvalidValueError, MissingAttributeError
-from trickless.functions.stream import Purpose, as_seed, generator
+from trickless._arrays.stated import Count, Stated, check_array, check_count
+from trickless._arrays.states import in_one_state, training_lock
+from trickless._docstrings import pages
+from trickless._errors import InvalidValueError, MissingAttributeError
+from trickless._functions.stream import Purpose, as_seed, generator
+from trickless._learners.base import store
+from trickless._learners.fixed_parameters import check_unchanged
+from trickless._learners.random_features import RandomFeatures
+from trickless._rows.frames import picked, stacked
+from trickless._rules import N_JOBS, check_parameters, count, integer, plain
 from trickless.inference.features import WhitenedFeatures, random_features
 from trickless.inference.rows import Features, as_rows, check_alike, of_stream, select
 from trickless.inference.scan import LEAST, Drift, Scan
-from trickless.learners.base import store
-from trickless.learners.fixed_parameters import check_unchanged
-from trickless.learners.random_features import RandomFeatures
 from trickless.neurons import Neurons
 from trickless.neurons.layouts import Layout
 from trickless.neurons.named import make_neurons
-from trickless.rows.frames import picked, stacked
-from trickless.rules import N_JOBS, check_parameters, count, integer, plain
 
 _OWNER = "DriftDetector"
 #: Windows of the reference, of which a quarter or more is for the choice of the features.

@@ -11,11 +11,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from trickless.arrays.places import take, to_host
-from trickless.arrays.stated import Array, Stated
-from trickless.arrays.threads import linear_algebra
-from trickless.errors import InvalidValueError
-from trickless.functions.stream import Purpose, generator
+from trickless._arrays.places import take, to_host
+from trickless._arrays.stated import Array, Stated
+from trickless._arrays.threads import linear_algebra
+from trickless._errors import InvalidValueError
+from trickless._functions.stream import Purpose, generator
+from trickless._learners.random_features import RandomFeatures, is_chosen_by_targets
+from trickless._rows.frames import is_frame, names_of, stacked, with_names_as_text
+from trickless._rules import reworded, with_remedies, without_warnings
 from trickless.inference.covariances import FEW, principal, sketched
 from trickless.inference.dependence import Sample, too_large
 from trickless.inference.rows import (
@@ -24,10 +27,7 @@ from trickless.inference.rows import (
     in_words,
     select,
 )
-from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
 from trickless.neurons.named import make_neurons
-from trickless.rows.frames import is_frame, names_of, stacked, with_names_as_text
-from trickless.rules import reworded, with_remedies, without_warnings
 
 #: The number γ as a share of the largest eigenvalue, and the least γ. Rows have about the norm 1.
 _RIDGE, _LEAST_RIDGE = 0.1, 1e-9

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.threads import linear_algebra
-from trickless.docstrings import completed_by
-from trickless.errors import InvalidValueError
-from trickless.functions.stream import Purpose, as_seed, generator
+from trickless._arrays.threads import linear_algebra
+from trickless._docstrings import completed_by
+from trickless._errors import InvalidValueError
+from trickless._functions.stream import Purpose, as_seed, generator
+from trickless._rules import N_JOBS, check_value, choice, count, integer
 from trickless.inference.dependence import KernelTestResult, Sample, dependence_test
 from trickless.inference.features import pooled, random_features, sample, table
 from trickless.neurons import Neurons
-from trickless.rules import N_JOBS, check_value, choice, count, integer
 
 _RULES = {
     "n_neurons": count("n_neurons=500 is a good start"),

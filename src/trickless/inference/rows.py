@@ -12,18 +12,18 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import clone
 
-from trickless.arrays.missing import is_missing, unmasked
-from trickless.arrays.places import HOST, dispatches, place_of, take, to_host
-from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.learners.random_features import RandomFeatures
+from trickless._arrays.missing import is_missing, unmasked
+from trickless._arrays.places import HOST, dispatches, place_of, take, to_host
+from trickless._errors import InvalidTypeError, InvalidValueError
+from trickless._learners.random_features import RandomFeatures
+from trickless._rows.frames import is_frame, names_of, picked
+from trickless._rows.refusals import why_no_frame
+from trickless._rows.rows import Rows, canonical_rows
+from trickless._rules import reworded, shown, with_remedies, without_warnings
 from trickless.neurons.checks import check_shape, shape_of
 from trickless.neurons.forms import spelled_as
 from trickless.neurons.layouts import Layout
 from trickless.neurons.unequal import is_unequal
-from trickless.rows.frames import is_frame, names_of, picked
-from trickless.rows.refusals import why_no_frame
-from trickless.rows.rows import Rows, canonical_rows
-from trickless.rules import reworded, shown, with_remedies, without_warnings
 
 #: Whether each feature of dictionaries holds text, by name. None if a data frame decides.
 Features = dict[str, bool | None]

@@ -15,8 +15,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.stated import Array, Count, Stated, Within, check_count, check_same, stated
-from trickless.functions.stream import Purpose, Seed, generator
+from trickless._arrays.stated import Array, Count, Stated, Within, check_count, check_same, stated
+from trickless._functions.stream import Purpose, Seed, generator
 from trickless.inference.covariances import row_squares
 from trickless.inference.dependence import number_at_least
 from trickless.inference.features import WhitenedFeatures

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from trickless.arrays.places import to_host
-from trickless.errors import InvalidTypeError
+from trickless._arrays.places import to_host
+from trickless._errors import InvalidTypeError
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.ferns import Ferns
 from trickless.neurons.inputs import Relevance

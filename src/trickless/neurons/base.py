@@ -11,14 +11,14 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
-from trickless.arrays.places import namespace
-from trickless.arrays.stated import Stated, Things, check_same
-from trickless.docstrings import documented, pages
-from trickless.errors import InvalidValueError
+from trickless._arrays.places import namespace
+from trickless._arrays.stated import Stated, Things, check_same
+from trickless._docstrings import documented, pages
+from trickless._errors import InvalidValueError
+from trickless._rules import Rule, check_parameters, is_real, plain
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
 from trickless.neurons.inputs import Inputs, Relevance
 from trickless.neurons.layouts import Layout
-from trickless.rules import Rule, check_parameters, is_real, plain
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays import branch_loops
-from trickless.arrays.branch_loops import check_branches
-from trickless.arrays.functions import looked_up
-from trickless.arrays.loops import MOST_LEVELS
-from trickless.arrays.places import to_host
-from trickless.arrays.stated import check_count, check_same
+from trickless._arrays import branch_loops
+from trickless._arrays.branch_loops import check_branches
+from trickless._arrays.functions import looked_up
+from trickless._arrays.loops import MOST_LEVELS
+from trickless._arrays.places import to_host
+from trickless._arrays.stated import check_count, check_same
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 from trickless.neurons.geometry import Geometry, drawn_sets, in_sets

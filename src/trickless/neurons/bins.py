@@ -7,17 +7,17 @@ from typing import Annotated, Any
 import numpy as np
 from array_api_compat import device
 
-from trickless.arrays.functions import count_below, looked_up
-from trickless.arrays.places import namespace
-from trickless.arrays.stated import (
+from trickless._arrays.functions import count_below, looked_up
+from trickless._arrays.places import namespace
+from trickless._arrays.stated import (
     Array,
     Length,
     Stated,
     check_count,
     check_same,
 )
-from trickless.arrays.threads import map_blocks, row_blocks
-from trickless.arrays.weighted import ROUNDING, cap
+from trickless._arrays.threads import map_blocks, row_blocks
+from trickless._arrays.weighted import ROUNDING, cap
 from trickless.neurons.levels import MISSING, MOST_BINS, bins_of_codes
 
 #: Rows that are mapped with all columns at once, because each column takes longer than its values.

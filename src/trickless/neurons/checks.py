@@ -11,12 +11,12 @@ import scipy.sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
-from trickless.arrays.missing import unmasked
-from trickless.arrays.places import HOST, namespace, place_of, to_host
-from trickless.arrays.series import TAPS
-from trickless.arrays.weighted import median
-from trickless.errors import InvalidTypeError, InvalidValueError, remedy_in
-from trickless.rules import check_value, count, positive, warn, with_remedies
+from trickless._arrays.missing import unmasked
+from trickless._arrays.places import HOST, namespace, place_of, to_host
+from trickless._arrays.series import TAPS
+from trickless._arrays.weighted import median
+from trickless._errors import InvalidTypeError, InvalidValueError, remedy_in
+from trickless._rules import check_value, count, positive, warn, with_remedies
 
 #: Rounding may change this share of activations by a lot, for neurons with steps.
 _FEW_APART = 0.1

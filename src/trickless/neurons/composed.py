@@ -12,14 +12,14 @@ from typing import Annotated, Any
 import numpy as np
 from sklearn.base import clone
 
-from trickless.arrays.places import namespace
-from trickless.arrays.stated import Length, check_same
-from trickless.errors import InvalidValueError
+from trickless._arrays.places import namespace
+from trickless._arrays.stated import Length, check_same
+from trickless._errors import InvalidValueError
+from trickless._rules import anything, scale
 from trickless.neurons.base import OPERATORS, Neurons, Weights
 from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family, drawn
 from trickless.neurons.inputs import Inputs, Relevance
 from trickless.neurons.layouts import Layout
-from trickless.rules import anything, scale
 
 FAMILY = anything(
     "an instance of a subclass of trickless.neurons.Neurons",

@@ -7,17 +7,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from trickless.arrays import series_loops
-from trickless.arrays.places import HOST, place_of, to_host
-from trickless.arrays.series import HEAVY, LEAST, TAPS, View, taps, views
-from trickless.arrays.stated import Array
-from trickless.arrays.weighted import at_shares
-from trickless.errors import InvalidValueError
+from trickless._arrays import series_loops
+from trickless._arrays.places import HOST, place_of, to_host
+from trickless._arrays.series import HEAVY, LEAST, TAPS, View, taps, views
+from trickless._arrays.stated import Array
+from trickless._arrays.weighted import at_shares
+from trickless._errors import InvalidValueError
+from trickless._rules import anything, either, integer, is_count, is_none
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.layouts import Layout, Series
 from trickless.neurons.samples import sample_rows
 from trickless.neurons.usual_series import usual
-from trickless.rules import anything, either, integer, is_count, is_none
 
 #: The most training rows, and values in all, from which thresholds are drawn.
 _ROWS, _VALUES = 1024, 2**18

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.places import namespace
+from trickless._arrays.places import namespace
+from trickless._rules import positive
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
-from trickless.rules import positive
 
 
 class Coordinates(Projected):

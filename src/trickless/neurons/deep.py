@@ -9,11 +9,11 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import binom
 
-from trickless.arrays.places import namespace, place_of
+from trickless._arrays.places import namespace, place_of
+from trickless._rules import anything, is_count
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.dense import Dense
 from trickless.neurons.unit_sphere import angles
-from trickless.rules import anything, is_count
 
 #: The most hidden activations at a time: on the host, within its cache, and on a device.
 _CELLS, _CELLS_ON_DEVICE = 2**19, 2**27

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.special
 from scipy.sparse import issparse
 
-from trickless.arrays.places import namespace
+from trickless._arrays.places import namespace
+from trickless._rules import choice, non_negative, positive
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 from trickless.neurons.unit_sphere import angles, append_constant, unit_rows
-from trickless.rules import choice, non_negative, positive
 
 
 class Dense(Projected):

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.places import namespace
-from trickless.arrays.stated import check_array, check_same
+from trickless._arrays.places import namespace
+from trickless._arrays.stated import check_array, check_same
+from trickless._rules import Rule, is_integer
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import check_features, project, project_pairs
 from trickless.neurons.stumps import Stumps
-from trickless.rules import Rule, is_integer
 
 _DEEPEST = 8
 

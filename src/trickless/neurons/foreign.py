@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from trickless.errors import InvalidTypeError, InvalidValueError, MissingLibraryError
+from trickless._errors import InvalidTypeError, InvalidValueError, MissingLibraryError
+from trickless._rules import anything, is_count, positive
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_repeatable
 from trickless.neurons.layouts import Grids, Layout
-from trickless.rules import anything, is_count, positive
 
 #: The largest intermediate result, in numbers, unless one neuron on a few rows has more. It should
 #: fit into the processor's cache.

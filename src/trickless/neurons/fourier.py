@@ -16,19 +16,19 @@ import sklearn
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
-from trickless.arrays.distances import squared_distances
-from trickless.arrays.places import place_of
-from trickless.arrays.sparse import dense_if_small
-from trickless.arrays.stated import Array
-from trickless.arrays.weighted import median
-from trickless.errors import InvalidValueError
+from trickless._arrays.distances import squared_distances
+from trickless._arrays.places import place_of
+from trickless._arrays.sparse import dense_if_small
+from trickless._arrays.stated import Array
+from trickless._arrays.weighted import median
+from trickless._errors import InvalidValueError
+from trickless._rules import choice, either, positive, positives
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_one_each, warn_of_units
 from trickless.neurons.inputs import Relevance
 from trickless.neurons.points import SAMPLINGS
 from trickless.neurons.projected import Projected, project
 from trickless.neurons.samples import sample_rows
-from trickless.rules import choice, either, positive, positives
 
 _MEDIAN_ROWS = 1000
 #: Least number of rows for which length scales are compared. With fewer, "auto" is "median".

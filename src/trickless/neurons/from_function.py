@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from trickless.errors import InvalidTypeError
+from trickless._errors import InvalidTypeError
+from trickless._rules import anything, count, positive
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import called, check_activations, check_drawn, check_repeatable
-from trickless.rules import anything, count, positive
 
 _SIZES = {
     "width": count("width is how many numbers psi returns for one row and one neuron"),

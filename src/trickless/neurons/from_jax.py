@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from trickless.errors import InvalidTypeError
+from trickless._errors import InvalidTypeError
+from trickless._rules import anything
 from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
-from trickless.rules import anything
 
 #: Calls are padded to one of these numbers of rows, and draws to this number, so that JAX compiles
 #: a function for a few shapes, and not for every number of rows and neurons.

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from trickless.errors import InvalidTypeError
+from trickless._errors import InvalidTypeError
+from trickless._rules import anything
 from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign
 from trickless.neurons.torch_layers import evaluate
 from trickless.neurons.torch_layers import torch as _torch
-from trickless.rules import anything
 
 #: Rows that many modules see together, whose results fit into the cache with those of the modules.
 ROWS_AT_ONCE = 32

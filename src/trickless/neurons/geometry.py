@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trickless.arrays.functions import looked_up
+from trickless._arrays.functions import looked_up
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 

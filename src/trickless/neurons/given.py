@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.places import to_host
-from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless._arrays.places import to_host
+from trickless._errors import InvalidTypeError, InvalidValueError
+from trickless._rules import anything
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_columns
 from trickless.neurons.composed import FAMILY, Composed
-from trickless.rules import anything
 
 
 class Given(Composed):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.stated import Array, Things, stated
+from trickless._arrays.stated import Array, Things, stated
 
 
 @stated

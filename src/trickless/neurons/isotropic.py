@@ -14,9 +14,9 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import gammaincinv, gammaln, kve, ndtr
 
-from trickless.arrays.distances import squared_distances
+from trickless._arrays.distances import squared_distances
+from trickless._rules import Rule, choice, either, is_real, positive
 from trickless.neurons.fourier import LARGEST_FREQUENCY, Fourier
-from trickless.rules import Rule, choice, either, is_real, positive
 
 _LARGEST_NU = 50
 #: Beyond this distance every Matérn kernel with such a nu is 0 in double precision.

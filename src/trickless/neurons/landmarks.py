@@ -9,17 +9,17 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from trickless.arrays.places import to_device_of, to_host
-from trickless.arrays.sparse import Matrix, parts_of
-from trickless.arrays.stated import Array, check_array, check_count
-from trickless.arrays.weighted import at_shares
-from trickless.errors import InvalidValueError
+from trickless._arrays.places import to_device_of, to_host
+from trickless._arrays.sparse import Matrix, parts_of
+from trickless._arrays.stated import Array, check_array, check_count
+from trickless._arrays.weighted import at_shares
+from trickless._errors import InvalidValueError
+from trickless._rules import NONE, anything, check_value, choice, count, either
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed
 from trickless.neurons.isotropic import Gaussian, Isotropic
 from trickless.neurons.nystroem import Basis, random_pivots
 from trickless.neurons.samples import sample_numbers, sample_rows
-from trickless.rules import NONE, anything, check_value, choice, count, either
 
 #: The most rows, and the most numbers in these rows, that landmarks are drawn from.
 _ROWS, _VALUES = 16_384, 4_000_000

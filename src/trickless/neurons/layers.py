@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from trickless.arrays.places import place_of
-from trickless.arrays.stated import check_same
-from trickless.arrays.threads import linear_algebra
-from trickless.errors import InvalidValueError
+from trickless._arrays.places import place_of
+from trickless._arrays.stated import check_same
+from trickless._arrays.threads import linear_algebra
+from trickless._errors import InvalidValueError
+from trickless._rules import anything, is_count
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family
 from trickless.neurons.composed import FAMILY_LIST, Composed, draw_part
 from trickless.neurons.layouts import Layout
 from trickless.neurons.samples import sample_rows
-from trickless.rules import anything, is_count
 
 #: The most training rows, and values of hidden neurons, to which a later layer is fitted.
 _ROWS, _VALUES = 4096, 2**23

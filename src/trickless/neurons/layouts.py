@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from trickless.arrays.places import namespace
-from trickless.arrays.stated import Stated, Things
-from trickless.errors import InvalidValueError
+from trickless._arrays.places import namespace
+from trickless._arrays.stated import Stated, Things
+from trickless._errors import InvalidValueError
 from trickless.neurons.checks import shape_of
 from trickless.neurons.unequal import Lengths, is_of_objects, is_unequal, padded, read_lengths
 

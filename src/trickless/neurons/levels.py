@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trickless.arrays.weighted import ROUNDING
+from trickless._arrays.weighted import ROUNDING
 
 #: The most bins of a column that hold values. Bin 0 is for missing values, and a byte has 256.
 MOST_BINS = 255

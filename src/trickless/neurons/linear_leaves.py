@@ -19,10 +19,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from trickless.arrays.loops import FIRST
-from trickless.arrays.places import to_host
-from trickless.arrays.stated import Array, Stated
-from trickless.arrays.weighted import median
+from trickless._arrays.loops import FIRST
+from trickless._arrays.places import to_host
+from trickless._arrays.stated import Array, Stated
+from trickless._arrays.weighted import median
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 from trickless.neurons.levels import MISSING

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from trickless.arrays.places import HOST, namespace, place_of
-from trickless.arrays.stated import Array, Within, check_array, check_same
-from trickless.errors import InvalidValueError
+from trickless._arrays.places import HOST, namespace, place_of
+from trickless._arrays.stated import Array, Within, check_array, check_same
+from trickless._errors import InvalidValueError
+from trickless._rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
 from trickless.neurons.base import OPERATORS, Neurons, Weights
 from trickless.neurons.composed import FAMILY_LIST, Composed, coef_of_draws, draw_part
-from trickless.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
 
 
 class Mixture(Composed):

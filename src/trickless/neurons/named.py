@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless._errors import InvalidTypeError, InvalidValueError
 from trickless.neurons.auto import Auto
 from trickless.neurons.base import Neurons
 from trickless.neurons.convolutions import Convolutions

@@ -8,9 +8,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from trickless.arrays.sparse import Matrix
-from trickless.arrays.stated import Amount, Array, stated
-from trickless.arrays.threads import row_blocks
+from trickless._arrays.sparse import Matrix
+from trickless._arrays.stated import Amount, Array, stated
+from trickless._arrays.threads import row_blocks
 
 #: The kernel between rows of two matrices, in double precision.
 Kernel = Callable[[Any, Any], np.ndarray]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays import loops
-from trickless.arrays.loops import MOST_LEVELS, check_cuts
-from trickless.arrays.stated import check_same
+from trickless._arrays import loops
+from trickless._arrays.loops import MOST_LEVELS, check_cuts
+from trickless._arrays.stated import check_same
 from trickless.neurons.base import Weights
 from trickless.neurons.bins import Bins
 from trickless.neurons.geometry import Geometry, drawn_sets, in_sets

@@ -8,9 +8,9 @@ import numpy as np
 from array_api_compat import device
 from scipy.sparse import issparse
 
-from trickless.arrays.places import namespace
-from trickless.arrays.stated import Array
-from trickless.errors import InvalidValueError
+from trickless._arrays.places import namespace
+from trickless._arrays.stated import Array
+from trickless._errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed, draw_part
 from trickless.neurons.forms import spelled_as

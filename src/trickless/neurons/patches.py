@@ -9,16 +9,16 @@ from typing import Annotated, Any, TypeGuard
 import numpy as np
 from scipy import linalg
 
-from trickless.arrays.places import namespace, place_of
-from trickless.arrays.stated import Length, check_array, check_count
-from trickless.arrays.threads import linear_algebra
-from trickless.arrays.weighted import at_shares
-from trickless.errors import InvalidValueError
+from trickless._arrays.places import namespace, place_of
+from trickless._arrays.stated import Length, check_array, check_count
+from trickless._arrays.threads import linear_algebra
+from trickless._arrays.weighted import at_shares
+from trickless._errors import InvalidValueError
+from trickless._rules import AUTO, NONE, anything, choice, count, either, is_count, non_negative
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.inputs import Inputs
 from trickless.neurons.layouts import Images, Layout, square
 from trickless.neurons.samples import sample_rows
-from trickless.rules import AUTO, NONE, anything, choice, count, either, is_count, non_negative
 
 #: A standard deviation within a patch that counts as low contrast, for values in [0, 1].
 _FLOOR = 0.01

@@ -10,9 +10,9 @@ import scipy.sparse
 from scipy.sparse import issparse
 from scipy.special import ive, ndtr
 
+from trickless._rules import check_parameters, choice, either, positive, positives
 from trickless.neurons.fourier import OneOrEach, median_distance, one_or_each
 from trickless.neurons.separable import Separable
-from trickless.rules import check_parameters, choice, either, positive, positives
 
 #: Below this length scale the multiples of a frequency count as rounded normal numbers.
 _FINE = 1e-3

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.places import namespace
-from trickless.arrays.stated import check_array
+from trickless._arrays.places import namespace
+from trickless._arrays.stated import check_array
 from trickless.neurons.base import Neurons, Weights
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.places import place_of, to_host
-from trickless.arrays.weighted import at_shares, cap
-from trickless.rules import warn
+from trickless._arrays.places import place_of, to_host
+from trickless._arrays.weighted import at_shares, cap
+from trickless._rules import warn
 
 
 def sample_rows(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from trickless.arrays.distances import distances
+from trickless._arrays.distances import distances
+from trickless._rules import choice
 from trickless.neurons.fourier import LARGEST_FREQUENCY, Fourier
-from trickless.rules import choice
 
 
 class Separable(Fourier):

@@ -9,15 +9,15 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import ndtr
 
-from trickless.arrays.places import namespace
-from trickless.arrays.stated import Array, check_array
+from trickless._arrays.places import namespace
+from trickless._arrays.stated import Array, check_array
+from trickless._rules import NONE, choice, either, shares
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.bins import midpoints
 from trickless.neurons.checks import check_one_each
 from trickless.neurons.inputs import Relevance
 from trickless.neurons.projected import Projected
 from trickless.neurons.samples import sample_rows
-from trickless.rules import NONE, choice, either, shares
 
 _THRESHOLD_ROWS = 1024
 _THRESHOLD_VALUES = 4_000_000

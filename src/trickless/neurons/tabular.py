@@ -9,19 +9,19 @@ from typing import Annotated, Any
 import numpy as np
 from array_api_compat import device
 
-from trickless.arrays.functions import count_below
-from trickless.arrays.places import namespace, to_host
-from trickless.arrays.stated import (
+from trickless._arrays.functions import count_below
+from trickless._arrays.places import namespace, to_host
+from trickless._arrays.stated import (
     Array,
     Length,
     check_same,
 )
+from trickless._rules import Rule, count, is_real
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.bins import midpoints
 from trickless.neurons.mixture import Mixture
 from trickless.neurons.projected import check_features
 from trickless.neurons.samples import sample_rows
-from trickless.rules import Rule, count, is_real
 
 _RANK_ROWS = 16_384
 _RANK_VALUES = 8_000_000

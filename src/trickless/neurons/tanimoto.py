@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from trickless.arrays.places import namespace, to_device_of, to_host
-from trickless.arrays.sparse import canonical
-from trickless.arrays.threads import row_blocks
-from trickless.errors import InvalidValueError
+from trickless._arrays.places import namespace, to_device_of, to_host
+from trickless._arrays.sparse import canonical
+from trickless._arrays.threads import row_blocks
+from trickless._errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
 
 #: Pairs of a number of a row and a neuron that are held at a time.

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from trickless.arrays import loops
-from trickless.arrays.loops import MOST_LEVELS
-from trickless.arrays.places import namespace
-from trickless.arrays.stated import Array, Size, check_count, check_same
-from trickless.arrays.threads import row_blocks
-from trickless.errors import InvalidValueError
+from trickless._arrays import loops
+from trickless._arrays.loops import MOST_LEVELS
+from trickless._arrays.places import namespace
+from trickless._arrays.stated import Array, Size, check_count, check_same
+from trickless._arrays.threads import row_blocks
+from trickless._errors import InvalidValueError
+from trickless._rules import AUTO, choice, either, integer, warn
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.binary import Binary
 from trickless.neurons.bins import Bins
@@ -21,7 +22,6 @@ from trickless.neurons.levels import MISSING
 from trickless.neurons.linear_leaves import LinearLeaves, covariance_of_inputs
 from trickless.neurons.oblivious import Oblivious
 from trickless.neurons.samples import sample_rows
-from trickless.rules import AUTO, choice, either, integer, warn
 
 #: The most rows, and values in all, from which thresholds are found.
 _BIN_ROWS, _BIN_VALUES = 65_536, 32_000_000

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.missing import missing, unmasked
-from trickless.arrays.places import namespace, place_of, to_host
-from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless._arrays.missing import missing, unmasked
+from trickless._arrays.places import namespace, place_of, to_host
+from trickless._errors import InvalidTypeError, InvalidValueError
 
 _REMEDY = "a list of arrays of the shape (length,) or (channels, length)"
 

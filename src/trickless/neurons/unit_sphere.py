@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, hstack, issparse
 
-from trickless.arrays.places import namespace
+from trickless._arrays.places import namespace
 
 
 def append_constant(X: Any, value: float) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from trickless.arrays.series import LEAST, views
-from trickless.arrays.weighted import median, quantile
-from trickless.rules import warn
+from trickless._arrays.series import LEAST, views
+from trickless._arrays.weighted import median, quantile
+from trickless._rules import warn
 
 #: The share of series that may vary too little to be seen, without a warning.
 _UNSEEN = 0.1

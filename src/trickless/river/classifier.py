@@ -8,13 +8,13 @@ from typing import Any
 
 from river import base
 
-from trickless.arrays.missing import is_missing
-from trickless.docstrings import documented
-from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless._arrays.missing import is_missing
+from trickless._docstrings import documented
+from trickless._errors import InvalidTypeError, InvalidValueError
+from trickless._rules import shown
+from trickless._solvers.experts.opinions import LabelOpinions
 from trickless.river.learner import RiverLearner
 from trickless.river.rows import is_hashable
-from trickless.rules import shown
-from trickless.solvers.experts.opinions import LabelOpinions
 
 
 @partial(documented, below=base.MiniBatchClassifier)

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.functions.stream import as_seed
+from trickless._functions.stream import as_seed
+from trickless._rules import Rule, check_parameters, count, is_real
+from trickless._solvers.experts.growing_features import KEPT
+from trickless._solvers.experts.machines import Machines
+from trickless._solvers.experts.opinions import LabelOpinions, NumberOpinions
+from trickless._solvers.experts.shares import fixed_share
 from trickless.river.rows import Cells, DictionaryRows, Key
-from trickless.rules import Rule, check_parameters, count, is_real
-from trickless.solvers.experts.growing_features import KEPT
-from trickless.solvers.experts.machines import Machines
-from trickless.solvers.experts.opinions import LabelOpinions, NumberOpinions
-from trickless.solvers.experts.shares import fixed_share
 
 #: Half-lives in rows that suit streams with abrupt drifts as well as without any.
 HALF_LIVES = (50.0, 500.0, 5000.0)

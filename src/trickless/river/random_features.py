@@ -7,10 +7,10 @@ from typing import Any
 
 from river import base
 
-from trickless.functions.stream import as_seed
+from trickless._functions.stream import as_seed
+from trickless._rules import check_value
 from trickless.river.learner import N_NEURONS
 from trickless.river.rows import DictionaryRows
-from trickless.rules import check_value
 
 
 class RandomFeatures(base.MiniBatchTransformer):

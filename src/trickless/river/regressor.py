@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from river import base
 
-from trickless.docstrings import documented
-from trickless.errors import InvalidValueError
+from trickless._docstrings import documented
+from trickless._errors import InvalidValueError
+from trickless._rules import is_real, shown
+from trickless._solvers.experts.opinions import LARGEST_TARGET, NumberOpinions
 from trickless.river.learner import RiverLearner
-from trickless.rules import is_real, shown
-from trickless.solvers.experts.opinions import LARGEST_TARGET, NumberOpinions
 
 
 @partial(documented, below=base.MiniBatchRegressor)

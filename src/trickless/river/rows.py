@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.missing import is_missing
-from trickless.errors import InvalidTypeError
-from trickless.rules import shown, warn
-from trickless.solvers.experts.growing_features import LARGEST, GrowingFeatures
-from trickless.solvers.experts.opinions import LAST
+from trickless._arrays.missing import is_missing
+from trickless._errors import InvalidTypeError
+from trickless._rules import shown, warn
+from trickless._solvers.experts.growing_features import LARGEST, GrowingFeatures
+from trickless._solvers.experts.opinions import LAST
 
 #: The most columns.
 MOST = 512

@@ -10,8 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from trickless.errors import InvalidValueError
-from trickless.rules import Rule, anything, check_value, integer, is_real, non_negative, positive
+from trickless._errors import InvalidValueError
+from trickless._rules import Rule, anything, check_value, integer, is_real, non_negative, positive
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

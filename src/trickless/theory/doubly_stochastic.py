@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from trickless.rules import anything, check_value, is_real
+from trickless._rules import anything, check_value, is_real
 from trickless.theory.checks import checked, probability
 
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.docstrings import completed_by
-from trickless.errors import InvalidValueError
-from trickless.rules import anything, check_value, is_real
+from trickless._docstrings import completed_by
+from trickless._errors import InvalidValueError
+from trickless._rules import anything, check_value, is_real
 from trickless.theory.checks import checked
 
 #: What the functions share.

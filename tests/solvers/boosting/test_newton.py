@@ -6,7 +6,7 @@ import pytest
 import naive
 from cases import inputs
 from trickless import BoostedTreesClassifier, BoostedTreesRegressor
-from trickless.solvers.named_losses import make_loss
+from trickless._solvers.named_losses import make_loss
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "poisson", "log_loss"])

@@ -5,14 +5,14 @@ import pytest
 from scipy.special import ndtri
 
 from trickless import BoostedTreesRegressor
-from trickless.solvers.boosting import slopes
-from trickless.solvers.boosting.compiled import entry
-from trickless.solvers.boosting.slopes import CompiledLoss, fill_slopes
-from trickless.solvers.class_losses import Logistic, Softmax
-from trickless.solvers.log_link import LogLink
-from trickless.solvers.losses import unit_of
-from trickless.solvers.number_losses import Huber, Squared
-from trickless.solvers.pinball import Pinball
+from trickless._solvers.boosting import slopes
+from trickless._solvers.boosting.compiled import entry
+from trickless._solvers.boosting.slopes import CompiledLoss, fill_slopes
+from trickless._solvers.class_losses import Logistic, Softmax
+from trickless._solvers.log_link import LogLink
+from trickless._solvers.losses import unit_of
+from trickless._solvers.number_losses import Huber, Squared
+from trickless._solvers.pinball import Pinball
 
 MASK = 2**64 - 1
 

@@ -7,8 +7,8 @@ from sklearn.metrics import r2_score
 
 from cases import digest, inputs
 from trickless import BoostedTreesClassifier, BoostedTreesRegressor
-from trickless.solvers.boosting import boosting
-from trickless.solvers.boosting.course import Course
+from trickless._solvers.boosting import boosting
+from trickless._solvers.boosting.course import Course
 
 
 def data(n=1200, d=3, noise=0.5, seed=0):

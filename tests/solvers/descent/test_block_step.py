@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from cases import inputs
-from trickless.functions.stream import NeuronStream
+from trickless._functions.stream import NeuronStream
+from trickless._solvers.class_losses import Logistic
+from trickless._solvers.descent.batches import MiniBatch
+from trickless._solvers.descent.descent import Descent
+from trickless._solvers.descent.step_sizes import Steps
+from trickless._solvers.descent.steps import block
+from trickless._solvers.descent.steps.block import BlockStep, Damping
+from trickless._solvers.number_losses import Squared
 from trickless.neurons import Gaussian
-from trickless.solvers.class_losses import Logistic
-from trickless.solvers.descent.batches import MiniBatch
-from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.step_sizes import Steps
-from trickless.solvers.descent.steps import block
-from trickless.solvers.descent.steps.block import BlockStep, Damping
-from trickless.solvers.number_losses import Squared
 
 SIZES = {"batch_size": 60, "neurons_per_step": 5, "n_neurons": 50}
 

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from cases import inputs
-from trickless.functions.stream import NeuronStream
+from trickless._functions.stream import NeuronStream
+from trickless._solvers.descent.batches import BatchedRows, MiniBatch
+from trickless._solvers.descent.descent import Descent
+from trickless._solvers.descent.options import DescentOptions
+from trickless._solvers.descent.passes import FitRows, learn_all
+from trickless._solvers.descent.step_sizes import SizeParameters
+from trickless._solvers.descent.steps.block import BlockStep
+from trickless._solvers.descent.steps.plain import Plain
+from trickless._solvers.number_losses import Squared
 from trickless.neurons import Gaussian, Trees
-from trickless.solvers.descent.batches import BatchedRows, MiniBatch
-from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.options import DescentOptions
-from trickless.solvers.descent.passes import FitRows, learn_all
-from trickless.solvers.descent.step_sizes import SizeParameters
-from trickless.solvers.descent.steps.block import BlockStep
-from trickless.solvers.descent.steps.plain import Plain
-from trickless.solvers.number_losses import Squared
 
 ALPHA = 0.5
 X = inputs(48, 3)

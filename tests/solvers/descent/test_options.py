@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from trickless._solvers.descent.options import plan, sizes
 from trickless.neurons import Gaussian
-from trickless.solvers.descent.options import plan, sizes
 
 
 def test_sizes_of_steps_suit_the_number_of_rows():

@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from cases import digest, inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless._solvers.descent.descent import Descent
 from trickless.neurons import Gaussian, Tabular
-from trickless.solvers.descent.descent import Descent
 
 
 def data(n=1200, d=3, noise=0.5, seed=0):
@@ -36,7 +36,7 @@ class Interrupted(Descent):
 
 def test_a_fit_that_is_interrupted_leaves_a_model(monkeypatch):
     X, y = data()
-    monkeypatch.setattr("trickless.learners.descent_sizes.Descent", Interrupted)
+    monkeypatch.setattr("trickless._learners.descent_sizes.Descent", Interrupted)
     monkeypatch.setattr(Interrupted, "at", 6)
     model = model_of(neurons_per_step=16)
     with pytest.raises(KeyboardInterrupt):

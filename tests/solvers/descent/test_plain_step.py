@@ -5,13 +5,13 @@ import pytest
 
 import naive
 from cases import inputs
-from trickless.functions.stream import NeuronStream
+from trickless._functions.stream import NeuronStream
+from trickless._solvers.class_losses import Logistic
+from trickless._solvers.descent.batches import MiniBatch
+from trickless._solvers.descent.descent import Descent
+from trickless._solvers.descent.steps.plain import Plain
+from trickless._solvers.number_losses import EpsilonInsensitive, Squared
 from trickless.neurons import Gaussian
-from trickless.solvers.class_losses import Logistic
-from trickless.solvers.descent.batches import MiniBatch
-from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.steps.plain import Plain
-from trickless.solvers.number_losses import EpsilonInsensitive, Squared
 
 STEP = Plain("Owner", Squared(), 1, batch_size=30, neurons_per_step=4, n_neurons=40)
 

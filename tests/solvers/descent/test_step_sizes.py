@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from cases import inputs
-from trickless.functions.stream import NeuronStream
-from trickless.neurons import Gaussian
-from trickless.solvers.descent.step_sizes import (
+from trickless._functions.stream import NeuronStream
+from trickless._solvers.descent.step_sizes import (
     SizeParameters,
     Steps,
     check_steps,
     largest_eigenvalue,
     stable_step,
 )
-from trickless.solvers.number_losses import EpsilonInsensitive, Squared
+from trickless._solvers.number_losses import EpsilonInsensitive, Squared
+from trickless.neurons import Gaussian
 
 SPREAD = np.array([2.0, 0.5])
 

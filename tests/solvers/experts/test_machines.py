@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from trickless.solvers.experts.machines import RIDGES, Machines
-from trickless.solvers.experts.opinions import LabelOpinions
+from trickless._solvers.experts.machines import RIDGES, Machines
+from trickless._solvers.experts.opinions import LabelOpinions
 
 
 def test_machines_solve_faded_least_squares():

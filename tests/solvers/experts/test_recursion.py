@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trickless.solvers.experts.recursion import MOST_PENDING, Recursion
+from trickless._solvers.experts.recursion import MOST_PENDING, Recursion
 
 
 def rows(n, seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from trickless.solvers.experts.shares import SHARE, Shares, fixed_share
+from trickless._solvers.experts.shares import SHARE, Shares, fixed_share
 
 
 def mixed(scores, size=50):

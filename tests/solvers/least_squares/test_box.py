@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trickless.solvers.least_squares.box import quadratic_within
+from trickless._solvers.least_squares.box import quadratic_within
 
 
 @pytest.mark.parametrize("rank", [3, 30, 200])

@@ -8,12 +8,12 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from cases import FAMILIES, suited
 from trickless import KitchenSinksRegressor
-from trickless.arrays.places import Host
-from trickless.functions.stream import draw
+from trickless._arrays.places import Host
+from trickless._functions.stream import draw
+from trickless._solvers.least_squares.gram import FLOOR, add_products, inner_products
+from trickless._solvers.least_squares.ridge import solve
+from trickless._solvers.least_squares.statistics import Statistics
 from trickless.neurons import FromFunction, Gaussian
-from trickless.solvers.least_squares.gram import FLOOR, add_products, inner_products
-from trickless.solvers.least_squares.ridge import solve
-from trickless.solvers.least_squares.statistics import Statistics
 
 
 def rows(n, k, dtype="float32", seed=0):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import naive
-from trickless.solvers.least_squares.left_out import leave_out
-from trickless.solvers.least_squares.paths import Left
-from trickless.solvers.least_squares.ridge import solve_by_left_out
-from trickless.solvers.least_squares.statistics import Statistics
+from trickless._solvers.least_squares.left_out import leave_out
+from trickless._solvers.least_squares.paths import Left
+from trickless._solvers.least_squares.ridge import solve_by_left_out
+from trickless._solvers.least_squares.statistics import Statistics
 
 
 def problem(n, k=12, outputs=2):

@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 import trickless
 from cases import inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless._solvers.least_squares.sums import Sums
 from trickless.neurons import Gaussian, Stumps, Trees
-from trickless.solvers.least_squares.sums import Sums
 
 N_ROWS, N_NEURONS = 900, 150
 X = inputs(N_ROWS, 3)
@@ -65,7 +65,7 @@ def test_tol_bounds_the_excess_of_the_risk():
 def test_the_preconditioner_saves_passes(monkeypatch):
     model = make(solver="iterative").fit(X, Y)
     plain = lambda *rows: lambda residual, ridges: residual.copy()  # noqa: E731
-    monkeypatch.setattr(trickless.solvers.least_squares.passes, "preconditioner", plain)
+    monkeypatch.setattr(trickless._solvers.least_squares.passes, "preconditioner", plain)
     with pytest.warns(ConvergenceWarning):
         without = make(solver="iterative", tol=1e-30, max_iter=2 * model.n_iter_).fit(X, Y)
     assert (excess(model) < excess(without)).all()
@@ -107,7 +107,7 @@ def test_activations_may_take_what_the_direct_solver_would(n_rows, kept, monkeyp
 
 def test_sizes_of_panels_change_no_solution(monkeypatch):
     expected = make(solver="iterative", tol=1e-13).fit(X, Y).neuron_coef_
-    monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", 1)
+    monkeypatch.setattr(trickless._functions.activations, "PANEL_BYTES", 1)
     model = make(solver="iterative", tol=1e-13).fit(X, Y)
     np.testing.assert_allclose(model.neuron_coef_, expected, atol=1e-5 * np.abs(expected).max())
 
@@ -124,10 +124,10 @@ def brute_force_scores(y, activations, ridge, weight=None):
 
 
 def test_alpha_is_chosen_by_cross_validation(monkeypatch):
-    monkeypatch.setattr(trickless.solvers.least_squares.sums, "PILOT_COLUMNS", 30)
-    monkeypatch.setattr(trickless.solvers.least_squares.passes, "_PROBES", 50)
-    monkeypatch.setattr(trickless.solvers.least_squares.passes, "_PROBE_TOL", 1e-3)
-    monkeypatch.setattr(trickless.solvers.least_squares.passes, "_COMPARE_TOL", 1e-5)
+    monkeypatch.setattr(trickless._solvers.least_squares.sums, "PILOT_COLUMNS", 30)
+    monkeypatch.setattr(trickless._solvers.least_squares.passes, "_PROBES", 50)
+    monkeypatch.setattr(trickless._solvers.least_squares.passes, "_PROBE_TOL", 1e-3)
+    monkeypatch.setattr(trickless._solvers.least_squares.passes, "_COMPARE_TOL", 1e-5)
     few = KitchenSinksRegressor(Gaussian(1.0), 15, random_state=0, dtype="float64").fit(X, Y)
     model = make(alpha="auto", solver="iterative").fit(X, Y)
     blocks = [model.neurons_.activate(X, w) for _, w in model.stream_.pieces(0, N_NEURONS)]
@@ -144,7 +144,7 @@ def test_alpha_is_chosen_by_cross_validation(monkeypatch):
 
 
 def test_cross_validation_takes_the_effective_number_of_rows(monkeypatch):
-    monkeypatch.setattr(trickless.solvers.least_squares.passes, "_PROBES", 50)
+    monkeypatch.setattr(trickless._solvers.least_squares.passes, "_PROBES", 50)
     weight = np.where(np.arange(N_ROWS) % 4, 1.0, 2.0)[:400]
     y = Y[:400] + 0.5 * inputs(400, 2, seed=2)
     model = make(alpha="auto", solver="iterative").set_params(n_neurons=60)
@@ -191,18 +191,18 @@ def test_outputs_at_ridges_far_apart_are_all_solved():
 
 
 def test_the_iterative_solver_is_chosen_for_many_columns_where_it_is_able(monkeypatch):
-    monkeypatch.setattr(trickless.solvers.least_squares.sums, "PASSES_ABOVE", 2 * N_NEURONS - 1)
-    monkeypatch.setattr(trickless.solvers.least_squares.sums, "FEW_ROWS", N_ROWS)
+    monkeypatch.setattr(trickless._solvers.least_squares.sums, "PASSES_ABOVE", 2 * N_NEURONS - 1)
+    monkeypatch.setattr(trickless._solvers.least_squares.sums, "FEW_ROWS", N_ROWS)
     assert hasattr(make().fit(X, Y), "statistics_")
     assert hasattr(make(alpha=1e-12).fit(X, Y), "statistics_")
     monkeypatch.setattr(
-        trickless.solvers.least_squares.sums, "FEW_ACTIVATIONS", N_ROWS * 2 * N_NEURONS - 1
+        trickless._solvers.least_squares.sums, "FEW_ACTIVATIONS", N_ROWS * 2 * N_NEURONS - 1
     )
     assert not hasattr(make().fit(X, Y), "statistics_")
     monkeypatch.setattr(
-        trickless.solvers.least_squares.sums, "FEW_ACTIVATIONS", N_ROWS * 2 * N_NEURONS
+        trickless._solvers.least_squares.sums, "FEW_ACTIVATIONS", N_ROWS * 2 * N_NEURONS
     )
-    monkeypatch.setattr(trickless.solvers.least_squares.sums, "FEW_ROWS", N_ROWS - 1)
+    monkeypatch.setattr(trickless._solvers.least_squares.sums, "FEW_ROWS", N_ROWS - 1)
     assert not hasattr(make().fit(X, Y), "statistics_")
     for options in ({"solver": "direct"}, {"alpha": "evidence"}, {"weight_bound": 1.0}):
         assert hasattr(make(**options).fit(X, Y), "statistics_")
@@ -219,10 +219,10 @@ def test_the_iterative_solver_is_chosen_for_many_columns_where_it_is_able(monkey
     monkeypatch.setattr(Sums, "_room", lambda self, problem: len(X) * 16 * N_NEURONS - 1)
     assert hasattr(make().fit(X, Y), "statistics_")
     monkeypatch.setattr(
-        trickless.solvers.least_squares.sums, "REEVALUATED_ABOVE", 2 * N_NEURONS - 1
+        trickless._solvers.least_squares.sums, "REEVALUATED_ABOVE", 2 * N_NEURONS - 1
     )
     assert not hasattr(make().fit(X, Y), "statistics_")
-    monkeypatch.setattr(trickless.solvers.least_squares.sums, "REEVALUATED_ABOVE", 2 * N_NEURONS)
+    monkeypatch.setattr(trickless._solvers.least_squares.sums, "REEVALUATED_ABOVE", 2 * N_NEURONS)
     assert hasattr(make().fit(X, Y), "statistics_")
 
 
@@ -299,8 +299,8 @@ def test_options_that_the_iterative_solver_does_not_support_are_refused(options)
 
 
 def test_error_bars_that_are_wanted_are_there_or_refused_before_the_fit(monkeypatch):
-    monkeypatch.setattr(trickless.solvers.least_squares.sums, "PASSES_ABOVE", 100)
-    monkeypatch.setattr(trickless.solvers.least_squares.sums, "FEW_ROWS", 100)
+    monkeypatch.setattr(trickless._solvers.least_squares.sums, "PASSES_ABOVE", 100)
+    monkeypatch.setattr(trickless._solvers.least_squares.sums, "FEW_ROWS", 100)
     without = make(solver="auto").fit(X, Y)
     with pytest.raises(ValueError, match=r"keeps no statistics.*Remedy: error_bars=True"):
         without.predict(X, return_std=True)

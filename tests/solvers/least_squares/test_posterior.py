@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.linalg import LinAlgError
 
-from trickless.solvers.least_squares.certainty import Certainty
-from trickless.solvers.least_squares.paths import Left
-from trickless.solvers.least_squares.posterior import OfColumns, OfRows, posterior_at
-from trickless.solvers.least_squares.statistics import Statistics
+from trickless._solvers.least_squares.certainty import Certainty
+from trickless._solvers.least_squares.paths import Left
+from trickless._solvers.least_squares.posterior import OfColumns, OfRows, posterior_at
+from trickless._solvers.least_squares.statistics import Statistics
 
 N_ROWS, N_COLUMNS = 30, 80
 EPS = np.finfo(float).eps

@@ -8,16 +8,16 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import naive
-from trickless.solvers.least_squares.gram import FLOOR
-from trickless.solvers.least_squares.paths import LOWEST, Left, Path
-from trickless.solvers.least_squares.ridge import (
+from trickless._solvers.least_squares.gram import FLOOR
+from trickless._solvers.least_squares.paths import LOWEST, Left, Path
+from trickless._solvers.least_squares.ridge import (
     at_rounding_of_single,
     solve,
     solve_by_left_out,
     solve_within,
     wants_less,
 )
-from trickless.solvers.least_squares.statistics import Moments, Statistics
+from trickless._solvers.least_squares.statistics import Moments, Statistics
 
 
 def problem(n=80, k=12, outputs=2, seed=0):

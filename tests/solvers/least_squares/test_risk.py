@@ -6,18 +6,18 @@ from scipy.optimize import linprog, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from trickless import KitchenSinksClassifier
-from trickless.neurons import Gaussian
-from trickless.solvers.class_losses import (
+from trickless._solvers.class_losses import (
     Hinge,
     Logistic,
     SmoothHinge,
     Softmax,
     SquaredHinge,
 )
-from trickless.solvers.least_squares.box import excess_within
-from trickless.solvers.least_squares.risk import _WIDTHS, minimise
-from trickless.solvers.least_squares.statistics import Statistics
-from trickless.solvers.number_losses import Squared
+from trickless._solvers.least_squares.box import excess_within
+from trickless._solvers.least_squares.risk import _WIDTHS, minimise
+from trickless._solvers.least_squares.statistics import Statistics
+from trickless._solvers.number_losses import Squared
+from trickless.neurons import Gaussian
 
 
 def problem(n=90, k=8, outputs=1, seed=0):

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import trickless.solvers.least_squares.row_sample
-from trickless.solvers.least_squares.row_sample import RowSample
+import trickless._solvers.least_squares.row_sample
+from trickless._solvers.least_squares.row_sample import RowSample
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    monkeypatch.setattr(trickless.solvers.least_squares.row_sample, "ROWS", 40)
+    monkeypatch.setattr(trickless._solvers.least_squares.row_sample, "ROWS", 40)
 
 
 def problem(n=500, dtype="float32"):
@@ -74,8 +74,8 @@ def test_every_row_is_as_likely():
 
 
 def test_wide_rows_are_fewer(monkeypatch):
-    monkeypatch.setattr(trickless.solvers.least_squares.row_sample, "_NUMBERS", 60)
-    monkeypatch.setattr(trickless.solvers.least_squares.row_sample, "_LEAST", 7)
+    monkeypatch.setattr(trickless._solvers.least_squares.row_sample, "_NUMBERS", 60)
+    monkeypatch.setattr(trickless._solvers.least_squares.row_sample, "_LEAST", 7)
     X, y, w = problem()
     assert len(RowSample.of(X, y, w, 0).keys) == 20
     assert len(RowSample.of(np.tile(X, 20), y, w, 0).keys) == 7

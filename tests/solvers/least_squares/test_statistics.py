@@ -5,7 +5,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from trickless.solvers.least_squares.statistics import (
+from trickless._solvers.least_squares.statistics import (
     ROUNDED_FROM,
     Statistics,
     least_ridge,

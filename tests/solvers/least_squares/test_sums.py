@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import naive
-from trickless.functions.stream import NeuronStream
+from trickless._functions.stream import NeuronStream
+from trickless._solvers.least_squares.problem import Problem
+from trickless._solvers.least_squares.sums import Sums
 from trickless.neurons import Gaussian
-from trickless.solvers.least_squares.problem import Problem
-from trickless.solvers.least_squares.sums import Sums
 
 N_ROWS, N_NEURONS = 90, 10
 X = np.random.default_rng(0).uniform(-1, 1, (N_ROWS, 2))

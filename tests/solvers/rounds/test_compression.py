@@ -9,11 +9,11 @@ from sklearn.base import clone
 
 from cases import inputs
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
-from trickless.functions.stream import Purpose, draw, generator
+from trickless._functions.stream import Purpose, draw, generator
+from trickless._learners.online import recipe_of
+from trickless._solvers.rounds.compression import nearest, reservoir
 from trickless.kernels import KernelGradientClassifier, KernelGradientRegressor
-from trickless.learners.online import recipe_of
 from trickless.neurons import FromFunction, Gaussian
-from trickless.solvers.rounds.compression import nearest, reservoir
 
 GAUSSIAN = {"neurons": Gaussian(1.0), "n_neurons": 4000}
 RBF = {"kernel_params": {"gamma": 0.5}}
@@ -188,7 +188,7 @@ def test_a_kernel_that_is_not_positive_cannot_be_projected_and_nothing_is_lost(m
     def values(kernel, X, Y):  # -0.2 at best for 25 points together
         return np.where((X[:, None] == Y).all(axis=2), 1.0, -0.05)
 
-    monkeypatch.setattr("trickless.functions.exact_kernel.ExactKernel._values", values)
+    monkeypatch.setattr("trickless._functions.exact_kernel.ExactKernel._values", values)
     X = inputs(150, 2)
     y = np.sin(X[:, 0])
     model = KernelGradientRegressor(

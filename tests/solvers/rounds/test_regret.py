@@ -10,10 +10,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 import naive
 from cases import inputs
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless._solvers.rounds.regret import largest_variances, played_losses, smallest_loss
 from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Dense, Gaussian, Neurons, Stumps
 from trickless.neurons.composed import Scaled
-from trickless.solvers.rounds.regret import largest_variances, played_losses, smallest_loss
 from trickless.theory import shrinking_gradient_constants, shrinking_gradient_regret
 
 mpl.use("Agg")
@@ -207,7 +207,7 @@ def test_regret_needs_the_kernel_and_every_row():
 
 
 def test_regret_of_very_long_streams_is_refused(monkeypatch):
-    monkeypatch.setattr("trickless.solvers.rounds.regret._MOST_ROWS", 50)
+    monkeypatch.setattr("trickless._solvers.rounds.regret._MOST_ROWS", 50)
     X = inputs(60, 2)
     with pytest.raises(ValueError, match=r"regret_ of 60 rows.*at most 50.*Remedy"):
         _ = learned(X, X[:, 0] / 10).regret_

@@ -8,11 +8,11 @@ import scipy.sparse
 
 from cases import inputs
 from trickless import ShrinkingGradientRegressor as Regressor
-from trickless.functions.sampling import inclusion
+from trickless._functions.sampling import inclusion
+from trickless._learners.online import recipe_of
+from trickless._solvers.rounds.coefficients import Coefficients
 from trickless.kernels import KernelGradientRegressor
-from trickless.learners.online import recipe_of
 from trickless.neurons import Gaussian
-from trickless.solvers.rounds.coefficients import Coefficients
 
 
 def kernel_learner(**options):
@@ -152,7 +152,7 @@ def test_the_curve_of_errors_is_merged_when_it_is_long(monkeypatch):
     every, merged = kernel_learner(), kernel_learner()
     for row in range(100):
         every.partial_fit(X[row : row + 1], y[row : row + 1])
-    monkeypatch.setattr("trickless.solvers.progress.STRETCHES", 8)
+    monkeypatch.setattr("trickless._solvers.progress.STRETCHES", 8)
     for row in range(100):
         merged.partial_fit(X[row : row + 1], y[row : row + 1])
     every, merged = every.online_error_, merged.online_error_
@@ -176,7 +176,7 @@ def test_measured_variances_are_used_until_the_support_has_grown(monkeypatch):
         measured.append(self.support.shape[0])
         return original(self, X, random_state)
 
-    monkeypatch.setattr("trickless.functions.expansion.Expansion.variances", variances)
+    monkeypatch.setattr("trickless._functions.expansion.Expansion.variances", variances)
     model.partial_fit(X[1:], y[1:])
     assert 5 < len(measured) < 30
     assert (np.diff(measured) > 0.25 * np.array(measured[:-1])).all()

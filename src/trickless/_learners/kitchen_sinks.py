@@ -1,0 +1,398 @@
+"""Random Kitchen Sinks: draws K neurons at random, and solves for their coefficients.
+
+A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimization with
+randomization in learning", NIPS 2008. The solver is in ``_solvers/least_squares``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from trickless._arrays.sparse import dense_if_small
+from trickless._arrays.threads import linear_algebra
+from trickless._docstrings import completed_by, documented
+from trickless._learners import (
+    gaussian_process,
+    growing_sums,
+    left_out_intervals,
+    merged_sums,
+    predict_then_learn,
+    refusals,
+)
+from trickless._learners.arguments import LEARNING
+from trickless._learners.base import store
+from trickless._learners.classifier import Classifier
+from trickless._learners.neuron_learner import begin_stream, choose_neurons
+from trickless._learners.no_better import warn_if_no_better
+from trickless._learners.regressor import Regressor
+from trickless._learners.row_ages import age
+from trickless._learners.solution_attributes import SolutionAttributes
+from trickless._learners.training_copy import training_copy
+from trickless._rules import (
+    CLASS_WEIGHT,
+    anything,
+    boolean,
+    choice,
+    either,
+    integer,
+    is_grid,
+    is_none,
+    non_negative,
+    positive,
+)
+from trickless._selection.grid import families_of_grid
+from trickless._solvers.clock import HALF_LIVES, are_several
+from trickless._solvers.experts.experts import MOST_LAGS
+from trickless._solvers.least_squares.sums import Sums
+from trickless._solvers.named_losses import OF_LABELS
+from trickless.neurons import Neurons
+from trickless.neurons.named import make_neurons
+
+
+class KitchenSinks(SolutionAttributes):
+    """Parameters and ``fit`` of both estimators; ``sums_`` is the solver.
+
+    Parameters
+    ----------
+    n_neurons : int, default=1000
+        The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
+        grows with the square of ``n_neurons * width``, but not with the number of rows.
+    alpha : float, "auto" or "evidence", default="auto"
+        Regularisation strength, relative to the mean loss. "auto" chooses it by exact leave-one-out
+        errors of up to 2,048 rows. "evidence" maximises the likelihood of the targets, as Gaussian
+        processes do, and needs the squared loss. Outputs of a regressor have an alpha each, and
+        classes share one.
+    weight_bound : float or None, default=None
+        The constant C of the paper: no coefficient exceeds C / ``n_neurons``. ``alpha="auto"``
+        chooses alpha without this constraint. ``alpha=0`` then works with any number of columns.
+    fit_intercept : bool, default=True
+        Whether the function has a constant b, which is not penalised. The theorem of the paper is
+        for ``alpha=0``, ``fit_intercept=False`` and a ``weight_bound``. See
+        :func:`trickless.theory.kitchen_sinks_bound`.
+    solver : {"auto", "direct", "iterative"}, default="auto"
+        How least squares is solved. "direct" sums statistics in one pass over the rows, and takes
+        time of order n c² + c³ for c = ``n_neurons * width`` columns. "iterative" passes over the
+        rows some tens of times. Its models have no ``statistics_``, which ``partial_fit``,
+        ``merge`` and ``return_std`` need. "auto" is "iterative" for many rows and more than 6,144
+        columns, where that is possible, and otherwise "direct".
+    search : dict or None, default=None
+        Values of the neurons' parameters to choose from, such as
+        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by
+        leave-one-out errors of small models. Those with smaller errors are compared again, with
+        more rows and neurons.
+    half_life : float, timedelta, list, "auto" or None, default=None
+        How long a row counts for half: after so many later rows, its weight is halved, and halved
+        again after as many more. Rows are learned in their order, as the newest of a stream. With
+        ``timestamps``, the half-life is in their unit, which is seconds for datetimes, or a
+        timedelta. "auto" mixes experts with half-lives of 10, 100, 1,000 and infinitely many rows,
+        each at two length scales, by how well they have predicted. A list has an expert for each of
+        its half-lives. None forgets nothing.
+    lags : int, default=0
+        For ``half_life="auto"`` or a list: the number of last targets from which further experts
+        predict, by an autoregression instead of neurons. All rows of a call of ``predict`` have the
+        same last targets, so this is for rows that are predicted and learned one by one, or by
+        ``predict_then_learn``.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the neurons. The same integer gives the same model.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of the activations, and of their products over many rows where that is accurate
+        enough. Sums and solvers always use float64. With "float64", ``alpha="auto"`` may choose
+        much smaller values for 4,096 rows or more.
+    cache_bytes : int, default=2**28
+        Memory in bytes for drawn weights, and for activations that are needed more than once. The
+        rest is drawn or evaluated again when needed.
+    max_iter : int, default=500
+        The largest number of iterations of the iterative solver, and for losses other than
+        "squared_error". An iteration takes about one pass over the rows.
+    tol : float, default=1e-5
+        How close to its minimum the risk must be for the iterative solver to stop, relative to how
+        much the solution decreases it. For losses other than "squared_error", no entry of the
+        preconditioned gradient exceeds ``tol * sqrt(r)``, where r is the risk of the best constant.
+        With a ``weight_bound``, the risk is proved to be within ``tol * r`` of its minimum.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Algorithm 1;
+       the constraint on the largest coefficient is replaced by a ridge, as in their section 4,
+       unless ``weight_bound`` is given.
+    """
+
+    loss: str = "squared_error"
+    fit_intercept: bool
+    solver: str
+    error_bars: bool = False
+    search: dict[str, Any] | None
+    half_life: Any = None
+    lags: int = 0
+    max_iter: int
+    tol: float
+    cache_bytes: int
+
+    _fixed = (*SolutionAttributes._fixed, "n_neurons")
+    _bounded = False
+    _on_devices = True
+    _refusals = refusals.SUMS
+    _rules = SolutionAttributes._rules | {
+        "alpha": either(
+            non_negative("alpha='auto' chooses it by rows that are left out"),
+            choice("auto", "evidence", remedy=""),
+        ),
+        "weight_bound": either(
+            positive("weight_bound=None sets no bound"), anything("None", "", is_none)
+        ),
+        "fit_intercept": boolean("fit_intercept=False leaves the constant out"),
+        "solver": choice("auto", "direct", "iterative", remedy="solver='auto' suits most data"),
+        "error_bars": boolean("error_bars=True uses the direct solver"),
+        "max_iter": integer(1, "max_iter=500 is the default"),
+        "tol": positive("tol=1e-5 is the default"),
+        "search": either(
+            anything(
+                "a dictionary of lists",
+                "search={'neurons__length_scale': [0.5, 1.0, 2.0]} compares three length scales",
+                is_grid,
+            ),
+            anything("None", "", is_none),
+        ),
+        "half_life": HALF_LIVES,
+        "lags": integer(
+            0,
+            "lags=1 has experts that predict from the last target alone, and lags=0 has none",
+            MOST_LAGS,
+        ),
+        "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
+    }
+
+    @completed_by(LEARNING)
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        timestamps: Any = None,
+    ) -> Any:
+        """Draw neurons and solve for their coefficients.
+
+        Parameters
+        ----------
+        y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
+            Target values or class labels. A classifier with the squared loss also takes several
+            labels for each row: (n_rows, n_labels), with 1 where a row has the label, else 0.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows. Only their ratios matter. For a given alpha, a row of weight 2
+            counts like two equal rows. For the choice of alpha it does not, since two equal rows
+            are two observations. ``alpha="auto"`` leaves out a row with all its weight. Error bars
+            use (Σ w)² / Σ w² as the number of rows.
+        """
+        if are_several(self.half_life):
+            growing_sums.learn_stream(self, [(X, y, sample_weight, timestamps)])
+            return self
+        with (
+            training_copy(self, SolutionAttributes._is_model) as new,
+            linear_algebra(self.n_jobs),
+        ):
+            aged = age(new, X, sample_weight, timestamps)
+            X, targets, weight = new._receive_first(X, y, aged.weight)
+            loss = new._loss(targets.shape[1])
+            new._begin_sums(X, targets, weight)  # Alg. 1, line 1: draw neurons
+            if self.loss != "squared_error":  # its descent may end elsewhere by rounding
+                X = dense_if_small(X)
+            batch = X, targets, weight
+            sums, problem = new.sums_, new._problem()
+            if sums.goes_in_passes(X, problem, self.solver, self.loss, self.error_bars):
+                with new._progress(self.max_iter, "pass", "solving") as bar:
+                    sums.solve_in_passes(X, targets, weight, problem, bar.update)
+            else:
+                with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
+                    sums.learn(*batch, problem, bar.update, aged.of_batch(new, y, batch).arrival)
+            if self.loss == "squared_error":
+                with new._progress(1, "solution", "solving") as bar:
+                    sums.solution(problem)  # line 3: solve, unless that is done
+                    bar.update()
+            else:
+                with new._progress(self.max_iter, "pass", f"minimising {self.loss}") as bar:
+                    sums.minimise(X, targets, weight, loss, problem, bar.update)
+            sums.function(problem)
+            if self.loss == "squared_error":
+                explained = sums.solution(problem).explained(targets, weight)
+                warn_if_no_better(new, explained, len(targets))
+        return self
+
+    def _begin_sums(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        """Choose the neurons by the first batch, and begin with sums over no rows."""
+        family = clone(make_neurons(self.neurons))
+        families = families_of_grid(type(self).__name__, family, self.search)
+        choose_neurons(self, X, targets, weight, families)
+        begin_stream(self, self.cache_bytes)
+        origin = np.average(targets, axis=0, weights=weight)
+        self.sums_ = Sums(self.stream_, self._n_used, origin)
+
+    @property
+    def _n_used(self) -> int:
+        """Number of neurons in use, if only so many are given."""
+        n_given = self.neurons_.n_given
+        return self.n_neurons if n_given is None else min(self.n_neurons, n_given)
+
+    @property
+    def _products(self) -> int:
+        return self.n_neurons**2
+
+    forget = growing_sums.forget
+    merge = merged_sums.merge
+
+
+@documented
+class KitchenSinksRegressor(Regressor, KitchenSinks):
+    r"""Regression with Random Kitchen Sinks: ridge regression on random neurons.
+
+    Draws K neurons and minimises
+
+    .. math:: \frac{1}{n} \sum_i \Big(y_i - b - \sum_j \beta_j \cdot \psi(x_i; w_j)\Big)^2
+        + \alpha K \sum_j |\beta_j|^2
+
+    in one pass over the rows. The solution approaches kernel ridge regression as K grows.
+    :math:`K \sum_j |\beta_j|^2` estimates the squared norm of the function that the network
+    samples, so alpha has the same meaning for any number of neurons.
+
+    Parameters
+    ----------
+    error_bars : bool, default=False
+        Whether predictions must have standard deviations. True uses the direct solver for any
+        number of columns. With ``weight_bound`` or ``solver="iterative"``, this raises an error.
+        With False, there are standard deviations if the direct solver is used.
+
+    Attributes
+    ----------
+    noise_variance_ : float, or array of shape (n_outputs,)
+        Variance of the noise: residual sum of squares over residual degrees of freedom. With
+        ``alpha="evidence"`` and rows of equal weight, this is the variance of greatest likelihood.
+    log_marginal_likelihood_ : float, or array of shape (n_outputs,)
+        Logarithm of the likelihood of the training targets, with the coefficients integrated out,
+        at ``alpha_`` and ``noise_variance_``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from trickless import KitchenSinksRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = KitchenSinksRegressor(n_neurons=200, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.5)
+    True
+    """
+
+    _interval_methods = left_out_intervals.METHODS
+
+    def __init__(
+        self,
+        neurons: Neurons | str = "gaussian",
+        n_neurons: int = 1000,
+        *,
+        alpha: float | str = "auto",
+        weight_bound: float | None = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        error_bars: bool = False,
+        search: dict[str, Any] | None = None,
+        half_life: Any = None,
+        lags: int = 0,
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = "float32",
+        cache_bytes: int = 2**28,
+    ) -> None:
+        store(self, locals())
+
+    fit_stream = growing_sums.fit_stream_numbers
+    partial_fit = growing_sums.partial_fit_numbers
+    predict_then_learn = predict_then_learn.predict_then_learn_numbers
+    predict = gaussian_process.predict
+    predict_interval = left_out_intervals.predict_interval
+    _intervals = left_out_intervals.intervals
+    sample_y = gaussian_process.sample_y
+    sample_function = gaussian_process.sample_function
+    log_marginal_likelihood = gaussian_process.log_marginal_likelihood
+    log_marginal_likelihood_ = property(gaussian_process.log_likelihood_of_fit)
+    noise_variance_ = property(gaussian_process.noise_variance)
+    theta_ = property(gaussian_process.theta_of_fit)
+
+
+@documented
+class KitchenSinksClassifier(Classifier, KitchenSinks):
+    r"""Classification with Random Kitchen Sinks: least squares on random neurons.
+
+    Draws K neurons and learns each class against the rest, with targets ±1. By default it
+    minimises
+
+    .. math:: \frac{1}{n} \sum_i \Big(y_i - b - \sum_j \beta_j \cdot \psi(x_i; w_j)\Big)^2
+        + \alpha K \sum_j |\beta_j|^2
+
+    in one pass over the rows. ``predict_proba`` calibrates the decision values on rows that are
+    left out.
+
+    Parameters
+    ----------
+    loss : str, default="squared_error"
+        The loss: "squared_error", "log_loss", "hinge" or "squared_hinge". "log_loss" is the
+        logistic loss for two classes and the softmax loss for more. "squared_error" is the fastest.
+        The others need ``fit``, and about a hundred passes over the activations, or up to a
+        thousand for "hinge". Activations are kept if they fit into ``cache_bytes``, and otherwise
+        evaluated in every pass. These losses minimise the mean loss plus :math:`(\alpha K / 2)
+        \sum_j |\beta_j|^2`. ``alpha="auto"`` is then chosen by the loss itself of decision values
+        that do not know their row. They do not go with ``solver="iterative"``.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply ``sample_weight``. In a dictionary
+        {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
+        same total weight. It needs all rows, so it works with ``fit`` only, and not with ``merge``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from trickless import KitchenSinksClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = KitchenSinksClassifier(n_neurons=500, random_state=0).fit(X[:1000], y[:1000])
+    >>> bool(model.score(X[1000:], y[1000:]) > 0.9)
+    True
+    """
+
+    _spare = False  # the sums determine the output of a class without rows
+    _fixed = ("loss", *KitchenSinks._fixed)
+    _rules = KitchenSinks._rules | OF_LABELS | {"class_weight": CLASS_WEIGHT}
+
+    def __init__(
+        self,
+        neurons: Neurons | str = "gaussian",
+        n_neurons: int = 1000,
+        *,
+        loss: str = "squared_error",
+        class_weight: dict[Any, float] | str | None = None,
+        alpha: float | str = "auto",
+        weight_bound: float | None = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        search: dict[str, Any] | None = None,
+        half_life: Any = None,
+        lags: int = 0,
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = "float32",
+        cache_bytes: int = 2**28,
+    ) -> None:
+        store(self, locals())
+
+    @property
+    def _takes_sets(self) -> bool:
+        return self.loss == "squared_error"
+
+    fit_stream = growing_sums.fit_stream_labels
+    partial_fit = growing_sums.partial_fit_labels
+    predict_then_learn = predict_then_learn.predict_then_learn_labels
+    decision_function = gaussian_process.decision_function

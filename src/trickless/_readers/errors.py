@@ -1,0 +1,61 @@
+"""Errors of reading files, and the places in the data that they name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from trickless._errors import InvalidValueError
+
+#: What to do about a cell that does not fit its column.
+_OF_CELL = "correct or empty the cell, or say what the column holds with --types {}=category"
+
+
+def location(path: str | Path, column: str | None = None, row: int | None = None) -> str:
+    """Name a file, a column, and a row, which is counted from 0 and printed from 1."""
+    parts = [str(path)]
+    if column is not None:
+        parts.append(f"column {column!r}")
+    if row is not None:
+        parts.append(f"row {row + 1:,}")
+    return ", ".join(parts)
+
+
+@contextmanager
+def reading(path: str | Path, names: Sequence[str] = ()) -> Iterator[None]:
+    """Name the place in a file, whose columns have ``names``, in errors of reading it."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        raise _explained(path, names, error) from error
+
+
+def _explained(path: str | Path, names: Sequence[str], error: BaseException) -> InvalidValueError:
+    text = re.sub(r"\s+", " ", str(error))
+    cell = re.search(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (.*)", text)
+    if cell:
+        number, line, cause = cell.groups()
+        name = dict(enumerate(names)).get(int(number), "COLUMN")
+        return InvalidValueError(
+            f"{location(path, name, _row(line))}: {cause}", _OF_CELL.format(name)
+        )
+    if "Empty CSV" in text:
+        return InvalidValueError(f"{path}: the file is empty", "pass a table with names and rows")
+    if line := re.search(r"CSV parse error: (?:Row #(\d+): )?(.*)", text):
+        return InvalidValueError(
+            f"{location(path, row=_row(line[1]))}: {line[2]}",
+            "begin the table with a line of names, put as many values as names in every line, and "
+            "save it as UTF-8",
+        )
+    return InvalidValueError(
+        f"{path}: it cannot be read: {text.removeprefix('Error creating dataset. ')}",
+        "check that you may read it, that it is complete, and that its ending names its format",
+    )
+
+
+def _row(line: str | None) -> int | None:
+    return None if line is None else int(line) - 2  # line 1 has the names

@@ -1,0 +1,227 @@
+"""A table in files, some of whose columns pyarrow reads batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.dataset as ds
+
+from trickless._errors import InvalidValueError
+from trickless._readers.errors import location, reading
+from trickless._readers.files import files_at
+from trickless.neurons.forms import composed, why_ambiguous
+
+#: The types of what a column may hold.
+TYPES = {"number": pa.float64(), "category": pa.string(), "date": pa.timestamp("us")}
+#: Bytes of a CSV file that decide its types, and that are parsed at a time.
+_BLOCK = 2**22
+#: The most values and the most rows of a batch.
+_BATCH_CELLS, _BATCH_ROWS = 2**21, 2**16
+#: Readers of Parquet files hold little at a time.
+_SCAN = ds.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
+
+
+class CSV(NamedTuple):
+    """How CSV files are written. By default, the first line says what separates columns."""
+
+    delimiter: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+
+    def check(self) -> None:
+        """Refuse signs that are not signs, or have two meanings."""
+        signs = {name: sign for name, sign in self._asdict().items() if sign is not None}
+        for name, sign in signs.items():
+            if len(sign) != 1 or not sign.isascii():
+                raise InvalidValueError(f"--{name} {sign!r}: it must be one character", "such as ,")
+        if len(set(signs.values())) < len(signs):
+            raise InvalidValueError(
+                f"{', '.join(f'--{name} {sign!r}' for name, sign in signs.items())}: one sign has "
+                "two meanings",
+                "leave one of them out",
+            )
+
+
+class Piece(NamedTuple):
+    """Some rows of a file. ``row`` is the number of the first one, from 0."""
+
+    file: str
+    row: int
+    data: Any
+
+
+class Table:
+    """The rows of a file, or of all files in a folder, as one table.
+
+    Folders with names such as ``year=2026`` are a column. CSV files have the types that pyarrow
+    infers from their first blocks, except that integers are floats, since later cells may be
+    fractions.
+
+    Parameters
+    ----------
+    path : Path
+        A file or a folder.
+    kinds : dict of {str: {"number", "category", "date"}}
+        What some columns hold, whatever type they have in the files.
+    csv : CSV
+        How CSV files are written.
+    """
+
+    def __init__(self, path: Path, kinds: Mapping[str, str], csv: CSV) -> None:
+        files, format_ = files_at(path)
+        self.path, self.files, self.is_csv = path, list(map(Path, files)), format_ == "csv"
+        self._csv = csv._replace(delimiter=csv.delimiter or _delimiter(files[0]))
+        self._csv.check()
+        found = self._opened(files, format_, None, {})
+        self._schemas = {}
+        for fragment in found.get_fragments():
+            with reading(fragment.path):
+                self._schemas[fragment.path] = fragment.physical_schema
+        self._folders = [n for n in found.schema.names if n not in self._schemas[files[0]].names]
+        names: list[str] = found.schema.names
+        if len(set(names)) < len(names) or (why := why_ambiguous(names)) is not None:
+            twice = [n for n in names if names.count(n) > 1]
+            why = f"two columns {twice[0]!r}" if twice else why
+            raise InvalidValueError(f"{path}: there are {why}", "give each column its own name")
+        self._own = {composed(name): name for name in names}
+        self._kinds = {self.column(name): kind for name, kind in kinds.items()}
+        self.types = {name: self._type(name, found.schema.field(name).type) for name in names}
+        schema = pa.schema(list(self.types.items()))
+        as_parsed = {name: type_ for name, type_ in self.types.items() if name not in self._folders}
+        self._dataset = self._opened(files, format_, schema, as_parsed)
+
+    def _opened(self, files: list[str], format_: Any, schema: Any, types: dict[str, Any]) -> Any:
+        """Return the files as a pyarrow dataset. CSV files are parsed as these types."""
+        if self.is_csv:
+            format_ = ds.CsvFileFormat(
+                pyarrow.csv.ParseOptions(delimiter=self._csv.delimiter, newlines_in_values=True),
+                convert_options=pyarrow.csv.ConvertOptions(
+                    column_types=types, decimal_point=self._csv.decimal, strings_can_be_null=True
+                ),
+                read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK),
+            )
+        elif format_ == "parquet":
+            format_ = ds.ParquetFileFormat(default_fragment_scan_options=_SCAN)
+        folder = self.path if self.path.is_dir() else self.path.parent
+        with reading(self.path):
+            return ds.dataset(
+                files,
+                schema,
+                format_,
+                partitioning=ds.partitioning(flavor="hive"),
+                partition_base_dir=str(folder),
+            )
+
+    def _type(self, name: str, first: Any) -> Any:
+        """Return the type of a column as it is parsed: the one of all files."""
+        kind = self._kinds.get(name)
+        if name in self._folders:
+            return first
+        types = [s.field(name).type for s in self._schemas.values() if name in s.names]
+        if self.is_csv and kind is not None:
+            if kind == "number" and set(types) == {pa.bool_()}:
+                return pa.bool_()
+            return TYPES["category" if kind == "number" and self._csv.thousands else kind]
+        if self.is_csv:
+            if pa.binary() in types:
+                raise InvalidValueError(
+                    f"{location(self.path, name)}: the text is not valid UTF-8",
+                    "save the file as UTF-8, from a spreadsheet as 'CSV UTF-8'",
+                )
+            whole = (pa.types.is_integer, pa.types.is_null)
+            types = [pa.float64() if any(is_(t) for is_ in whole) else t for t in types]
+        fields = [pa.schema([(name, type_)]) for type_ in types]
+        try:
+            return pa.unify_schemas(fields, promote_options="permissive").types[0]
+        except pa.ArrowException as error:
+            raise InvalidValueError(
+                f"{location(self.path, name)}: the files have the types "
+                f"{', '.join(sorted(set(map(str, types))))}",
+                f"--types {name}=category if it holds names, or correct the files",
+            ) from error
+
+    def column(self, name: str) -> str:
+        """Return a name, whose Unicode form may be another, as the files have it."""
+        if (own := self._own.get(composed(name))) is None:
+            raise InvalidValueError(
+                f"{location(self.path, name)}: there is no such column. The columns are "
+                f"{', '.join(map(repr, list(self._own)[:20]))}",
+                "check the name that an option has; a model needs the columns that it was fitted "
+                "to",
+            )
+        return own
+
+    def expected_rows(self) -> int | None:
+        """Return the number of rows, or None if that takes a full pass."""
+        return None if self.is_csv else self._dataset.count_rows()
+
+    def batches(self, columns: Collection[str]) -> Iterator[Piece]:
+        """Yield some columns, a few rows at a time, file by file."""
+        columns = list(columns)
+        n_rows = max(1, min(_BATCH_ROWS, _BATCH_CELLS // len(columns)))
+        for fragment in self._dataset.get_fragments():
+            file, row = fragment.path, 0
+            names = self._schemas[file].names
+            for name in columns:
+                if name not in names and name not in self._folders:
+                    raise InvalidValueError(
+                        f"{location(file, name)}: there is no such column, but other files have it",
+                        "pass files with the same columns",
+                    )
+            with reading(file, names):
+                for batch in fragment.to_batches(
+                    self._dataset.schema,
+                    columns,
+                    batch_size=n_rows,
+                    batch_readahead=2,
+                    fragment_readahead=1,
+                ):
+                    yield Piece(file, row, self._read(file, row, batch))
+                    row += batch.num_rows
+
+    def _read(self, file: str, row: int, batch: Any) -> Any:
+        """Return rows whose columns hold what ``kinds`` says."""
+        columns = []
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            kind = self._kinds.get(name)
+            if self.is_csv and pa.types.is_string(column.type):
+                _check_lines(file, name, row, column)
+            is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+            if kind == "category" or (kind is not None and is_text):
+                column = self._cast(location(file, name), row, column, kind)
+            columns.append(column)
+        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+    def _cast(self, where: str, row: int, column: Any, kind: str) -> Any:
+        if kind == "number":
+            column = pc.utf8_trim_whitespace(column)
+            for sign, plain in ((self._csv.thousands, ""), (self._csv.decimal, ".")):
+                column = pc.replace_substring(column, sign, plain) if sign else column
+        try:
+            return pc.cast(column, TYPES[kind])
+        except pa.ArrowException as error:
+            raise InvalidValueError(
+                f"{where}, from row {row + 1:,}: {error}",
+                f"correct or empty the cell, or leave the column out; a {kind} is needed",
+            ) from error
+
+
+def _delimiter(file: str) -> str:
+    """Return what separates the columns of a CSV file: the most frequent sign in its first line."""
+    with reading(file), pa.input_stream(file) as stream:
+        line = stream.read(2**16).split(b"\n")[0]
+    return max(",\t;|", key=lambda sign: line.count(sign.encode()))
+
+
+def _check_lines(file: str, name: str, row: int, column: Any) -> None:
+    """Refuse a cell of several lines, which a quote that is not closed makes of all rows after."""
+    if (index := pc.index(pc.match_substring(column, "\n"), True).as_py()) >= 0:
+        raise InvalidValueError(
+            f"{location(file, name, row + index)}: a cell has several lines",
+            "close all quotes, double the quotes inside a cell, or leave the column out",
+        )
