@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from numbers import Integral, Real
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -362,13 +363,41 @@ def without_warnings() -> Iterator[None]:
         _QUIET.reset(token)
 
 
+#: Lines that were warned, with the texts, whose numbers are left out.
+_WARNED: set[tuple[str, int, str]] = set()
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn, and point to the line outside the package that led here."""
+    """Warn, and point to the line outside the package that led here.
+
+    A line is warned once of each cause, whatever the numbers are, unless the user's filters ask for
+    more. Python forgets which lines it has warned whenever a library uses ``catch_warnings``.
+    """
     if _QUIET.get():
         return
     level, outside, frame = 1, 1, sys._getframe()
+    user = frame
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("trickless."):
-            outside = level + 1
+            outside, user = level + 1, frame.f_back or frame
         frame, level = frame.f_back, level + 1  # type: ignore[assignment]
-    warnings.warn(_WORDING.get()(message), category, stacklevel=outside)
+    message = _WORDING.get()(message)
+    cause = user.f_code.co_filename, user.f_lineno, re.sub(r"\d[\d.,e+%-]*", "", message)
+    if cause in _WARNED and _action(message, category, user) == "default":
+        return
+    _WARNED.add(cause)
+    warnings.warn(message, category, stacklevel=outside)
+
+
+def _action(message: str, category: type[Warning], frame: FrameType) -> str:
+    """Return what the filters of warnings do with a message."""
+    module = frame.f_globals.get("__name__") or "<unknown>"
+    for action, text, kind, where, line in warnings.filters:
+        if (
+            (text is None or text.match(message))
+            and issubclass(category, kind)
+            and (where is None or where.match(module))
+            and line in (0, frame.f_lineno)
+        ):
+            return action
+    return getattr(warnings, "defaultaction", "default")

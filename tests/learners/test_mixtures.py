@@ -90,7 +90,7 @@ def test_neurons_wider_than_trees_and_trees_of_several_depths():
         Mixture([Mixture([Gaussian(), Laplace()]), Trees()]),
         2 * Gaussian(1.5) + Trees(),
     ):
-        model = regressor(5000, neurons=neurons).fit(X, y)
+        model = regressor(2000, neurons=neurons).fit(X, y)
         assert model.score(X, y) > 0.6
 
 

@@ -460,7 +460,9 @@ def test_wrong_expansions_are_refused():
     X = inputs(5, 2)
     neurons = Gaussian().fit(X, np.random.default_rng(0))
     for alpha in (np.ones(5), np.ones((4, 1))):
-        with pytest.raises(ValueError, match=r"Expansion: support has shape \(5, 2\) and alpha"):
+        with pytest.raises(
+            ValueError, match=r"Expansion: support has shape \(5, 2\) and dual_coef"
+        ):
             Expansion(neurons, X, alpha)
     with pytest.raises(TypeError, match="dtype int64"):
         Expansion(neurons, np.ones((5, 2), dtype=int), np.ones((5, 1)))

@@ -72,9 +72,10 @@ def test_a_factor_of_all_weights_changes_no_choice_and_no_error_bar(alpha):
 def test_balanced_classes_cost_no_area_under_the_curve(name):
     """No more than a standard error of the area under the curve, over five folds."""
     X, y = IMBALANCED[name]
+    neurons = Gaussian(X.shape[1] ** 0.5)
     plain, balanced = (
         cross_val_score(
-            KitchenSinksClassifier(n_neurons=150, class_weight=by_class, random_state=0),
+            KitchenSinksClassifier(neurons, 150, class_weight=by_class, random_state=0),
             scale(X),
             y,
             scoring="roc_auc",

@@ -40,7 +40,7 @@ from trickless.inspection import estimate_kernel
 from trickless.neurons import Dense, Gaussian, Landmarks, Stumps
 
 #: Warnings of scikit-learn about rows and targets of any estimator.
-STANDARD_WARNINGS = "A column-vector y was passed", "feature names", "The number of unique classes"
+STANDARD_WARNINGS = "A column-vector y was passed", "feature names"
 #: Families by name; the first suits every row.
 FAMILIES = (
     "gaussian", "stumps", "dense", "ferns", "tabular", "laplace", "coordinates",

@@ -20,10 +20,12 @@ from trickless._errors import InvalidTypeError, InvalidValueError
 from trickless._rows.given import exactly, in_microseconds, integers
 from trickless._rows.refusals import why_no_number
 from trickless._rows.weights import check_range
-from trickless._rules import with_remedies
+from trickless._rules import warn, with_remedies
 from trickless._targets.targets import Targets
 from trickless.neurons.forms import composed
 
+#: Rows of which more than half may have labels of their own without a warning, as in scikit-learn.
+_FEW = 20
 _BALANCE = "weights of classes of about 1, such as class_weight={'rare': 5.0}"
 
 
@@ -48,6 +50,11 @@ class Labels(Targets):
                 f"{owner}: {source} holds {held}, and a classifier needs at least two classes",
                 "check the split (rows of weight 0 do not count), or pass classes= with "
                 "all labels to partial_fit, or classes='grow' if they are unknown",
+            )
+        if classes is None and len(y) > _FEW and len(labels) > len(y) / 2:
+            warn(
+                f"{owner}: y holds {len(labels):,} different labels in {len(y):,} rows. Remedy: a "
+                "regressor, if they are numbers that are measured."
             )
         self.owner = owner
         self.classes = labels
@@ -296,8 +303,8 @@ def distinct(owner: str, source: str, labels: Any) -> np.ndarray:
     try:
         found = one_form(np.unique(labels))
         if len(found):
-            with with_remedies(owner):
-                check_classification_targets(labels)
+            with with_remedies(owner):  # twice, as scikit-learn warns where most labels are unique
+                check_classification_targets(np.repeat(found, 2))
         return found
     except TypeError as error:
         raise InvalidTypeError(

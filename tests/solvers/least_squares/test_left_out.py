@@ -5,7 +5,7 @@ import pytest
 
 import naive
 from trickless._solvers.least_squares.left_out import leave_out
-from trickless._solvers.least_squares.paths import Left
+from trickless._solvers.least_squares.paths import _NUMBERS, Left, Path
 from trickless._solvers.least_squares.ridge import solve_by_left_out
 from trickless._solvers.least_squares.statistics import Statistics
 
@@ -119,3 +119,15 @@ def test_a_row_that_alone_tells_its_value_has_the_mean():
     moments = moments_of(Z[:1], Y[:1], weight[:1])
     found = leave_out(moments, solution, [])
     np.testing.assert_allclose(found.decisions, [[1.0]])
+
+
+def test_many_outputs_are_left_out_some_rows_at_a_time():
+    Z, Y, weight = problem(100, outputs=900)
+    path, share = Path(moments_of(Z, Y, weight)), weight / weight.sum()
+    found = list(path.left_out([Left(Z, Y, np.ones(100), share)]))
+    assert len(found) > 1
+    assert max(each.decisions.size for each in found) <= _NUMBERS
+    np.testing.assert_array_equal(np.concatenate([each.targets for each in found]), Y)
+    alone = path.left_out([Left(Z[[97]], Y[[97]], np.ones(1), share[[97]])])
+    last = np.concatenate([each.decisions for each in found])[97]
+    np.testing.assert_allclose(last, next(alone).decisions[0], rtol=1e-9)

@@ -154,10 +154,12 @@ class Path:
         )
         for Z, y, copies, share in rows:
             along = (self.place.put(Z) - mean) @ self.vectors
-            fitted = to_host(along @ effects).reshape(len(y), n_outputs, n_grid)
             leverage = share[:, None] * (moments.n_constants + to_host(along**2 @ shrunk))
-            errors = y[:, :, None] - fitted - to_host(constant)
-            yield WithoutRow.of(y, errors, 1 - leverage, copies * share)
+            weight = copies * share
+            for some in row_blocks(len(y), max(1, _NUMBERS // (n_outputs * n_grid))):
+                fitted = to_host(along[some] @ effects).reshape(-1, n_outputs, n_grid)
+                errors = y[some, :, None] - fitted - to_host(constant)
+                yield WithoutRow.of(y[some], errors, 1 - leverage[some], weight[some])
 
     def _all_rows(self) -> Iterator[WithoutRow]:
         """Leave out few rows. With G = (R Rᵀ + ρ)⁻¹, residuals are ρ G Y, and 1 − h = ρ diag G."""
