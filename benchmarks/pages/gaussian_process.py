@@ -41,12 +41,18 @@ def exact_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
+def seconds(line):
+    """The seconds of a line, in two digits or as an integer."""
+    taken = line["seconds"]
+    return f"{taken:,.0f}" if taken >= 10 else f"{taken:.2g}"
+
+
 def few_rows_table():
     result = results("few_rows")
     methods = list(dict.fromkeys(line["method"] for line in result["along_rows"]))
     sizes = list(dict.fromkeys(line["rows"] for line in result["along_rows"]))
     cells = {
-        (line["method"], line["rows"]): f"{line['seconds']:.2g} s, {line['error']:.3f}"
+        (line["method"], line["rows"]): f"{seconds(line)} s, {line['error']:.3f}"
         for line in result["along_rows"]
     }
     head = ["rows", *methods]
