@@ -8,7 +8,7 @@ import scipy.sparse
 from scipy.optimize import approx_fprime
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
-from trickless import KitchenSinksRegressor
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless._selection.evidence import log_evidence, most_likely
 from trickless.neurons import Gaussian, Laplace, Matern, RationalQuadratic
 
@@ -97,6 +97,18 @@ def test_columns_that_matter_are_found_by_default_in_six_hundred_rows():
             assert errors[how] < 0.06
             assert set(np.argsort(model.neurons_.length_scale_)[:2]) == {0, 1}
     assert errors["median"] > 0.3
+
+
+def test_numbers_of_many_rows_get_a_length_scale_for_each_feature_and_classes_do_not():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3500, 8))
+    f = np.sin(2 * X[:, 0]) + X[:, 1]
+    y = f + 0.1 * rng.standard_normal(len(f))
+    model = KitchenSinksRegressor(n_neurons=300, random_state=0).fit(X[:2500], y[:2500])
+    assert np.sqrt(np.mean((model.predict(X[2500:]) - f[2500:]) ** 2)) < 0.05
+    assert set(np.argsort(model.neurons_.length_scale_)[:2]) == {0, 1}
+    classes = KitchenSinksClassifier(n_neurons=300, random_state=0).fit(X[:2500], y[:2500] > 0)
+    assert np.ndim(classes.neurons_.length_scale_) == 0
 
 
 def test_columns_of_noise_get_no_length_scale_of_their_own_by_default():

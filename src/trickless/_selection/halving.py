@@ -19,8 +19,10 @@ from trickless.neurons.isotropic import Isotropic
 ROUNDS = (4096, 256), (16_384, 512), (16_384, 1024), (32_768, 2048)
 #: A round after the first takes place only if it costs at most this share of the fit.
 SHARE = 1 / 4
-#: The most rows with which "auto" tries a length scale for each feature, and the least for each.
-_MOST_ROWS, _ROWS_PER_SCALE = 2048, 2
+#: The least rows for each feature with which "auto" tries a length scale for each feature.
+_ROWS_PER_SCALE = 2
+#: With more rows, it tries them for numbers alone: of 13 tables of classes, none gained by them.
+_ROWS_OF_CLASSES = 2048
 #: How much a length scale of its own must lower the error at rows that are left out, relative to 1
 #: over the number of rows. It is 2 for a parameter that is fitted by least squares (Akaike, "A new
 #: look at the statistical model identification", 1974). Twice that did best on small tables.
@@ -80,7 +82,9 @@ def choose(
     if not isinstance(best, Isotropic) or not best.may_have_own_scales:
         return best, scores
     n_rows, n_features = min(len(targets), FEW_ROWS), best.n_features_in_
-    if len(targets) > _MOST_ROWS or n_features * _ROWS_PER_SCALE > n_rows or issparse(comparison.X):
+    if n_features * _ROWS_PER_SCALE > n_rows or issparse(comparison.X):
+        return best, scores
+    if len(targets) > _ROWS_OF_CLASSES and len(np.unique(comparison.targets)) == 2:
         return best, scores
     own = relevance().most_likely(best, FEW_ROWS, (1.0,))
     score = comparison.scores([own])[0] * (1 + _PARAMETERS * n_features / n_rows)

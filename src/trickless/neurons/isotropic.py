@@ -82,8 +82,8 @@ class Gaussian(Isotropic):
         - "median" is the median distance between distinct training rows (at most 1,000 of them). A
           row of weight 2 counts as two rows.
         - "auto" chooses among six multiples of the median, from 1/8 to 4, by cross-validation on
-          some rows. With up to 2,048 dense rows, it also tries a length scale for each feature.
-          With fewer than 20 rows, it is "median".
+          some rows. For numbers, and for classes of up to 2,048 rows, it also tries a length scale
+          for each feature of dense rows. With fewer than 20 rows, it is "median".
         - "relevance" learns a length scale for each feature. Use it if some features matter more
           than others.
         - "evidence" takes the length scale of each feature under which the targets are most likely
@@ -112,8 +112,8 @@ class Gaussian(Isotropic):
     4,096 rows, and by the exact kernel on up to 600. Then the half with the lower scores, at least
     two, is compared again with 512 neurons on 16,384 rows. This continues up to 2,048 neurons on
     32,768 rows. It ends earlier if there are too few rows, or if a comparison would take long
-    compared to the fit. With up to 2,048 rows and at most one feature for two of them, "auto" then
-    tries a length scale for each feature. These maximise the evidence of at most 600 rows, times a
+    compared to the fit. For numbers, and for classes of up to 2,048 rows, "auto" then tries a
+    length scale for each feature, of at most 300 features. These maximise the evidence of at most 600 rows, times a
     prior that keeps them near each other, and must lower the error of left-out rows by more than
     4 d / n of it.
 
