@@ -113,9 +113,9 @@ class Gaussian(Isotropic):
     two, is compared again with 512 neurons on 16,384 rows. This continues up to 2,048 neurons on
     32,768 rows. It ends earlier if there are too few rows, or if a comparison would take long
     compared to the fit. For numbers, and for classes of up to 2,048 rows, "auto" then tries a
-    length scale for each feature, of at most 300 features. These maximise the evidence of at most 600 rows, times a
-    prior that keeps them near each other, and must lower the error of left-out rows by more than
-    4 d / n of it.
+    length scale for each feature, of at most 300 features. These maximise the evidence of at most
+    600 rows, times a prior that keeps them near each other, and must lower the error of left-out
+    rows by more than 4 d / n of it.
 
     "relevance" is automatic relevance determination [3]_. With up to 600 rows, it maximises the
     same product for an exact Gaussian kernel, whatever the family. With more rows, it makes twenty
