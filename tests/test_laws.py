@@ -309,6 +309,7 @@ def test_probabilities_agree_with_predictions(learner, classes):
     assert p.shape == (len(X), classes)
     assert ((p >= 0) & (p <= 1)).all()
     np.testing.assert_allclose(p.sum(axis=1), 1)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), p, rtol=1e-12)
     sure = p.max(axis=1) > np.sort(p, axis=1)[:, -2]
     np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)][sure], model.predict(X)[sure])
 

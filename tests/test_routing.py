@@ -160,3 +160,13 @@ def test_groups_reach_trees_in_searches_and_pipelines():
     assert best.validation_scores_ == expected.validation_scores_
     with pytest.raises(UnsetMetadataPassedError, match="groups"):
         make_pipeline(clone(trees).set_fit_request(groups=None)).fit(X, y, groups=groups)
+
+
+def test_the_last_step_of_a_pipeline_gives_intervals():
+    X = np.random.default_rng(0).standard_normal((120, 3))
+    y = X[:, 0]
+    pipeline = make_pipeline(StandardScaler(), KitchenSinksRegressor(n_neurons=30, random_state=0))
+    pipeline.fit(X, y)
+    found = pipeline[-1].predict_interval(pipeline[:-1].transform(X))
+    alone = pipeline[-1].predict_interval(StandardScaler().fit_transform(X))
+    np.testing.assert_array_equal(found, alone)

@@ -47,6 +47,7 @@ def test_parameters_that_do_not_go_together_are_named_before_learning(model):
         (KitchenSinksClassifier(loss="hinge"), "forget", "fit"),
         (KitchenSinksClassifier(loss="log_loss"), "partial_fit", "predict_proba"),
         (KitchenSinksClassifier(loss="hinge"), "predict_proba", "decision_function"),
+        (KitchenSinksClassifier(loss="hinge"), "predict_log_proba", "decision_function"),
         (KitchenSinksClassifier(loss="squared_hinge"), "predict_set", "predict"),
         (KitchenSinksRegressor(solver="iterative"), "merge", "predict_interval"),
         (KitchenSinksRegressor(half_life="auto"), "sample_y", "predict_then_learn"),

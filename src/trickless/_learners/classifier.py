@@ -141,6 +141,21 @@ class Classifier(ClassifierMixin, Learner):
         decisions = self._decide(X)
         return to_device_of(decisions, self._probabilities(to_host(decisions)))
 
+    @in_one_state
+    @completed_by(PREDICTING)
+    def predict_log_proba(self, X: Any) -> Any:
+        """Predict logarithms of the probabilities of the classes.
+
+        Returns
+        -------
+        float64 array of shape (n_rows, n_classes), in the order of ``classes_``
+            Logarithms of what ``predict_proba`` returns; -inf for a probability of 0.
+        """
+        decisions = self._decide(X)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._probabilities(to_host(decisions)))
+        return to_device_of(decisions, logs)
+
     def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Return probabilities of the classes from decision values."""
         return self._link()(decisions)

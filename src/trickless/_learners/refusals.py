@@ -162,7 +162,7 @@ SUMS = (
     Refusal("with this loss, no row can be left out without a refit",
         f"loss='squared_error', or {SPLIT}", "predict_set", loss=_OTHERS),
     Refusal("this loss does not determine probabilities", _LINK,
-        "predict_proba", loss=("hinge", "squared_hinge")),
+        "predict_proba predict_log_proba", loss=("hinge", "squared_hinge")),
 )
 
 DESCENT = (
@@ -184,7 +184,7 @@ DESCENT = (
         f"fit with early_stopping=True, which holds rows out; or {SPLIT}",
         "predict_interval predict_set", early_stopping=False),
     Refusal("this loss does not determine probabilities", _LINK,
-        "predict_proba", loss=("hinge", "squared_hinge", "squared_error")),
+        "predict_proba predict_log_proba", loss=("hinge", "squared_hinge", "squared_error")),
 )
 
 BOOSTING = (
