@@ -157,7 +157,7 @@ class Path:
             leverage = share[:, None] * (moments.n_constants + to_host(along**2 @ shrunk))
             weight = copies * share
             for some in row_blocks(len(y), max(1, _NUMBERS // (n_outputs * n_grid))):
-                fitted = to_host(along[some] @ effects).reshape(-1, n_outputs, n_grid)
+                fitted = to_host(along[some, :] @ effects).reshape(-1, n_outputs, n_grid)
                 errors = y[some, :, None] - fitted - to_host(constant)
                 yield WithoutRow.of(y[some], errors, 1 - leverage[some], weight[some])
 
