@@ -111,7 +111,7 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
 
         return run
 
-    options = size_up(model, targets, None)
+    options = size_up(model, len(targets), True)
 
     def step():
         model.descent_.step(MiniBatch(X, targets), k, options)
