@@ -49,6 +49,7 @@ def folder(tmp_path_factory):
         "days.csv": "a,day,y\n1,31/01/2026,2.5\n2,01/02/2026,2.5\n",
         "price.csv": "a,price,y\n1,5,1\n2,five,2\n",
         "names with text.csv": "age,height,town,day,member\nold,1,Ulm,2026-01-31,true\n",
+        "pounds.csv": "a,y\n" + "".join(f'{i},"£{300 + i},{i:03}"\n' for i in range(30)),
         "many.csv": "a,y\n" + "".join(f"{i},t{i}\n" for i in range(1100)),
     }
     for name, text in texts.items():
@@ -91,6 +92,7 @@ FIT = [
     ("same.csv --task regression", "--task regression, but the target holds text"),
     ("times.csv", "column 'y': the target has the type time32"),
     ("many.csv", "there are more than 1,000 different texts"),
+    ("pounds.csv", "looks like numbers, such as '£300,000'"),
     ("table.txt", "this ending is not a format of tables"),
     ("damaged.parquet", "damaged.parquet: it cannot be read: "),
     ("latin.csv", "latin.csv, column 'a': the text is not valid UTF-8"),

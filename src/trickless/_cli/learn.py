@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ FIRST_CELLS = 2**21
 MEMORY_CELLS = 2**26
 #: The most labels. Integers are labels if at most ``_FEW`` are different.
 _MOST_LABELS, _FEW = 1000, 10
+#: Numbers as people write them, with a sign of a currency or between thousands.
+_AMOUNT = re.compile(r"[-+]?[^\w\s,.]?\s?\d{1,3}(?:[,.' ]\d{3})*(?:[.,]\d+)?\s?[^\w\s,.]?")
 #: From this number on, double precision cannot represent all integers.
 _EXACT = 2**53
 
@@ -147,6 +150,14 @@ class _Labels:
                 f"{self._where()}: the target holds integers beyond {_EXACT:,}, which double "
                 "precision cannot tell apart",
                 f"--types {self._rows.target}=category, which reads them as text",
+            )
+        if asked is None and len(labels) > _FEW and all(map(_AMOUNT.fullmatch, map(str, labels))):
+            raise InvalidValueError(
+                f"{self._where()}: the target holds text that looks like numbers, such as "
+                f"{labels.tolist()[0]!r}, so each would be a class of its own",
+                "write plain numbers, such as 364900; for signs between thousands alone, "
+                f"--thousands and --types {self._rows.target}=number; or --task classification, if "
+                "they are names",
             )
         if len(labels) < 2:
             raise InvalidValueError(
