@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from scipy.optimize import approx_fprime
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless._selection.evidence import log_evidence, most_likely
@@ -118,6 +119,23 @@ def test_columns_of_noise_get_no_length_scale_of_their_own_by_default():
     y += X.sum(axis=1) / 4
     model = KitchenSinksRegressor(Gaussian(), 200, random_state=0).fit(X, y)
     assert np.ndim(model.neurons_.length_scale_) == 0
+
+
+@pytest.mark.parametrize(("rows", "threads"), [(300, 1), (900, 2)])
+def test_small_factorisations_run_on_one_thread(rows, threads, monkeypatch):
+    """Threads of BLAS wait for each other in each, ten times as long on a busy machine."""
+    seen = set()
+
+    def spied(*arguments):
+        blas = [each for each in threadpool_info() if each["user_api"] == "blas"]
+        seen.update(each["num_threads"] for each in blas)
+        return log_evidence(*arguments)
+
+    monkeypatch.setattr("trickless._selection.evidence.log_evidence", spied)
+    X = np.random.default_rng(0).standard_normal((rows, 2))
+    with threadpool_limits(2):
+        KitchenSinksRegressor(Gaussian("evidence"), 20, random_state=0, n_jobs=2).fit(X, X[:, 0])
+    assert seen == {1, threads}
 
 
 def test_evidence_needs_dense_rows():

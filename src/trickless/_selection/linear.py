@@ -12,6 +12,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse import issparse
 
+from trickless._arrays.threads import linear_algebra
 from trickless._functions.stream import Purpose
 from trickless._selection.scores import Comparison
 from trickless.neurons import Neurons
@@ -69,6 +70,7 @@ def _moments(comparison: Comparison) -> Any:
     """Compute moments of the features in fewer columns: rows with the same inner products."""
     X = comparison.X.astype(np.float64)
     products = (X @ X.T).toarray() if issparse(X) else X @ X.T
-    eigenvalues, vectors = linalg.eigh(products)
+    with linear_algebra(comparison.n_jobs, len(products) ** 3):
+        eigenvalues, vectors = linalg.eigh(products)
     rows = vectors * np.sqrt(np.maximum(eigenvalues, 0))
     return comparison.summed("linear function", len(rows), lambda some: rows[some])

@@ -147,7 +147,8 @@ class LearnedRelevance(Relevance):
         unit = self.spread[moving]
         X = (sample.X[:, moving] - sample.X[:, moving].mean(axis=0)) / unit
         Y, start = sample.targets[:, varying], at[moving] * unit
-        end = most_likely(family, X, Y, sample.weight, start, prior)
+        with linear_algebra(sample.n_jobs, len(X) ** 3):
+            end = most_likely(family, X, Y, sample.weight, start, prior)
         weights = at.copy()
         weights[moving] = end.weights / unit
         return MostLikely(weights, end.value)

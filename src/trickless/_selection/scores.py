@@ -87,7 +87,8 @@ class Comparison:
         """Compute the score of as many columns as rows, whose products are the kernel."""
         n_rows = len(kernel)
         kernel.flat[:: n_rows + 1] *= 1 + _JITTER
-        rows = linalg.cholesky(kernel, lower=True, overwrite_a=True, check_finite=False)
+        with linear_algebra(self.n_jobs, n_rows**3):
+            rows = linalg.cholesky(kernel, lower=True, overwrite_a=True, check_finite=False)
         return self.score_of(*self.summed("kernel", n_rows, rows.__getitem__), n_neurons=1)
 
     def best(self, families: list[Neurons]) -> Neurons:
