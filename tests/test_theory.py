@@ -70,6 +70,8 @@ def test_wrong_arguments_are_named():
         shrinking_gradient_constants(0, 1.0)
     with pytest.raises(ValueError, match="norm_bound=-1"):
         shrinking_gradient_constants(10, -1)
+    with pytest.raises(TypeError, match=r"horizon=None.*Remedy"):
+        shrinking_gradient_constants(None, 1.0)
 
 
 def test_the_kitchen_sinks_bound_is_that_computed_by_hand():

@@ -414,3 +414,10 @@ def test_the_posterior_is_of_the_fit_after_parameters_are_set(n, fit_intercept):
     other = model_of(1.0, not fit_intercept).fit(np.vstack([X, X]), np.vstack([Y, Y]))
     model.partial_fit(X, Y)
     np.testing.assert_allclose(model.noise_variance_, other.noise_variance_, rtol=1e-6)
+
+
+def test_without_a_prior_there_is_no_likelihood():
+    X = np.random.default_rng(0).standard_normal((100, 2))
+    model = KitchenSinksRegressor(Gaussian(1.0), 6, alpha=0.0, random_state=0).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"alpha_=0.*Remedy: an alpha above 0"):
+        _ = model.log_marginal_likelihood_

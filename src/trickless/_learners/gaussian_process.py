@@ -249,6 +249,12 @@ def log_likelihood_of_fit(self: Any) -> Any:
     """
     check_is_fitted(self)
     check_statistics(self)
+    if not np.all(np.ravel(self.alpha_) > 0):
+        raise InvalidValueError(
+            f"{type(self).__name__}: alpha_={self.alpha_!r}, so coefficients have no prior, and "
+            "the targets no likelihood",
+            "an alpha above 0, or alpha='evidence'",
+        )
     likelihood = self.sums_.log_evidence(self._problem())
     if not np.isfinite(likelihood).all():
         raise InvalidValueError(

@@ -62,7 +62,8 @@ def checked(**own: Rule) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
         @wraps(function)
         def with_checks(*args: _P.args, **kwargs: _P.kwargs) -> _R:
             for parameter, value in parameters.bind(*args, **kwargs).arguments.items():
-                if parameter in rules and value is not None:
+                left_out = value is None and parameters.parameters[parameter].default is None
+                if parameter in rules and not left_out:
                     check_value(name, parameter, value, rules[parameter])
             try:
                 with np.errstate(over="raise", divide="raise", invalid="raise"):
