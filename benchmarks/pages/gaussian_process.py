@@ -52,7 +52,7 @@ def few_rows_table():
     methods = list(dict.fromkeys(line["method"] for line in result["along_rows"]))
     sizes = list(dict.fromkeys(line["rows"] for line in result["along_rows"]))
     cells = {
-        (line["method"], line["rows"]): f"{seconds(line)} s, {line['error']:.3f}"
+        (line["method"], line["rows"]): f"{seconds(line)} s, {line['error']:.2g}"
         for line in result["along_rows"]
     }
     head = ["rows", *methods]
