@@ -62,3 +62,15 @@ for start in range(0, 100, 25):
     )
     assert "unique" not in said.stderr
     assert said.stderr.count("different labels") <= 1
+
+
+def test_columns_are_causes_of_their_own():
+    code = """
+from trickless._rules import warn
+for name in ("column 1", "column 2", "column 'x1'", "column 'x2'"):
+    for share in (0.5, 0.25):
+        warn(f"{share} of {name} are new in 7 rows")
+"""
+    command = [sys.executable, "-W", "default", "-c", code]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    assert said.count("are new") == 4

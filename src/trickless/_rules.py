@@ -363,6 +363,8 @@ def without_warnings() -> Iterator[None]:
         _QUIET.reset(token)
 
 
+#: Numbers in a message, but not those in names, or of columns.
+_NUMBER = re.compile(r"(?<!column )(?<![\w'])\d[\d.,e+%-]*")
 #: Lines that were warned, with the texts, whose numbers are left out.
 _WARNED: set[tuple[str, int, str]] = set()
 
@@ -382,7 +384,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
             outside, user = level + 1, frame.f_back or frame
         frame, level = frame.f_back, level + 1  # type: ignore[assignment]
     message = _WORDING.get()(message)
-    cause = user.f_code.co_filename, user.f_lineno, re.sub(r"\d[\d.,e+%-]*", "", message)
+    cause = user.f_code.co_filename, user.f_lineno, _NUMBER.sub("", message)
     if cause in _WARNED and _action(message, category, user) == "default":
         return
     _WARNED.add(cause)
