@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from scipy.spatial.distance import pdist
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from cases import LEARNERS, inputs, name_of, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
@@ -142,11 +142,11 @@ def test_length_scales_are_those_that_were_found_in_the_units_of_the_kernel(fami
     X, found = rng.standard_normal((300, 3)), np.array([1.0, 2.0, 5.0])
     rows = scipy.sparse.csr_array(X) if sparse else X
     relevance = Relevance(found, np.array([1.0, 1.0, 2.0]), rows)
-    told = family("relevance").fit(X, rng).by_relevance(relevance)
+    told = family("relevance").fit(X, rng)._by_relevance(relevance)
     medians = [np.median(pdist(X / found, metric)) for metric in ("euclidean", "cityblock")]
     factor = {"Gaussian": 1.0, "Laplace1": medians[1] / medians[0]}[family.__name__]
     np.testing.assert_allclose(told.length_scale_, factor * found, rtol=1e-3)
-    multiples = [candidate.length_scale_ / told.length_scale_ for candidate in told.candidates()]
+    multiples = [candidate.length_scale_ / told.length_scale_ for candidate in told._candidates()]
     np.testing.assert_allclose(multiples, np.outer([1 / 4, 1 / 2, 1, 2, 4, 8], np.ones(3)))
     np.testing.assert_allclose(relevance.shares(), np.array([1.0, 0.5, 0.4]) / 1.9)
 
@@ -256,7 +256,8 @@ def test_every_learner_chooses_a_length_scale(learner, length_scale):
     X, y = problem(learner)
     neurons = Gaussian(length_scale)
     model = clone(learner).set_params(neurons=neurons, random_state=0).fit(X, y)
-    assert len(model.search_scores_) == (7 if length_scale == "auto" else 6)
+    own = length_scale == "auto" and is_regressor(learner)  # a length scale for each feature, too
+    assert len(model.search_scores_) == 6 + own
     assert model.score(X, y) > 0.05
     with pytest.raises(ValueError, match=r"length_scale='widest'.*Remedy"):
         clone(learner).set_params(neurons=Gaussian("widest")).fit(X, y)
@@ -314,7 +315,7 @@ def test_the_better_half_continues_as_long_as_that_is_little_beside_the_fit(
     chosen, scores = halving.choose([family], X, y[:, None], None, n_neurons**2, 0, 1)
     assert [len(found) for _, found in rounds_taken] == sizes
     assert [n for n, _ in rounds_taken] == [100, 300, 500][: len(sizes)]
-    best = {family.length_scale_ for family in family.candidates()}
+    best = {family.length_scale_ for family in family._candidates()}
     last = {}
     for (_, found), size in zip(rounds_taken, sizes, strict=True):
         assert {family.length_scale_ for family, _ in found} == best
@@ -322,7 +323,7 @@ def test_the_better_half_continues_as_long_as_that_is_little_beside_the_fit(
         ranked = [family for family, _ in sorted(found, key=lambda pair: pair[1])]
         best = {family.length_scale_ for family in ranked[: max(2, -(-size // 2))]}
     assert chosen is ranked[0]
-    np.testing.assert_array_equal(scores, [last[c.length_scale_] for c in family.candidates()])
+    np.testing.assert_array_equal(scores, [last[c.length_scale_] for c in family._candidates()])
 
 
 def test_more_rows_and_neurons_correct_what_few_prefer(monkeypatch):

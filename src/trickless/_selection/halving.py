@@ -21,8 +21,6 @@ ROUNDS = (4096, 256), (16_384, 512), (16_384, 1024), (32_768, 2048)
 SHARE = 1 / 4
 #: The least rows for each feature with which "auto" tries a length scale for each feature.
 _ROWS_PER_SCALE = 2
-#: With more rows, it tries them for numbers alone: of 13 tables of classes, none gained by them.
-_ROWS_OF_CLASSES = 2048
 #: How much a length scale of its own must lower the error at rows that are left out, relative to 1
 #: over the number of rows. It is 2 for a parameter that is fitted by least squares (Akaike, "A new
 #: look at the statistical model identification", 1974). Twice that did best on small tables.
@@ -60,10 +58,10 @@ def choose(
        hyperparameter optimization", AISTATS 2016.
     """
     relevance = partial(LearnedRelevance, X, targets, weight, seed, n_jobs)
-    if any(family.wants_relevance for family in families):
+    if any(family._wants_relevance for family in families):
         learned = relevance()
-        families = [_by_relevance(f, learned) if f.wants_relevance else f for f in families]
-    candidates = [candidate for family in families for candidate in family.candidates()]
+        families = [_by_relevance(f, learned) if f._wants_relevance else f for f in families]
+    candidates = [candidate for family in families for candidate in family._candidates()]
     if len(candidates) == 1:
         return candidates[0], None
     scores, left = np.empty(len(candidates)), np.arange(len(candidates))
@@ -84,7 +82,7 @@ def choose(
     n_rows, n_features = min(len(targets), FEW_ROWS), best.n_features_in_
     if n_features * _ROWS_PER_SCALE > n_rows or issparse(comparison.X):
         return best, scores
-    if len(targets) > _ROWS_OF_CLASSES and len(np.unique(comparison.targets)) == 2:
+    if len(np.unique(comparison.targets)) == 2:  # classes: left-out rows would seem too easy
         return best, scores
     own = relevance().most_likely(best, FEW_ROWS, (1.0,))
     score = comparison.scores([own])[0] * (1 + _PARAMETERS * n_features / n_rows)
@@ -92,7 +90,7 @@ def choose(
 
 
 def _by_relevance(family: Neurons, relevance: Relevance) -> Neurons:
-    family = family.by_relevance(relevance)
+    family = family._by_relevance(relevance)
     if learned_relevance(family) is None:
         family.relevance_ = relevance.importances
     return family

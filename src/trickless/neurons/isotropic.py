@@ -44,8 +44,8 @@ class Isotropic(Fourier):
         """Compute the derivative of ``profile``. Where it is infinite, at 0, any finite number."""
 
     @property
-    def wants_relevance(self) -> bool:
-        return super().wants_relevance or self._by_evidence
+    def _wants_relevance(self) -> bool:
+        return super()._wants_relevance or self._by_evidence
 
     @property
     def _by_evidence(self) -> bool:
@@ -56,9 +56,9 @@ class Isotropic(Fourier):
         """Whether the learner may choose a length scale for each feature."""
         return isinstance(self.length_scale, str) and self.length_scale == "auto"
 
-    def by_relevance(self, relevance: Any) -> Fourier:
+    def _by_relevance(self, relevance: Any) -> Fourier:
         if not self._by_evidence:
-            return super().by_relevance(relevance)
+            return super()._by_relevance(relevance)
         return relevance.most_likely(self, prior=np.inf)
 
     def closed_form(self, X: Any, Y: Any) -> Any:
@@ -82,8 +82,8 @@ class Gaussian(Isotropic):
         - "median" is the median distance between distinct training rows (at most 1,000 of them). A
           row of weight 2 counts as two rows.
         - "auto" chooses among six multiples of the median, from 1/8 to 4, by cross-validation on
-          some rows. For numbers, and for classes of up to 2,048 rows, it also tries a length scale
-          for each feature of dense rows. With fewer than 20 rows, it is "median".
+          some rows. If the targets are numbers, it also tries a length scale for each feature of
+          dense rows. With fewer than 20 rows, it is "median".
         - "relevance" learns a length scale for each feature. Use it if some features matter more
           than others.
         - "evidence" takes the length scale of each feature under which the targets are most likely
@@ -112,10 +112,10 @@ class Gaussian(Isotropic):
     4,096 rows, and by the exact kernel on up to 600. Then the half with the lower scores, at least
     two, is compared again with 512 neurons on 16,384 rows. This continues up to 2,048 neurons on
     32,768 rows. It ends earlier if there are too few rows, or if a comparison would take long
-    compared to the fit. For numbers, and for classes of up to 2,048 rows, "auto" then tries a
-    length scale for each feature, of at most 300 features. These maximise the evidence of at most
-    600 rows, times a prior that keeps them near each other, and must lower the error of left-out
-    rows by more than 4 d / n of it.
+    compared to the fit. If the targets are numbers, "auto" then tries a length scale for each
+    feature, of at most 300 features. These maximise the evidence of at most 600 rows, times a prior
+    that keeps them near each other, and must lower the error of left-out rows by more than 4 d / n
+    of it. For classes, rows that chose so many numbers would seem too easy when they are left out.
 
     "relevance" is automatic relevance determination [3]_. With up to 600 rows, it maximises the
     same product for an exact Gaussian kernel, whatever the family. With more rows, it makes twenty
