@@ -249,9 +249,7 @@ def test_files_keep_the_shape(form, tmp_path):
 class Corners(Neurons):
     """The differences of two corners of a grid along a random axis."""
 
-    @property
-    def layout(self):
-        return Grids()
+    accepts_arrays = True
 
     def draw(self, rng, n):
         return (rng.random((n, 1)),)

@@ -157,7 +157,7 @@ def test_the_posterior_is_that_of_numpy():
     "options",
     [
         {"early_stopping": True},
-        {"preconditioner": "block", "neurons_per_step": 8},
+        {"schedule": "block", "neurons_per_step": 8},
         {"warm_start": True},
         {"schedule": "constant"},
     ],
@@ -187,7 +187,7 @@ def test_weights_of_rows_on_a_device_give_the_model_of_numpy(learner):
 
 @pytest.mark.parametrize(
     "options",
-    [{"preconditioner": None}, {"preconditioner": "block"}],
+    [{"schedule": "inverse"}, {"schedule": "block"}],
     ids=str,
 )
 def test_trees_learn_on_a_device_what_they_learn_on_the_host(options):
@@ -255,7 +255,9 @@ def test_neuron_weights_are_moved_to_a_device_once(learner, monkeypatch):
 
 def test_neuron_weights_that_do_not_fit_on_a_device_are_drawn_again():
     X, y = problem(WORKING[0])
-    kept, drawn = (make(WORKING[0], cache_bytes=size).fit(put(X), y) for size in (2**20, 0))
+    kept = make(WORKING[0]).fit(put(X), y)
+    with sklearn.config_context(working_memory=0):
+        drawn = make(WORKING[0]).fit(put(X), y)
     assert kept.stream_._at(place_of(put(X)))._kept
     assert not drawn.stream_._at(place_of(put(X)))._kept
     np.testing.assert_array_equal(host(drawn.predict(put(X))), host(kept.predict(put(X))))

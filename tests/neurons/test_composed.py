@@ -232,14 +232,14 @@ def test_a_grid_reaches_the_parts():
 def test_candidates_of_parts_are_varied_together():
     X = inputs(150, 2)
     whole = fitted(Product([On([0], Gaussian("auto")), Stumps(), On([1], Laplace("auto"))]), X)
-    several = whole.candidates()
-    single = fitted(Gaussian("auto"), X[:, [0]]).candidates()
+    several = whole._candidates()
+    single = fitted(Gaussian("auto"), X[:, [0]])._candidates()
     assert [c.parts_[0].parts_[0].length_scale_ for c in several] == [
         c.length_scale_ for c in single
     ]
     assert len({c.parts_[2].parts_[0].length_scale_ for c in several}) == 6
     assert all(c.width == 4 for c in several)
-    assert len(fitted(Mixture([Gaussian("median"), Stumps()]), X).candidates()) == 1
+    assert len(fitted(Mixture([Gaussian("median"), Stumps()]), X)._candidates()) == 1
     y = np.sin(3 * X[:, 0])
     model = KitchenSinksRegressor(Mixture([Gaussian("auto"), Stumps()]), 50, random_state=0)
     model.fit(X, y)
@@ -249,12 +249,12 @@ def test_candidates_of_parts_are_varied_together():
 
 def test_different_numbers_of_candidates_are_refused():
     class Four(Stumps):
-        def candidates(self):
+        def _candidates(self):
             return [self] * 4
 
     neurons = fitted(Mixture([Gaussian("auto"), Four()]), inputs(120, 2))
     with pytest.raises(ValueError, match=r"Mixture.*\[4, 6\] candidates.*Remedy"):
-        neurons.candidates()
+        neurons._candidates()
 
 
 def test_a_model_may_continue_with_equal_neurons_and_not_with_others():

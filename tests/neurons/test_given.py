@@ -28,7 +28,7 @@ def boosted(leaves="constant", n_trees=30):
 
 def activations(given, rows):
     family = clone(given).fit(rows, np.random.default_rng(0))
-    return family.activate(rows, family.draw_from(0, np.random.default_rng(1), family.n_given))
+    return family.activate(rows, family._draw_from(0, np.random.default_rng(1), family._n_given))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -75,7 +75,7 @@ def test_generalised_cross_validation_on_leaves_is_that_of_the_hat_matrix():
 def test_a_stream_takes_each_neuron_once_and_starts_over():
     given = Given.of(boosted())
     family = clone(given).fit(X, np.random.default_rng(0))
-    (columns, *_) = family.draw_from(20, np.random.default_rng(0), 20)
+    (columns, *_) = family._draw_from(20, np.random.default_rng(0), 20)
     np.testing.assert_array_equal(columns[:10], given.weights[0][20:])
     np.testing.assert_array_equal(columns[10:], given.weights[0][:10])
     assert KitchenSinksRegressor(given, 1000).fit(X, y).neuron_coef_.shape[0] == 30

@@ -110,7 +110,7 @@ def test_length_scales_are_chosen_as_those_of_the_family(length_scale):
         assert model.score(X, y) > 0.9
         assert part.length_scale_[1:].min() > 3 * part.length_scale_[0]
     else:
-        candidates = fitted(clone(family), X).candidates()
+        candidates = fitted(clone(family), X)._candidates()
         scales = [one.parts_[0].length_scale_ for one in candidates]
         assert len(set(scales)) == 6
         assert np.isclose(part.length_scale_, scales).any()

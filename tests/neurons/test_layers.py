@@ -94,14 +94,14 @@ def test_a_model_has_the_same_bits_for_any_number_of_threads():
 
 def test_what_the_first_and_the_last_family_take_and_are():
     tables = Layers([Tabular(), Landmarks(Laplace1(), n_points=9)], 5)
-    assert tables.accepts_tables
+    assert tables._accepts_tables
     assert not tables.accepts_sparse
     assert not tables.independent
     assert Layers([Gaussian(), Stumps()]).accepts_sparse
     neurons, _ = drawn(tables, inputs(30, 3))
-    assert neurons.n_given == 9
+    assert neurons._n_given == 9
     trees = Layers([Gaussian(), Trees(depth="auto")], 5).fit(inputs(90, 3), np.random.default_rng())
-    trees.set_depth(10**6, 2)
+    trees._set_depth(10**6, 2)
     assert trees.width == trees.parts_[-1].width == 4
 
 
@@ -116,10 +116,10 @@ def test_length_scales_are_compared_on_hidden_values_that_are_computed_once(monk
         return of_stumps(self, X, weights)
 
     monkeypatch.setattr(Stumps, "activate", counted)
-    together = comparison.scores(neurons.candidates())
+    together = comparison.scores(neurons._candidates())
     assert sum(seen) <= 70 + 6  # and a row for each of six length scales
     monkeypatch.setattr(scores, "_VALUES", 0)  # no room for the hidden values of all rows
-    np.testing.assert_allclose(comparison.scores(neurons.candidates()), together, rtol=1e-9)
+    np.testing.assert_allclose(comparison.scores(neurons._candidates()), together, rtol=1e-9)
     assert sum(seen) > 6 * 70
 
 
@@ -128,7 +128,7 @@ def test_the_length_scale_of_the_last_family_is_chosen():
     neurons = Layers([Laplace1(), Gaussian("auto")], hidden=30)
     model = KitchenSinksRegressor(neurons, 60, random_state=0).fit(X, np.sin(3 * X[:, 0]))
     chosen = model.neurons_.parts_[-1].length_scale_
-    candidates = model.neurons_.candidates()
+    candidates = model.neurons_._candidates()
     scales = [one.parts_[-1].length_scale_ for one in candidates]
     assert chosen in scales
     assert len(set(scales)) == len(scales) > 1

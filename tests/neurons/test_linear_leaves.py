@@ -107,18 +107,18 @@ def test_activations_sums_and_pairs_agree_and_on_devices(dtype):
     each = Z.reshape(len(X), family.width, len(X))
     assert np.linalg.norm(each, axis=1).max() <= family.bound + 1e-6
     expected = Z.astype(float) @ coef.astype(float).transpose(1, 0, 2).reshape(-1, 2)
-    found = family.combine(X, weights, coef)
-    np.testing.assert_array_equal(family.combine(family.read(X), weights, coef), found)
+    found = family._combine(X, weights, coef)
+    np.testing.assert_array_equal(family._combine(family._read(X), weights, coef), found)
     atol = 1e-5 if dtype == "float32" else 1e-12
     np.testing.assert_allclose(found, expected, atol=atol)
     pairs = family.activate_pairs(X, weights)
     np.testing.assert_array_equal(pairs, np.diagonal(each, axis1=0, axis2=2).T)
     xp = array_api_strict
     rows, there = xp.asarray(X), tuple(map(xp.asarray, weights))
-    np.testing.assert_array_equal(np.asarray(family.read(rows)), family.read(X))
+    np.testing.assert_array_equal(np.asarray(family._read(rows)), family._read(X))
     np.testing.assert_array_equal(np.asarray(family(rows, there)), Z)
-    for each in (rows, family.read(rows)):
-        value = family.combine(each, there, xp.asarray(coef))
+    for each in (rows, family._read(rows)):
+        value = family._combine(each, there, xp.asarray(coef))
         assert value.dtype == getattr(xp, dtype)
         np.testing.assert_allclose(np.asarray(value), expected, atol=1e-4)
     network = Network(family, StoredNeurons(weights), coef, np.array([1.0, 2.0]))
@@ -130,7 +130,7 @@ def test_coefficients_of_another_width_are_refused():
     weights = drawn(family, 5)
     for width in (8, 16, family.width - 1, 2 * family.width):
         with pytest.raises(ValueError, match=r"reshape|coefficients"):
-            family.combine(table(), weights, np.zeros((5, width, 1)))
+            family._combine(table(), weights, np.zeros((5, width, 1)))
 
 
 def test_without_columns_of_numbers_leaves_are_constant():
@@ -141,8 +141,8 @@ def test_without_columns_of_numbers_leaves_are_constant():
     constant = Trees(3, leaves="constant").fit(X, np.random.default_rng(0))
     np.testing.assert_array_equal(family.kernel(X), constant.kernel(X))
     weights, coef = drawn(family, 9), np.ones((9, 8, 1))
-    expected = constant.combine(X, weights, coef)
-    np.testing.assert_array_equal(family.combine(X, weights, coef), expected)
+    expected = constant._combine(X, weights, coef)
+    np.testing.assert_array_equal(family._combine(X, weights, coef), expected)
 
 
 def test_rows_far_away_count_as_the_outermost_bins():

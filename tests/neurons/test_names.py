@@ -58,8 +58,7 @@ class Cosines(Neurons):
         return rng.standard_normal((n, self.n_features_in_))
 
     def activate(self, X, weights):
-        (w,) = weights
-        return np.cos(X @ w.T)
+        return np.cos(X @ weights.T)
 
 
 class Swapped(Cosines):

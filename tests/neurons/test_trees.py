@@ -61,7 +61,7 @@ def test_a_leaf_has_a_bit_for_each_cut_that_sends_the_row_to_the_right(depth):
                 goes_right = sets[tree, i, bin_ // 8] >> (7 - bin_ % 8) & 1
                 expected[row, tree] += int(goes_right) << i
     np.testing.assert_array_equal(neurons.leaf_numbers(X, weights), expected)
-    np.testing.assert_array_equal(neurons.leaf_numbers(neurons.read(X), weights), expected)
+    np.testing.assert_array_equal(neurons.leaf_numbers(neurons._read(X), weights), expected)
     Z = neurons(X, weights)
     assert Z.shape == (len(X), 20 * 2**depth)
     Z = Z.reshape(len(X), 2**depth, 20)
@@ -145,7 +145,7 @@ def test_mean_of_products_is_the_kernel_of_many_categories(n_levels):
     counts = neurons.cuts_by_feature(weights)
     assert counts.sum() == 2 * N
     assert binomtest(int(counts[0]), 2 * N).pvalue > 1e-4
-    neurons.check_weights(weights)
+    neurons._check_weights(weights)
 
 
 shapes = pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_a_sum_of_leaves_is_the_product_with_their_indicators(dtype, family):
     coef = rng.standard_normal((300, 16, 2)).astype(dtype)
     Z = neurons(X, weights).astype(float)
     expected = Z @ coef.astype(float).transpose(1, 0, 2).reshape(-1, 2)
-    for rows in (X, neurons.read(X)):
-        np.testing.assert_allclose(neurons.combine(rows, weights, coef), expected, atol=1e-12)
+    for rows in (X, neurons._read(X)):
+        np.testing.assert_allclose(neurons._combine(rows, weights, coef), expected, atol=1e-12)
     network = Network(neurons, StoredNeurons(weights), coef, np.array([1.0, 2.0]))
     np.testing.assert_allclose(network(X), expected + network.intercept, atol=1e-12)
 
@@ -196,14 +196,14 @@ def test_a_device_finds_the_leaves_of_numpy(dtype, family):
     weights = drawn(neurons, 40)
     coef = np.random.default_rng(0).standard_normal((40, 16, 2)).astype(dtype)
     rows, there = xp.asarray(X), tuple(map(xp.asarray, weights))
-    bins = neurons.read(rows)
-    np.testing.assert_array_equal(np.asarray(bins), neurons.read(X))
+    bins = neurons._read(rows)
+    np.testing.assert_array_equal(np.asarray(bins), neurons._read(X))
     for each in (rows, bins):
         leaf = np.asarray(neurons.leaf_numbers(each, there))
         np.testing.assert_array_equal(leaf, neurons.leaf_numbers(X, weights))
-        value = neurons.combine(each, there, xp.asarray(coef))
+        value = neurons._combine(each, there, xp.asarray(coef))
         assert value.dtype == getattr(xp, dtype)
-        np.testing.assert_allclose(np.asarray(value), neurons.combine(X, weights, coef), atol=1e-5)
+        np.testing.assert_allclose(np.asarray(value), neurons._combine(X, weights, coef), atol=1e-5)
     network = Network(neurons, StoredNeurons(weights), coef, 1.0)
     np.testing.assert_allclose(np.asarray(network(rows)), network(X), atol=1e-5)
     assert neurons(rows, there).dtype == rows.dtype
@@ -238,7 +238,7 @@ def test_automatic_binary_trees_leave_sixteen_rows_in_a_leaf(n_rows, leaves):
     neurons = fitted(Trees(shape="binary"), X)
     assert (neurons.width, neurons.depth_) == (leaves, 20)
     assert fitted(Trees(3, shape="binary", max_leaves=50), X).width == 8
-    neurons.set_depth(n_rows, 4)
+    neurons._set_depth(n_rows, 4)
     assert neurons.width == min(leaves, 16)
 
 

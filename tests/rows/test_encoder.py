@@ -379,10 +379,10 @@ def test_sparse_tables_are_refused():
 
 
 def test_known_inputs_of_a_family_fitted_by_hand_are_numbers():
-    assert Tabular().known_inputs(np.ones((3, 2))).n_categories.tolist() == [0, 0]
+    assert Tabular()._known_inputs(np.ones((3, 2))).n_categories.tolist() == [0, 0]
     given = Tabular()
     given.inputs_ = Inputs(np.array([0, 3]))
-    assert given.known_inputs(np.ones((3, 2))).n_categories.tolist() == [0, 3]
+    assert given._known_inputs(np.ones((3, 2))).n_categories.tolist() == [0, 3]
 
 
 def test_parts_of_a_table_merge_if_codes_and_ranks_are_the_same():

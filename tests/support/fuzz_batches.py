@@ -110,7 +110,7 @@ def check(seed, folder):
     assert said == expected, where
     warned = any(WARNED in each for each in said)
     assert not (lacks == "nothing" and warned), where
-    if lacks != "nothing" and getattr(model.neurons, "by_order", False):
+    if lacks != "nothing" and getattr(model.neurons, "_by_order", False):
         assert warned, where
     return warned
 

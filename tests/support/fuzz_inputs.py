@@ -54,7 +54,7 @@ OPTIONS = {
     ],
     "KitchenSinksClassifier": [{"loss": "log_loss"}, {"loss": "hinge"}, {"loss": "squared_hinge"}],
     "DoublyStochastic": [
-        {}, {"alpha": 0.0}, {"schedule": "constant"}, {"preconditioner": "block"},
+        {}, {"alpha": 0.0}, {"schedule": "constant"}, {"schedule": "block"},
         {"batch_size": 3}, {"early_stopping": True}, {"step_size": 1e3},
         {"schedule": "theorem", "alpha": 1.0}, {"half_life": 20},
     ],

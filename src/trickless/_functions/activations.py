@@ -57,7 +57,7 @@ def evaluate(
     """
 
     def block(rows: slice) -> None:
-        last, some = neurons.last_layer(X[rows, ...])
+        last, some = neurons._last_layer(X[rows, ...])
         for where, weights in pieces():
             use(rows, where, last(some, weights))
 
@@ -84,7 +84,7 @@ def activations(
         def write(rows: slice) -> None:
             for where, weights in pieces():
                 out = Z[rows, where.start * width : where.stop * width]
-                neurons.write(X[rows, ...], weights, out)
+                neurons._write(X[rows, ...], weights, out)
 
         place.map_rows(write, X.shape[0], Z.shape[1])
         return Z

@@ -251,7 +251,7 @@ class Expansion(Stated):
         return total
 
     def certify(
-        self, X: Any, tolerance: Any, confidence: float = 0.95, random_state: Any = None
+        self, X: Any, tolerance: Any, confidence: float = 0.9, random_state: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
         r"""Estimate ⟨f, Φ(x)⟩ within a tolerance, with as many neurons as that needs.
 
@@ -264,7 +264,7 @@ class Expansion(Stated):
             Rows.
         tolerance : float or array of shape (n_outputs,)
             Largest error allowed.
-        confidence : float, default=0.95
+        confidence : float, default=0.9
             Probability that an error is within the tolerance, for each value by itself.
         random_state : int, Generator, RandomState or None, default=None
             Seed of the neurons. Pass an int for reproducible results.
@@ -318,7 +318,8 @@ class Expansion(Stated):
         """Compute ‖α‖₁ (α_i / |α_i|) ψ(x_i; w) for each neuron and its support point i."""
 
         def pairs(some: slice) -> np.ndarray:
-            psi = self.neurons.activate_pairs(self.support[index[some]], pick(weights, some))
+            of_neurons = self.neurons._as_drawn(pick(weights, some))
+            psi = self.neurons.activate_pairs(self.support[index[some]], of_neurons)
             check_pairs(type(self.neurons).__name__, psi, len(index[some]), self.neurons.width)
             return psi
 

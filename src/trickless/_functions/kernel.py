@@ -18,7 +18,7 @@ from trickless._pictures import PLOTTING, axes_for, ink
 from trickless._rows.refusals import why_no_frame, why_no_numbers
 from trickless._rules import Rule, check_value, count, integer, is_integer, with_remedies
 from trickless.neurons.base import Neurons, Weights
-from trickless.neurons.checks import check_family, check_shape, shape_of
+from trickless.neurons.checks import check_shape, check_values, shape_of
 from trickless.neurons.inputs import Inputs
 from trickless.neurons.named import make_neurons
 
@@ -74,8 +74,8 @@ def estimate_kernel(
     """
     check_value("estimate_kernel", "n_neurons", n_neurons, _COUNT)
     family = make_neurons(neurons)
-    may_be_missing = family.accepts_tables
-    layout, X = family.layout.learned("estimate_kernel", X)
+    may_be_missing = family._accepts_tables
+    layout, X = family._layout.learned("estimate_kernel", X)
     Y = Y if Y is None else layout.flat("estimate_kernel", Y, longer=True)
     X = _rows("estimate_kernel", "X", X, may_be_missing)
     Y = X if Y is None else _rows("estimate_kernel", "Y", Y, may_be_missing)
@@ -127,7 +127,7 @@ def _fitted(
         family.inputs_ = Inputs(np.zeros(X.shape[1], dtype=int), shape=shape)
         family.fit(X, generator(seed, Purpose.FIT))
     trial = draw(family, generator(seed, Purpose.TRIAL), 4, X.dtype)
-    check_family(family, X[:4], trial, bounded=False)
+    check_values(family, X[:4], trial, bounded=False)
     return family
 
 
@@ -238,7 +238,7 @@ class KernelDisplay:
         x = X[row : row + 1]
         mean, error = estimate_kernel(family, x, slice_, n_neurons, random_state=seed)
         try:
-            exact = family.kernel(x, slice_)[0]
+            exact = Neurons.kernel(family, x, slice_)[0]
         except NotImplementedError:
             exact = None
         display = cls(values=slice_[:, feature], mean=mean[0], standard_error=error[0], exact=exact)

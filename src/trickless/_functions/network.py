@@ -120,21 +120,21 @@ class Network(Stated):
             total += sums.put(np.asarray(self.intercept, dtype=np.float64))
         if place is not HOST:  # in one transfer
             all_coef = place.put(all_coef, X.dtype)
-        if self.neurons.one_hot:  # after that, the rows may have another precision
-            X = self.neurons.read(X, self.n_jobs)
+        if self.neurons._one_hot:  # after that, the rows may have another precision
+            X = self.neurons._read(X, self.n_jobs)
         for group in self._groups(place, n_rows):
             coef = [all_coef[where, ...] for where, _ in group]
 
             def add(rows: slice, group: Any = group, coef: Any = coef) -> None:
-                last, some = self.neurons.last_layer(X[rows, ...])
-                some = some if last.one_hot else last.read(some)
+                last, some = self.neurons._last_layer(X[rows, ...])
+                some = some if last._one_hot else last._read(some)
                 for (_, weights), each in zip(group, coef, strict=True):
-                    value = last.combine(some, weights, each)
+                    value = last._combine(some, weights, each)
                     total[rows, ...] += value if sums is place else to_host(value)
 
             if place is HOST and n_rows * self._n_columns <= _COLUMNS_TOGETHER:
                 add(slice(0, n_rows))  # too small for BLAS to share among threads
-            elif self.neurons.one_hot and place is HOST:
+            elif self.neurons._one_hot and place is HOST:
                 jobs = worthwhile(self.n_jobs, n_rows * self.n_neurons)
                 map_blocks(add, row_blocks(n_rows, _ROWS_OF_LEAVES, n_threads(jobs)), jobs)
             else:
@@ -155,7 +155,7 @@ class Network(Stated):
     @property
     def _n_columns(self) -> int:
         """Number of columns that are computed for a row."""
-        return self.n_neurons * (1 if self.neurons.one_hot else self.neurons.width)
+        return self.n_neurons * (1 if self.neurons._one_hot else self.neurons.width)
 
     def copied(self) -> Network:
         """Return a network with coefficients and intercepts of its own, to be changed in place."""
@@ -188,7 +188,8 @@ class Network(Stated):
 
             def add(rows: slice, group: Any = group) -> None:
                 for where, weights in group:
-                    total[rows] += self.neurons.gradient(X[rows], weights, self.coef[where])
+                    of_neurons = self.neurons._as_drawn(weights)
+                    total[rows] += self.neurons.gradient(X[rows], of_neurons, self.coef[where])
 
             place.map_rows(add, X.shape[0], self._n_columns, self.n_jobs)
         check_finite(type(self.neurons).__name__, total)
@@ -255,7 +256,7 @@ class Network(Stated):
     def _groups(self, place: Place, n_rows: int) -> Iterator[list[tuple[slice, Weights]]]:
         """Yield slices and weights of a few blocks of neurons, at the place of the rows."""
         group, size = [], 0
-        n = _COLUMNS_TOGETHER // (1 if self.neurons.one_hot else self.neurons.width)
+        n = _COLUMNS_TOGETHER // (1 if self.neurons._one_hot else self.neurons.width)
         if place is HOST:
             few = n_rows <= _FEW_ROWS
             n = min(n, _NUMBERS_TOGETHER // self.neurons.n_features_in_) if few else 1
@@ -277,7 +278,7 @@ def check_source(name: str, source: Any, neurons: Neurons, n_neurons: int) -> No
     else:
         check_is(name, source, StoredNeurons)
         check_count(f"number of neurons in {name}", len(source), n_neurons)
-        neurons.check_weights(source.weights)
+        neurons._check_weights(source.weights)
 
 
 def check_alike(name: str, family: Neurons, other: Neurons) -> None:

@@ -30,14 +30,14 @@ def sparse_activations(
 
     Columns are in the order of ``activations``, or those of a neuron lie side by side.
     """
-    n_rows, width, most = X.shape[0], neurons.width, neurons.n_nonzero
+    n_rows, width, most = X.shape[0], neurons.width, neurons._n_nonzero
     assert most is not None
     few = max(n_rows * n_neurons * most, n_neurons * width) < 2**31
     index: Any = np.int32 if few else np.int64
     columns = np.empty((n_rows, n_neurons, most), dtype=index)
-    data, read = np.empty(columns.shape, dtype=dtype), neurons.read(X, n_jobs)
+    data, read = np.empty(columns.shape, dtype=dtype), neurons._read(X, n_jobs)
     for where, weights in pieces():
-        numbers, data[:, where] = neurons.nonzeros(read, weights)
+        numbers, data[:, where] = neurons._nonzeros(read, weights)
         n = where.stop - where.start
         each = np.arange(n)[:, None]
         beside = each * width + numbers if by_neuron else numbers * n + each
@@ -57,5 +57,5 @@ def sparse_panels(
 
 def bytes_of_row(neurons: Neurons, n_neurons: int) -> int:
     """Return about how many bytes a row of the matrix takes."""
-    assert neurons.n_nonzero is not None
-    return n_neurons * neurons.n_nonzero * (np.dtype(float).itemsize + np.dtype(np.int32).itemsize)
+    assert neurons._n_nonzero is not None
+    return n_neurons * neurons._n_nonzero * (np.dtype(float).itemsize + np.dtype(np.int32).itemsize)

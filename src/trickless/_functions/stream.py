@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import IntEnum
-from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
+import sklearn
 
 from trickless._arrays.growing import Growing
 from trickless._arrays.memory import size_of
@@ -31,7 +31,7 @@ from trickless._errors import InvalidValueError, StreamChangedError
 from trickless._functions.moved_blocks import MovedBlocks
 from trickless._rules import is_integer, shown
 from trickless.neurons.base import Neurons, Weights
-from trickless.neurons.checks import drawn
+from trickless.neurons.checks import draw_neurons
 
 #: Neurons per block of a stream: the unit of randomness.
 BLOCK = 256
@@ -120,10 +120,8 @@ def draw(
 
     With ``start``, these are the neurons of a learner from this number on.
     """
-    call = f"{type(neurons).__name__}.draw(rng, n={n})"
-    method = neurons.draw if start is None else partial(neurons.draw_from, start)
     with linear_algebra(1):  # the matrices are small
-        weights = drawn(call, method, rng, n, n=n)
+        weights = draw_neurons(neurons, rng, n, start)
     converted = []
     for array in weights:
         try:
@@ -146,6 +144,14 @@ def draw_blocks(neurons: Neurons, seed: int, n: int, dtype: Any) -> Weights:
     with linear_algebra(1):  # once for all blocks
         parts = [draw_block(neurons, seed, block, dtype) for block in row_blocks(n, BLOCK)]
     return _joined(parts)
+
+
+def kept_bytes() -> int:
+    """Return how many bytes of drawn weights, and of activations, to keep between passes.
+
+    It is a quarter of scikit-learn's ``working_memory``.
+    """
+    return int(sklearn.get_config()["working_memory"] * 2**20) // 4
 
 
 def pick(weights: Weights, where: slice) -> Weights:

@@ -56,13 +56,13 @@ class Kind(Stated):
     def __init__(self, neurons: Neurons | None = None, devices: bool = False) -> None:
         known: Any = Neurons if neurons is None else neurons
         self.family = None if neurons is None else type(neurons).__name__
-        self.tables = known.accepts_tables
+        self.tables = known._accepts_tables
         self.sparse = neurons is None or neurons.accepts_sparse
         self.devices = devices
-        self.any_code = known.any_code
-        self.skips_missing = known.skips_missing
-        self.by_order = known.by_order
-        self.layout = Grids() if neurons is None else neurons.layout
+        self.any_code = known._any_code
+        self.skips_missing = known._skips_missing
+        self.by_order = known._by_order
+        self.layout = Grids() if neurons is None else neurons._layout
 
     def check(self, owner: str, X: Any) -> None:
         """Raise an error for sparse rows, or missing values, if the neurons do not take them."""

@@ -3,6 +3,5 @@
 from trickless.inference.dependence import KernelTestResult
 from trickless.inference.drift import DriftDetector
 from trickless.inference.hypotheses import hsic_test, mmd_test
-from trickless.inference.scan import Drift
 
-__all__ = ["Drift", "DriftDetector", "KernelTestResult", "hsic_test", "mmd_test"]
+__all__ = ["DriftDetector", "KernelTestResult", "hsic_test", "mmd_test"]

@@ -73,9 +73,10 @@ class DriftDetector(Stated, BaseEstimator):
         Whether the last call of ``update`` detected a change.
     n_detections : int
         Number of changes that were detected.
-    drift_ : Drift or None
-        The last change, with its ``row``, ``change_row``, ``window_size``, ``statistic`` and
-        ``pvalue``.
+    drift_ : named tuple or None
+        The last change: the number of the ``row`` at which it was detected, counted from 0, an
+        estimate of the first row after it, ``change_row``, the ``window_size`` of the rows that
+        differ from the reference, their ``statistic``, and its ``pvalue``.
     n_seen_ : int
         Number of rows of the stream.
 
@@ -293,7 +294,7 @@ class DriftDetector(Stated, BaseEstimator):
 
     @property
     def _layout(self) -> Layout:
-        return make_neurons(self.neurons).layout
+        return make_neurons(self.neurons)._layout
 
     def _begin(self) -> None:
         """Check the parameters, and fix those that later rows depend on."""

@@ -44,7 +44,7 @@ The names listed here are public. The modules of this package are private.
    :class:`Given`          neuron of a list, such as a model's trees    mean of products
    ======================  ===========================================  ================
 
-To write a family of your own, subclass :class:`Neurons`.
+To write a family of your own, subclass :class:`Neurons`, and test it with :func:`check_family`.
 """
 
 from trickless.neurons.base import Neurons
@@ -62,6 +62,7 @@ from trickless.neurons.landmarks import Landmarks
 from trickless.neurons.layers import Layers
 from trickless.neurons.mixture import Mixture
 from trickless.neurons.on import On
+from trickless.neurons.own import check_family
 from trickless.neurons.patches import Patches
 from trickless.neurons.periodic import Periodic
 from trickless.neurons.separable import Cauchy, Laplace1
@@ -98,4 +99,5 @@ __all__ = [
     "Tabular",
     "Tanimoto",
     "Trees",
+    "check_family",
 ]

@@ -67,7 +67,7 @@ class Auto(Neurons):
     _doc_link_module = ""  # it has no page
 
     accepts_sparse = True
-    accepts_tables = True
+    _accepts_tables = True
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Auto:
         super().fit(X, rng, sample_weight)
@@ -76,7 +76,7 @@ class Auto(Neurons):
             families = _WIDE if X.shape[1] > X.shape[0] else _SPARSE
         if X.shape[0] < _COMPARED_FROM:
             families = _SPARSE[:1]
-        if not issparse(X) and (self.known_inputs(X).n_categories.any() or _has_gaps(X)):
+        if not issparse(X) and (self._known_inputs(X).n_categories.any() or _has_gaps(X)):
             families = _TABLES
         self.parts_: list[Neurons] = [clone(family) for family in families]
         for part in self.parts_:
@@ -85,20 +85,20 @@ class Auto(Neurons):
         return self
 
     @property
-    def wants_relevance(self) -> bool:
-        return any(part.wants_relevance for part in self.parts_)
+    def _wants_relevance(self) -> bool:
+        return any(part._wants_relevance for part in self.parts_)
 
-    def by_relevance(self, relevance: Relevance) -> Auto:
+    def _by_relevance(self, relevance: Relevance) -> Auto:
         family = copy(self)
         family.parts_ = list(self.parts_)
         for i, part in enumerate(self.parts_):
-            if part.wants_relevance:
-                family.parts_[i] = part.by_relevance(relevance)
+            if part._wants_relevance:
+                family.parts_[i] = part._by_relevance(relevance)
                 family.parts_[i].relevance_ = relevance.importances
         return family
 
-    def candidates(self) -> list[Neurons]:
-        return [candidate for part in self.parts_ for candidate in part.candidates()]
+    def _candidates(self) -> list[Neurons]:
+        return [candidate for part in self.parts_ for candidate in part._candidates()]
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         raise InvalidTypeError(

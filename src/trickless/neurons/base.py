@@ -18,7 +18,7 @@ from trickless._errors import InvalidValueError
 from trickless._rules import Rule, check_parameters, is_real, plain
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
 from trickless.neurons.inputs import Inputs, Relevance
-from trickless.neurons.layouts import Layout
+from trickless.neurons.layouts import Grids, Layout
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
@@ -52,32 +52,9 @@ class Neurons(Stated, BaseEstimator, ABC):
         Whether the neurons of one draw are independent of each other. Standard errors and
         certificates assume it, and raise an error if it is False. Different draws are always
         independent.
-    accepts_tables : bool
-        Whether :meth:`activate` accepts missing values (NaN) and categories. The learner then reads
-        data frames with columns of any type, turning categories into codes and dates into numbers
-        of days.
-    any_code : bool
-        Whether :meth:`activate` accepts codes of categories from ``n_categories`` on. Categories
-        that appear later in a stream then have such codes, and are learned as themselves.
-        Otherwise they have the code of new categories.
-    skips_missing : bool
-        Whether missing values are left out, so that they mean nothing that training rows with gaps
-        would teach. The learner then does not warn of gaps in columns that had none.
-    by_order : bool
-        Whether the order of the values in a column matters, even of values that are close, as it
-        does for ranks and for thresholds derived from the rows. The learner then warns if its
-        precision cannot tell values apart.
-    one_hot : bool
-        Whether one of the values of a neuron is 1 and the others are 0, as for the leaves of a
-        tree. The family then has a method ``leaves``, which returns the index of the 1.
-    n_nonzero : int or None
-        The most values of a neuron that are not 0, if only a few are, as for trees. The family then
-        has the method :meth:`nonzeros`, which finds them. None if there may be many.
-    n_given : int or None
-        Number of neurons that exist, or None if any number can be drawn.
-    may_know_targets : bool
-        Whether the neurons may have been chosen by the targets of the same rows. Errors at rows
-        that are left out are then too small.
+    accepts_arrays : bool
+        Whether learners accept arrays of more than two dimensions, such as images. ``activate``
+        still gets flat rows, and ``inputs_.shape`` is the shape of each.
     inputs_ : Inputs or None
         Names and kinds of the columns. The learner sets it before it calls :meth:`fit`. It is None
         if you call :meth:`fit` yourself.
@@ -119,22 +96,39 @@ class Neurons(Stated, BaseEstimator, ABC):
     width: Things = 1
     bound: float = 1.0
     accepts_sparse: bool = False
-    accepts_tables: bool = False
-    any_code: bool = False
-    skips_missing: bool = False
-    by_order: bool = False
-    one_hot: bool = False
-    n_nonzero: int | None = None
-    n_given: int | None = None
-    may_know_targets: bool = False
+    accepts_arrays: bool = False
+    #: Whether ``activate`` accepts missing values (NaN) and categories. The learner then reads data
+    #: frames with columns of any type: categories become codes, and dates become numbers of days.
+    _accepts_tables: bool = False
+    #: Whether ``activate`` accepts codes of categories from ``n_categories`` on. Categories that
+    #: appear later in a stream have such codes. Otherwise they have the code of new categories.
+    _any_code: bool = False
+    #: Whether missing values are left out, so that gaps need not be in the training rows.
+    _skips_missing: bool = False
+    #: Whether the order of close values in a column matters, as it does for ranks. The learner then
+    #: warns if its precision cannot tell values apart.
+    _by_order: bool = False
+    #: Whether one of the values of a neuron is 1 and the others are 0, as for the leaves of a tree.
+    #: The family then has a method ``leaves``, which returns the index of the 1.
+    _one_hot: bool = False
+    #: The most values of a neuron that are not 0, which ``_nonzeros`` finds. None if there may be
+    #: many.
+    _n_nonzero: int | None = None
+    #: Number of neurons that exist. None if any number can be drawn.
+    _n_given: int | None = None
+    #: Whether the targets of the same rows may have chosen the neurons. Errors at rows that are
+    #: left out are then too small.
+    _may_know_targets: bool = False
+    #: Whether ``draw`` returned one array instead of a tuple, which ``activate`` then gets.
+    _draws_array: bool = False
     inputs_: Inputs | None = None
 
     _rules: ClassVar[dict[str, Rule]] = {}
 
     @property
-    def layout(self) -> Layout:
-        """How arrays of more than two dimensions become flat rows: by default, not at all."""
-        return Layout()
+    def _layout(self) -> Layout:
+        """How arrays of more than two dimensions become flat rows."""
+        return Grids() if self.accepts_arrays else Layout()
 
     @property
     def independent(self) -> bool:
@@ -142,7 +136,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         return True
 
     @property
-    def shared(self) -> Any:
+    def _shared(self) -> Any:
         """What two families have in common if their last layers see the same: the same object."""
         return None
 
@@ -173,10 +167,10 @@ class Neurons(Stated, BaseEstimator, ABC):
         if self.inputs_ is not None and self.inputs_.shape is not None:
             check_same("size of the shape", prod(self.inputs_.shape), self.n_features_in_)
 
-    def check_weights(self, weights: Weights) -> None:
+    def _check_weights(self, weights: Weights) -> None:
         """Raise a ValueError if stored weights name features that do not exist."""
 
-    def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
+    def _set_depth(self, n_rows: int, deepest: int | None = None) -> None:
         """Set the size of the trees of a fitted family for a number of rows.
 
         Parameters
@@ -187,16 +181,16 @@ class Neurons(Stated, BaseEstimator, ABC):
             The largest depth that "auto" may choose. Default: that of the shape.
         """
 
-    def candidates(self) -> list[Neurons]:
+    def _candidates(self) -> list[Neurons]:
         """List the fitted families among which the learner chooses: by default, only this one."""
         return [self]
 
     @property
-    def wants_relevance(self) -> bool:
+    def _wants_relevance(self) -> bool:
         """Whether the learner must call ``by_relevance`` before it chooses among candidates."""
         return False
 
-    def by_relevance(self, relevance: Relevance) -> Neurons:
+    def _by_relevance(self, relevance: Relevance) -> Neurons:
         """Make a fitted family that uses how much each feature matters: by default, this one."""
         return self
 
@@ -214,12 +208,12 @@ class Neurons(Stated, BaseEstimator, ABC):
         Returns
         -------
         array or tuple of arrays
-            Each array has n entries along the first axis. ``activate`` receives the arrays as a
-            tuple. Draw floating-point arrays in double precision, since the learner converts them
-            to its own precision.
+            Each array has n entries along the first axis. ``activate`` gets what ``draw`` returned:
+            an array or a tuple. Draw floating-point arrays in double precision, since the learner
+            converts them to its own precision.
         """
 
-    def draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
+    def _draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
         """Draw the neurons number ``start``, ``start + 1``, ... of a learner: by default, any n.
 
         A family of finitely many neurons overrides it, so that a learner has each of them once.
@@ -234,14 +228,18 @@ class Neurons(Stated, BaseEstimator, ABC):
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
             Rows in the precision of the learner. It is a CSR matrix only if ``accepts_sparse``.
-        weights : tuple of arrays
-            Weights of n neurons from :meth:`draw`. Floating-point arrays have the precision of X.
+        weights : array or tuple of arrays
+            What :meth:`draw` returned for n neurons. Floating-point arrays have the precision of X.
 
         Returns
         -------
         array of shape (n_rows, width * n)
             Column ``k * n + j`` holds value k of neuron j, both counted from 0.
         """
+
+    def _as_drawn(self, weights: Weights) -> Any:
+        """Return weights as ``draw`` returned them: as a tuple, or as one array."""
+        return weights[0] if self._draws_array else weights
 
     def __call__(self, X: Any, weights: Weights) -> Any:
         """Evaluate n neurons on rows, and check the shape of the activations.
@@ -252,32 +250,33 @@ class Neurons(Stated, BaseEstimator, ABC):
         """
         (n_rows, n_features), name = X.shape, type(self).__name__
         if n_features != self.n_features_in_:
-            self.check_length(X)
-        weights = weights if isinstance(weights, tuple) else (weights,)
-        n = weights[0].shape[0]
+            self._check_length(X)
+        several = isinstance(weights, tuple)
+        first: Any = weights[0] if several else weights
+        n = first.shape[0]
         with np.errstate(over="ignore", invalid="ignore"):
-            Z = self.activate(X, weights)
+            Z = self.activate(X, self._as_drawn(weights) if several else weights)
             is_plain = type(Z) is np.ndarray or (type(Z) is type(X) and not issparse(Z))
             if is_plain and Z.shape == (n_rows, self.width * n) and Z.dtype == X.dtype:
                 return Z
             check_activations(f"{name}.activate(X, weights)", Z, n_rows, n, self.width)
             return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
 
-    def write(self, X: Any, weights: Weights, out: Any) -> None:
+    def _write(self, X: Any, weights: Weights, out: Any) -> None:
         """Write the activations of n neurons on rows of a device to ``out``, a part of a matrix.
 
         A family overrides it if it needs no other memory for them.
         """
         out[...] = self(X, weights)
 
-    def check_length(self, X: Any) -> None:
+    def _check_length(self, X: Any) -> None:
         """Raise an error for rows with another number of columns than in the fit.
 
         A family whose layout allows any length overrides it.
         """
         check_columns(type(self).__name__, X, self.n_features_in_)
 
-    def last_layer(self, X: Any) -> tuple[Neurons, Any]:
+    def _last_layer(self, X: Any) -> tuple[Neurons, Any]:
         """Return the family of the last layer, and the rows that it sees.
 
         By default, they are this family and X. A family overrides it to compute what its neurons
@@ -285,12 +284,12 @@ class Neurons(Stated, BaseEstimator, ABC):
         """
         return self, X
 
-    def inputs_of_values(self, n: int) -> Inputs | None:
+    def _inputs_of_values(self, n: int) -> Inputs | None:
         """Return what another layer knows of the values of n neurons: nothing, by default."""
         return None
 
-    def read(self, X: Any, n_jobs: int | None = None) -> Any:
-        """Convert rows to the form that ``combine`` reads fastest.
+    def _read(self, X: Any, n_jobs: int | None = None) -> Any:
+        """Convert rows to the form that ``_combine`` reads fastest.
 
         By default, they are returned unchanged. Learners that evaluate the same rows many times
         convert them once.
@@ -305,18 +304,18 @@ class Neurons(Stated, BaseEstimator, ABC):
         Returns
         -------
         array or CSR matrix of shape (n_rows, n_features)
-            :meth:`combine` accepts it instead of X. Its precision may differ from that of X.
+            :meth:`_combine` accepts it instead of X. Its precision may differ from that of X.
         """
         return X
 
-    def nonzeros(self, X: Any, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
+    def _nonzeros(self, X: Any, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
         """Find the values of each neuron that are not 0, if there are ``n_nonzero`` at most.
 
         Returns their numbers in the neuron, and the values, both of shape (n_rows, n, n_nonzero).
         """
         raise NotImplementedError
 
-    def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
+    def _combine(self, X: Any, weights: Weights, coef: Any) -> Any:
         """Sum the activations of n neurons, each times its coefficient: (n_rows, n_outputs).
 
         ``coef`` has the shape (n, width, n_outputs). By default, this multiplies the matrix of
@@ -327,7 +326,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         return self(X, weights) @ xp.reshape(columns, (-1, coef.shape[2]))
 
     def gradient(self, X: Any, weights: Weights, coef: Any) -> Any:
-        """Compute the gradient of ``combine`` at each row, if the neurons have a derivative.
+        """Compute the gradient of ``_combine`` at each row, if the neurons have a derivative.
 
         Parameters
         ----------
@@ -362,6 +361,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         evaluate pairs directly.
         """
         n = X.shape[0]
+        weights = weights if isinstance(weights, tuple) else (weights,)
         pairs = np.empty((n, self.width), dtype=X.dtype)
         for start in range(0, n, _PAIRS_AT_ONCE):
             some = slice(start, min(start + _PAIRS_AT_ONCE, n))
@@ -407,7 +407,7 @@ class Neurons(Stated, BaseEstimator, ABC):
             "estimate it with trickless.inspection.estimate_kernel(neurons, X, Y)."
         )
 
-    def known_inputs(self, X: Any) -> Inputs:
+    def _known_inputs(self, X: Any) -> Inputs:
         """Return names and kinds of the columns of X, which are all numbers without a learner."""
         return self.inputs_ or Inputs(np.zeros(X.shape[1], dtype=int))
 

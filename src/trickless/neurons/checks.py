@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -186,7 +187,7 @@ def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
             unmasked(X),
             accept_sparse="csr" if neurons.accepts_sparse else False,
             dtype=np.float64,
-            ensure_all_finite="allow-nan" if neurons.accepts_tables else True,
+            ensure_all_finite="allow-nan" if neurons._accepts_tables else True,
             ensure_min_samples=0,
             input_name=name,
         )
@@ -194,13 +195,16 @@ def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
     return rows.toarray() if scipy.sparse.issparse(rows) else rows
 
 
-def drawn(call: str, draw: Callable[..., Any], *args: Any, n: int) -> Any:
-    """Call a user's function that draws n neurons, and check that it returns their weights.
+def draw_neurons(neurons: Any, rng: np.random.Generator, n: int, start: int | None = None) -> Any:
+    """Draw n neurons of a family and check their weights. ``start`` numbers those of a learner.
 
-    ``call`` describes the call in error messages. A single array becomes a tuple of one.
+    A single array becomes a tuple of one, which the family notes.
     """
-    weights = called(call, draw, *args)
-    weights = weights if isinstance(weights, tuple) else (weights,)
+    call = f"{type(neurons).__name__}.draw(rng, n={n})"
+    draw = neurons.draw if start is None else partial(neurons._draw_from, start)
+    weights = called(call, draw, rng, n)
+    if not isinstance(weights, tuple):
+        weights, neurons._draws_array = (weights,), True
     if not weights or any(np.shape(array)[:1] != (n,) for array in weights):
         check_drawn(call, weights, n)
     return weights
@@ -324,7 +328,7 @@ def check_independent(owner: str, what: str, neurons: Any) -> None:
         )
 
 
-def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
+def check_values(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
     """Check a family on a few rows and neurons. Its bound is checked only if ``bounded``."""
     name = type(neurons).__name__
     check_value(name, "width", neurons.width, count("width is the number of values of a neuron"))
@@ -374,7 +378,17 @@ def activations_to_host(name: str, neurons: Any, X: Any, weights: Any) -> np.nda
     """Evaluate a few rows, check the device of the activations, and copy them to the host."""
     place = place_of(X)
     if place is HOST:
-        return np.asarray(neurons(X, weights))
+        try:
+            return np.asarray(neurons(X, weights))
+        except (TypeError, AttributeError, IndexError) as error:
+            if remedy_in(error):
+                raise
+            shapes = ", ".join(str(np.shape(array)) for array in weights)
+            raise InvalidTypeError(
+                f"{name}.activate(X, weights) failed with {type(error).__name__}: {error}. X has "
+                f"the shape {X.shape}, and weights are what draw returned, of shape {shapes}",
+                "return one column for each neuron from these",
+            ) from error
     try:
         Z = neurons(X, weights)
         there = place_of(Z)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
-from functools import partial, reduce
+from functools import reduce
 from itertools import accumulate, pairwise
 from math import prod
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from trickless._arrays.stated import Length, check_same
 from trickless._errors import InvalidValueError
 from trickless._rules import anything, scale
 from trickless.neurons.base import OPERATORS, Neurons, Weights
-from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family, drawn
+from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family, draw_neurons
 from trickless.neurons.inputs import Inputs, Relevance
 from trickless.neurons.layouts import Layout
 
@@ -58,27 +58,27 @@ class Composed(Neurons):
     _places: Annotated[list[slice], Length("parts_")]
 
     accepts_sparse: Any = _of_parts(all, "accepts_sparse")
-    accepts_tables: Any = _of_parts(all, "accepts_tables")
-    any_code: Any = _of_parts(all, "any_code")
-    skips_missing: Any = _of_parts(all, "skips_missing")
-    by_order: Any = _of_parts(any, "by_order")
+    _accepts_tables: Any = _of_parts(all, "_accepts_tables")
+    _any_code: Any = _of_parts(all, "_any_code")
+    _skips_missing: Any = _of_parts(all, "_skips_missing")
+    _by_order: Any = _of_parts(any, "_by_order")
     independent: Any = _of_parts(all, "independent", True)
-    wants_relevance: Any = _of_parts(any, "wants_relevance")
-    may_know_targets: Any = _of_parts(any, "may_know_targets")
+    _wants_relevance: Any = _of_parts(any, "_wants_relevance")
+    _may_know_targets: Any = _of_parts(any, "_may_know_targets")
 
     def _view(self, X: Any) -> tuple[Any, Inputs | None]:
         """Return the columns that the parts see, with their names and kinds."""
         return X, self.inputs_
 
     @property
-    def layout(self) -> Layout:
-        layouts = [part.layout for part in _as_list(self.neurons) if isinstance(part, Neurons)]
+    def _layout(self) -> Layout:
+        layouts = [part._layout for part in _as_list(self.neurons) if isinstance(part, Neurons)]
         reading = (each for each in layouts if each.reads_arrays)
         return next(reading, Layout()).within(layouts)
 
-    def check_length(self, X: Any) -> None:
+    def _check_length(self, X: Any) -> None:
         for part in self.parts_:
-            part.check_length(X)
+            part._check_length(X)
 
     def _wide(self) -> int:
         """Return the width that follows from the parts. By default, there is one part."""
@@ -101,9 +101,9 @@ class Composed(Neurons):
         ends = [0, *(place.stop for place in self._places)]
         check_same("_places", self._places, [slice(*pair) for pair in pairwise(ends)])
 
-    def check_weights(self, weights: Weights) -> None:
+    def _check_weights(self, weights: Weights) -> None:
         for part, some in zip(self.parts_, self.weights_of_parts(weights), strict=True):
-            part.check_weights(some)
+            part._check_weights(some)
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Composed:
         super().fit(X, rng, sample_weight)
@@ -111,7 +111,7 @@ class Composed(Neurons):
         parts = [clone(part) for part in _as_list(self.neurons)]
         for part in parts:
             part.inputs_ = inputs
-            if inputs is not None and not part.layout.of_same_kind(self.layout):
+            if inputs is not None and not part._layout.of_same_kind(self._layout):
                 part.inputs_ = inputs._replace(shape=None)
             check_fit_takes_weights(part)
             part.fit(seen, rng, sample_weight)
@@ -121,21 +121,21 @@ class Composed(Neurons):
     def _with_parts(self, parts: list[Neurons]) -> Composed:
         self.parts_ = parts
         self._measure()
-        lengths = [len(draw_part(part, np.random.default_rng(0), 1)) for part in parts]
+        lengths = [len(draw_neurons(part, np.random.default_rng(0), 1)) for part in parts]
         self._places = [slice(*ends) for ends in pairwise(accumulate(lengths, initial=0))]
         return self
 
-    def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
+    def _set_depth(self, n_rows: int, deepest: int | None = None) -> None:
         for part in self.parts_:
-            part.set_depth(n_rows, deepest)
+            part._set_depth(n_rows, deepest)
         self._measure()
 
-    def candidates(self) -> list[Neurons]:
+    def _candidates(self) -> list[Neurons]:
         """Combine the first candidates of all parts, then the second candidates, and so on.
 
         A part with fewer candidates starts over with its first.
         """
-        each = [part.candidates() for part in self.parts_]
+        each = [part._candidates() for part in self.parts_]
         counts = sorted({len(some) for some in each} - {1})
         if any(counts[-1] % count for count in counts):
             raise InvalidValueError(
@@ -149,12 +149,12 @@ class Composed(Neurons):
             for i in range(max(counts, default=1))
         ]
 
-    def by_relevance(self, relevance: Relevance) -> Composed:
-        parts = [p.by_relevance(relevance) if p.wants_relevance else p for p in self.parts_]
+    def _by_relevance(self, relevance: Relevance) -> Composed:
+        parts = [p._by_relevance(relevance) if p._wants_relevance else p for p in self.parts_]
         return copy(self)._with_parts(parts)
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        return tuple(array for part in self.parts_ for array in draw_part(part, rng, n))
+        return tuple(array for part in self.parts_ for array in draw_neurons(part, rng, n))
 
     def weights_of_parts(self, weights: Weights) -> list[Weights]:
         """Split the weights into the weights of each part."""
@@ -250,7 +250,7 @@ class Product(Composed):
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         drawn = zip(self.parts_, self.weights_of_parts(weights), strict=True)
-        factors = (part.activate_pairs(X, some)[:, :, None] for part, some in drawn)
+        factors = (part.activate_pairs(X, part._as_drawn(some))[:, :, None] for part, some in drawn)
         return reduce(_outer, factors)[:, :, 0]
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -290,17 +290,19 @@ class Scaled(Composed):
         super()._measure()
         self.bound = float(np.sqrt(self.factor) * self.bound)
 
-    def draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
-        return draw_part(self.parts_[0], rng, n, start)
+    def _draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
+        return draw_neurons(self.parts_[0], rng, n, start)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0](X, weights) * float(np.sqrt(self.factor))
 
     def gradient(self, X: Any, weights: Weights, coef: Any) -> Any:
-        return self.parts_[0].gradient(X, weights, coef) * float(np.sqrt(self.factor))
+        part = self.parts_[0]
+        return part.gradient(X, part._as_drawn(weights), coef) * float(np.sqrt(self.factor))
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
-        return self.parts_[0].activate_pairs(X, weights) * float(np.sqrt(self.factor))
+        part = self.parts_[0]
+        return part.activate_pairs(X, part._as_drawn(weights)) * float(np.sqrt(self.factor))
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         return self.factor * self.parts_[0].closed_form(X, Y)
@@ -308,12 +310,6 @@ class Scaled(Composed):
 
 OPERATORS["product"] = lambda a, b: Product([a, b])
 OPERATORS["multiple"] = Scaled
-
-
-def draw_part(part: Neurons, rng: np.random.Generator, n: int, start: int | None = None) -> Weights:
-    """Draw n neurons of a part, the neurons of a learner from ``start`` on if given; check them."""
-    method = part.draw if start is None else partial(part.draw_from, start)
-    return drawn(f"{type(part).__name__}.draw(rng, n={n})", method, rng, n, n=n)
 
 
 def coef_of_draws(coef: Any, width: int, r: int) -> Any:

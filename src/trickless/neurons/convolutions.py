@@ -145,8 +145,8 @@ class Convolutions(Neurons):
     True
     """
 
-    accepts_tables = True
-    skips_missing = True
+    _accepts_tables = True
+    _skips_missing = True
 
     _rules = {
         "shape": either(
@@ -174,7 +174,7 @@ class Convolutions(Neurons):
         return 3 * self.kernels
 
     @property
-    def layout(self) -> Layout:
+    def _layout(self) -> Layout:
         shape: Any = None if self.inputs_ is None else self.inputs_.shape
         if _is_shape(self.shape):
             shape = self.shape if isinstance(self.shape, tuple | list) else (1, self.shape)
@@ -183,16 +183,16 @@ class Convolutions(Neurons):
     @property
     def shape_(self) -> tuple[int, ...]:
         """Numbers of channels and of times, given or learned."""
-        return self.layout.shape or (1, self.n_features_in_)
+        return self._layout.shape or (1, self.n_features_in_)
 
-    def check_length(self, X: Any) -> None:
+    def _check_length(self, X: Any) -> None:
         if X.shape[1] % self._n_channels:
-            super().check_length(X)
+            super()._check_length(X)
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Convolutions:
         super().fit(X, rng, sample_weight)
         self._check_shape()
-        if self.known_inputs(X).n_categories.any():
+        if self._known_inputs(X).n_categories.any():
             raise InvalidValueError(
                 f"{type(self).__name__}: some columns of X hold categories, but a series has "
                 "numbers only",

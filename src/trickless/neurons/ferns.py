@@ -72,7 +72,7 @@ class Ferns(Stumps):
         super().__init__(thresholds, feature_weights)
         self.depth = depth
 
-    def check_weights(self, weights: Weights) -> None:
+    def _check_weights(self, weights: Weights) -> None:
         columns, thresholds, signs = weights
         check_features(self, columns)
         check_same("cuts of stored ferns", columns.shape[1:], (self.depth,))

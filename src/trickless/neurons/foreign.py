@@ -94,7 +94,7 @@ class Foreign(Neurons):
         return self._outputs(X.reshape(len(X), 1, *self._shape), weights, pairs=True)[:, 0]
 
     @property
-    def layout(self) -> Layout:
+    def _layout(self) -> Layout:
         learned = None if self.inputs_ is None else self.inputs_.shape
         return Grids(self.input_shape if _is_shape(self.input_shape) else learned)
 
@@ -111,7 +111,7 @@ class Foreign(Neurons):
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        return self.layout.shape or (self.n_features_in_,)
+        return self._layout.shape or (self.n_features_in_,)
 
     def _outputs(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
         """Compute activations by neuron, row and value: shape (n, n_rows, width)."""

@@ -115,11 +115,11 @@ class Fourier(Projected):
 
     def median(self, X: Any, weight: np.ndarray) -> float:
         """Compute the median distance between rows, and warn if it depends on few columns."""
-        if not self.wants_relevance:
+        if not self._wants_relevance:
             warn_of_units(type(self).__name__, X, weight, self.inputs_)
         return median_distance(X, weight, self.metric)
 
-    def candidates(self) -> list[Neurons]:
+    def _candidates(self) -> list[Neurons]:
         if not isinstance(self.length_scale, str) or self.length_scale not in _MULTIPLES:
             return [self]
         if self.length_scale == "auto" and self._few:
@@ -128,10 +128,10 @@ class Fourier(Projected):
         return [self.with_length_scale(multiple * self.length_scale_) for multiple in multiples]
 
     @property
-    def wants_relevance(self) -> bool:
+    def _wants_relevance(self) -> bool:
         return isinstance(self.length_scale, str) and self.length_scale == "relevance"
 
-    def by_relevance(self, relevance: Relevance) -> Fourier:
+    def _by_relevance(self, relevance: Relevance) -> Fourier:
         # The scales found are for the Euclidean distance; convert them to this kernel's metric.
         scale, X, weight = relevance.length_scale, relevance.X, relevance.sample_weight
         some = slice(None, None, -(-X.shape[0] // _MEDIAN_ROWS))
@@ -177,7 +177,7 @@ class Fourier(Projected):
             found[:, :, output] = (cos * of_sin - sin * of_cos) @ frequencies
         return found
 
-    def write(self, X: Any, weights: Weights, out: Any) -> None:
+    def _write(self, X: Any, weights: Weights, out: Any) -> None:
         write_cosines_and_sines(project(self.prepare(X), weights[0]), out)
 
 

@@ -120,24 +120,24 @@ class Given(Composed):
         return False
 
     @property
-    def wants_relevance(self) -> bool:
+    def _wants_relevance(self) -> bool:
         """False, because the family has been fitted."""
         return False
 
     @property
-    def may_know_targets(self) -> bool:  # type: ignore[override]
+    def _may_know_targets(self) -> bool:  # type: ignore[override]
         """True, because nothing says which rows chose the neurons."""
         return True
 
     @property
-    def n_given(self) -> int:  # type: ignore[override]
+    def _n_given(self) -> int:  # type: ignore[override]
         """Number of neurons in the list."""
         return len(self.weights[0])
 
     @property
-    def n_nonzero(self) -> int | None:  # type: ignore[override]
+    def _n_nonzero(self) -> int | None:  # type: ignore[override]
         """The most values of a neuron that are not 0, as for the family."""
-        return self.neurons.n_nonzero
+        return self.neurons._n_nonzero
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Given:
         Neurons.fit(self, X, rng, sample_weight)
@@ -148,7 +148,7 @@ class Given(Composed):
                 "Given.of(model), with a fitted model",
             )
         check_columns("Given", X, family.n_features_in_)
-        known, there = family.known_inputs(X), self.known_inputs(X)
+        known, there = family._known_inputs(X), self._known_inputs(X)
         if known.n_categories.tolist() != there.n_categories.tolist():
             raise InvalidValueError(
                 f"Given: the columns of X have {there.n_categories.tolist()} codes of categories, "
@@ -156,25 +156,25 @@ class Given(Composed):
                 f"{known.n_categories.tolist()}",
                 "the same rows, or rows with the same categories",
             )
-        family.check_weights(self.weights)
+        family._check_weights(self.weights)
         self._with_parts([family])
         return self
 
     def check_state(self) -> None:
         super().check_state()
-        self.parts_[0].check_weights(self.weights)
+        self.parts_[0]._check_weights(self.weights)
 
-    def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
+    def _set_depth(self, n_rows: int, deepest: int | None = None) -> None:
         pass
 
-    def candidates(self) -> list[Neurons]:
+    def _candidates(self) -> list[Neurons]:
         return [self]
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        return self._at(rng.integers(self.n_given, size=n))
+        return self._at(rng.integers(self._n_given, size=n))
 
-    def draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
-        return self._at(np.arange(start, start + n) % self.n_given)
+    def _draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
+        return self._at(np.arange(start, start + n) % self._n_given)
 
     def _at(self, numbers: np.ndarray) -> Weights:
         return tuple(np.take(array, numbers, axis=0) for array in self.weights)
@@ -183,19 +183,19 @@ class Given(Composed):
         return self.parts_[0](X, weights)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
-        return self.parts_[0].activate_pairs(X, weights)
+        return self.parts_[0].activate_pairs(X, self.parts_[0]._as_drawn(weights))
 
-    def read(self, X: Any, n_jobs: int | None = None) -> Any:
-        return self.parts_[0].read(X, n_jobs)
+    def _read(self, X: Any, n_jobs: int | None = None) -> Any:
+        return self.parts_[0]._read(X, n_jobs)
 
-    def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
-        return self.parts_[0].combine(X, weights, coef)
+    def _combine(self, X: Any, weights: Weights, coef: Any) -> Any:
+        return self.parts_[0]._combine(X, weights, coef)
 
-    def nonzeros(self, X: np.ndarray, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
+    def _nonzeros(self, X: np.ndarray, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
         """Find the values of each neuron that are not 0, as the family does."""
-        return self.parts_[0].nonzeros(X, weights)
+        return self.parts_[0]._nonzeros(X, weights)
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        weights = self._at(np.arange(self.n_given))
+        weights = self._at(np.arange(self._n_given))
         Z, W = (self.parts_[0](rows, weights).astype(np.float64) for rows in (X, Y))
-        return Z @ W.T / self.n_given
+        return Z @ W.T / self._n_given

@@ -167,7 +167,7 @@ class Landmarks(Composed):
         return not self._fixed
 
     @property
-    def n_given(self) -> int | None:  # type: ignore[override]
+    def _n_given(self) -> int | None:  # type: ignore[override]
         """The number of fixed landmarks, once they are chosen."""
         return self.basis_.size if self._fixed and hasattr(self, "_places") else None
 
@@ -206,7 +206,7 @@ class Landmarks(Composed):
         if self._fixed:
             check_count("_seed", self._seed, 0)
 
-    def check_weights(self, weights: Weights) -> None:
+    def _check_weights(self, weights: Weights) -> None:
         (landmarks,) = weights
         if self._fixed:
             check_array("stored landmarks", landmarks, "i8", (None,), 0, self.basis_.size)
@@ -248,7 +248,7 @@ class Landmarks(Composed):
         rows, weight = self.rows_[first[some]], weight[some]
         return first[some[random_pivots(rows, weight, m, part.closed_form, rng)]]
 
-    def draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
+    def _draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
         if not self._fixed:
             return self.draw(rng, n)
         return ((start + np.arange(n)) % self.basis_.size,)

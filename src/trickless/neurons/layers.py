@@ -15,8 +15,8 @@ from trickless._arrays.threads import linear_algebra
 from trickless._errors import InvalidValueError
 from trickless._rules import anything, is_count
 from trickless.neurons.base import Neurons, Weights
-from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family
-from trickless.neurons.composed import FAMILY_LIST, Composed, draw_part
+from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family, draw_neurons
+from trickless.neurons.composed import FAMILY_LIST, Composed
 from trickless.neurons.layouts import Layout
 from trickless.neurons.samples import sample_rows
 
@@ -99,12 +99,12 @@ class Layers(Composed):
         self.hidden = hidden
 
     @property
-    def layout(self) -> Layout:
+    def _layout(self) -> Layout:
         """That of the first family."""
-        return self.neurons[0].layout if isinstance(self.neurons[0], Neurons) else Layout()
+        return self.neurons[0]._layout if isinstance(self.neurons[0], Neurons) else Layout()
 
-    def check_length(self, X: Any) -> None:
-        self.parts_[0].check_length(X)
+    def _check_length(self, X: Any) -> None:
+        self.parts_[0]._check_length(X)
 
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
@@ -112,14 +112,14 @@ class Layers(Composed):
         return self.neurons[0].accepts_sparse
 
     @property
-    def accepts_tables(self) -> bool:  # type: ignore[override]
+    def _accepts_tables(self) -> bool:  # type: ignore[override]
         """Whether the first family accepts missing values and categories."""
-        return self.neurons[0].accepts_tables
+        return self.neurons[0]._accepts_tables
 
     @property
-    def skips_missing(self) -> bool:  # type: ignore[override]
+    def _skips_missing(self) -> bool:  # type: ignore[override]
         """Whether the first family leaves out missing values."""
-        return self.neurons[0].skips_missing
+        return self.neurons[0]._skips_missing
 
     @property
     def independent(self) -> bool:
@@ -127,14 +127,14 @@ class Layers(Composed):
         return self.neurons[-1].independent
 
     @property
-    def wants_relevance(self) -> bool:
+    def _wants_relevance(self) -> bool:
         """False, because hidden values are not features whose relevance a learner knows."""
         return False
 
     @property
-    def n_given(self) -> int | None:  # type: ignore[override]
+    def _n_given(self) -> int | None:  # type: ignore[override]
         """Number of neurons of the last family, if it has a list of them."""
-        return self.parts_[-1].n_given if hasattr(self, "parts_") else None
+        return self.parts_[-1]._n_given if hasattr(self, "parts_") else None
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Layers:
         Neurons.fit(self, X, rng, sample_weight)
@@ -151,13 +151,13 @@ class Layers(Composed):
             check_fitted_family(part)
             parts.append(part)
             if count:
-                part.set_depth(X.shape[0])
+                part._set_depth(X.shape[0])
                 most = max(1, min(_ROWS, _VALUES // (count * part.width)))
                 rows, weight = sample_rows(rows, rng, most, weight)
-                hidden.append(draw_part(part, rng, count))
+                hidden.append(draw_neurons(part, rng, count))
                 with linear_algebra(1):  # the same bits for any number of threads
                     rows = part(rows, _like(rows, hidden[-1]))
-                inputs = part.inputs_of_values(count)
+                inputs = part._inputs_of_values(count)
         self.parts_, self.hidden_ = parts, hidden
         self._measure()
         return self
@@ -172,48 +172,48 @@ class Layers(Composed):
             pairwise(self.parts_), self.hidden_, counts, strict=True
         ):
             check_same("number of hidden_", {len(array) for array in weights}, {count})
-            part.check_weights(weights)
+            part._check_weights(weights)
             check_same("features of parts_", after.n_features_in_, count * part.width)
         check_same("width", self.width, self.parts_[-1].width)
 
-    def check_weights(self, weights: Weights) -> None:
-        self.parts_[-1].check_weights(weights)
+    def _check_weights(self, weights: Weights) -> None:
+        self.parts_[-1]._check_weights(weights)
 
-    def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
-        self.parts_[-1].set_depth(n_rows, deepest)
+    def _set_depth(self, n_rows: int, deepest: int | None = None) -> None:
+        self.parts_[-1]._set_depth(n_rows, deepest)
         self._measure()
 
     @property
-    def shared(self) -> list[Weights]:
+    def _shared(self) -> list[Weights]:
         """The hidden neurons."""
         return self.hidden_
 
-    def candidates(self) -> list[Neurons]:
+    def _candidates(self) -> list[Neurons]:
         """Vary the last family. The hidden neurons are drawn already."""
-        return [self._with_last(last) for last in self.parts_[-1].candidates()]
+        return [self._with_last(last) for last in self.parts_[-1]._candidates()]
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        return draw_part(self.parts_[-1], rng, n)
+        return draw_neurons(self.parts_[-1], rng, n)
 
-    def draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
-        return draw_part(self.parts_[-1], rng, n, start)
+    def _draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
+        return draw_neurons(self.parts_[-1], rng, n, start)
 
-    def last_layer(self, X: Any) -> tuple[Neurons, Any]:
+    def _last_layer(self, X: Any) -> tuple[Neurons, Any]:
         for part, weights in zip(self.parts_, self.hidden_, strict=False):
             X = part(X, _like(X, weights))
-        return self.parts_[-1].last_layer(X)
+        return self.parts_[-1]._last_layer(X)
 
     def activate(self, X: Any, weights: Weights) -> Any:
-        last, rows = self.last_layer(X)
+        last, rows = self._last_layer(X)
         return last(rows, weights)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
-        last, rows = self.last_layer(X)
-        return last.activate_pairs(rows, weights)
+        last, rows = self._last_layer(X)
+        return last.activate_pairs(rows, last._as_drawn(weights))
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        last, rows = self.last_layer(X)
-        return last.closed_form(rows, self.last_layer(Y)[1])
+        last, rows = self._last_layer(X)
+        return last.closed_form(rows, self._last_layer(Y)[1])
 
     def _measure(self) -> None:
         self.width, self.bound = self.parts_[-1].width, self.parts_[-1].bound
@@ -240,7 +240,7 @@ class Layers(Composed):
     def _check_plain(self) -> None:
         """Check that no family needs what only a learner knows of the original columns."""
         for i, family in enumerate(self.neurons):
-            if family.wants_relevance:
+            if family._wants_relevance:
                 raise InvalidValueError(
                     f"{type(self).__name__}: {i}={family!r} uses relevance, which is learned for "
                     "the columns of X and not for a layer",

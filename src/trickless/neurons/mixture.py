@@ -13,7 +13,8 @@ from trickless._arrays.stated import Array, Within, check_array, check_same
 from trickless._errors import InvalidValueError
 from trickless._rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
 from trickless.neurons.base import OPERATORS, Neurons, Weights
-from trickless.neurons.composed import FAMILY_LIST, Composed, coef_of_draws, draw_part
+from trickless.neurons.checks import draw_neurons
+from trickless.neurons.composed import FAMILY_LIST, Composed, coef_of_draws
 
 
 class Mixture(Composed):
@@ -88,11 +89,11 @@ class Mixture(Composed):
         super().check_state()
         check_same("_total", self._total, self._weights.sum())
 
-    def check_weights(self, weights: Weights) -> None:
+    def _check_weights(self, weights: Weights) -> None:
         choice, *drawn = weights
         check_array("families of stored neurons", choice, "i8", (None,), 0, len(self.parts_))
         for part, arrays in zip(self.parts_, self.weights_of_parts(tuple(drawn)), strict=True):
-            part.check_weights(tuple(_draws_first(np, array) for array in arrays))
+            part._check_weights(tuple(_draws_first(np, array) for array in arrays))
 
     def _measure(self) -> None:
         m = len(self.parts_)
@@ -114,7 +115,7 @@ class Mixture(Composed):
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         weights = [rng.choice(len(self.parts_), n, p=self._weights / self._total)]
         for part, r in zip(self.parts_, self._n_draws, strict=True):
-            drawn = map(np.asarray, draw_part(part, rng, n * r))
+            drawn = map(np.asarray, draw_neurons(part, rng, n * r))
             weights += [array.reshape(n, r, *array.shape[1:]) for array in drawn]
         return tuple(weights)
 
@@ -137,19 +138,19 @@ class Mixture(Composed):
         pairs = np.zeros((X.shape[0], self.width), dtype=X.dtype)
         for i, chosen, some in self._chosen(np, weights):
             part, r = self.parts_[i], self._n_draws[i]
-            Z = part.activate_pairs(X[np.tile(chosen, r)], some) * self._scale(i)
+            Z = part.activate_pairs(X[np.tile(chosen, r)], part._as_drawn(some)) * self._scale(i)
             Z = Z.reshape(r, len(chosen), part.width).transpose(1, 2, 0)
             pairs[chosen, : part.width * r] = Z.reshape(len(chosen), -1)
         return pairs
 
-    def read(self, X: Any, n_jobs: int | None = None) -> Any:
+    def _read(self, X: Any, n_jobs: int | None = None) -> Any:
         if isinstance(X, RowsOfParts) or place_of(X) is not HOST:
             return X
-        parts = [part.read(X, n_jobs) for part in self.parts_]
+        parts = [part._read(X, n_jobs) for part in self.parts_]
         return X if all(part is X for part in parts) else RowsOfParts(parts, X.dtype)
 
-    def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
-        return self._summed("combine", X, weights, coef)
+    def _combine(self, X: Any, weights: Weights, coef: Any) -> Any:
+        return self._summed("_combine", X, weights, coef)
 
     def gradient(self, X: Any, weights: Weights, coef: Any) -> Any:
         return self._summed("gradient", X, weights, coef)
@@ -161,7 +162,7 @@ class Mixture(Composed):
             part, r = self.parts_[i], self._n_draws[i]
             each = xp.take(coef, chosen, axis=0)[:, : part.width * r, :] * self._scale(i)
             each = coef_of_draws(each, part.width, r)
-            total = total + getattr(part, method)(rows_of_part(X, i), some, each)
+            total = total + getattr(part, method)(rows_of_part(X, i), part._as_drawn(some), each)
         return total
 
     def _chosen(self, xp: Any, weights: Weights) -> Iterator[tuple[int, Any, Weights]]:

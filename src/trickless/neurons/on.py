@@ -12,7 +12,8 @@ from trickless._arrays.places import namespace
 from trickless._arrays.stated import Array
 from trickless._errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights
-from trickless.neurons.composed import FAMILY, Composed, draw_part
+from trickless.neurons.checks import draw_neurons
+from trickless.neurons.composed import FAMILY, Composed
 from trickless.neurons.forms import spelled_as
 from trickless.neurons.inputs import Inputs
 from trickless.neurons.layouts import Layout
@@ -57,30 +58,30 @@ class On(Composed):
         self.neurons = neurons
 
     @property
-    def accepts_tables(self) -> bool:  # type: ignore[override]
+    def _accepts_tables(self) -> bool:  # type: ignore[override]
         """True, because the other columns may hold anything. The chosen columns are checked."""
         return True
 
     @property
-    def any_code(self) -> bool:  # type: ignore[override]
+    def _any_code(self) -> bool:  # type: ignore[override]
         """Whether the chosen columns are of numbers, or may hold any code."""
         part = self.neurons
-        return not isinstance(part, Neurons) or part.any_code or not part.accepts_tables
+        return not isinstance(part, Neurons) or part._any_code or not part._accepts_tables
 
     @property
     def _n_seen(self) -> int:
         return len(self.indices_)
 
     def _view(self, X: Any) -> tuple[Any, Inputs]:
-        inputs = self.known_inputs(X)
+        inputs = self._known_inputs(X)
         self.indices_ = self._resolve(X.shape[1], inputs.names)
         chosen = inputs.take(self.indices_)
-        if self.neurons.wants_relevance:
+        if self.neurons._wants_relevance:
             raise self._refused(
                 f"and {self.neurons!r} uses relevance, which is learned for all columns together",
                 "length_scale='auto', feature_weights=None, or fit the learner to these columns",
             )
-        if chosen.n_categories.any() and not self.neurons.accepts_tables:
+        if chosen.n_categories.any() and not self.neurons._accepts_tables:
             raise self._refused(
                 f"but they hold categories, which {type(self.neurons).__name__} does not accept",
                 "choose columns of numbers, or use Tabular() on them",
@@ -88,11 +89,11 @@ class On(Composed):
         return self._pick(X), chosen
 
     @property
-    def layout(self) -> Layout:
+    def _layout(self) -> Layout:
         return Layout()
 
-    def check_length(self, X: Any) -> None:
-        Neurons.check_length(self, X)
+    def _check_length(self, X: Any) -> None:
+        Neurons._check_length(self, X)
 
     def _resolve(self, d: int, names: tuple[str, ...] | None) -> np.ndarray:
         """Return the indices of the chosen columns, out of d columns that may have names."""
@@ -135,7 +136,7 @@ class On(Composed):
             return X[:, self.indices_]
         xp = namespace(X)
         X = xp.take(X, xp.asarray(self.indices_, device=device(X)), axis=1)
-        if not self.neurons.accepts_tables and xp.any(xp.isnan(X)):
+        if not self.neurons._accepts_tables and xp.any(xp.isnan(X)):
             raise self._refused(
                 f"but they have missing values, which {type(self.neurons).__name__} does not "
                 "accept",
@@ -143,21 +144,23 @@ class On(Composed):
             )
         return X
 
-    def draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
-        return draw_part(self.parts_[0], rng, n, start)
+    def _draw_from(self, start: int, rng: np.random.Generator, n: int) -> Weights:
+        return draw_neurons(self.parts_[0], rng, n, start)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0](self._pick(X), weights)
 
     def gradient(self, X: Any, weights: Weights, coef: Any) -> Any:
         found = np.zeros((*X.shape, coef.shape[2]), X.dtype)
-        each = self.parts_[0].gradient(self._pick(X), weights, coef)
+        part = self.parts_[0]
+        each = part.gradient(self._pick(X), part._as_drawn(weights), coef)
         for k, column in enumerate(self.indices_):  # which may be named twice
             found[:, column] += each[:, k]
         return found
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
-        return self.parts_[0].activate_pairs(self._pick(X), weights)
+        part = self.parts_[0]
+        return part.activate_pairs(self._pick(X), part._as_drawn(weights))
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         return self.parts_[0].closed_form(self._pick(X), self._pick(Y))

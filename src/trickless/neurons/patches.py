@@ -169,14 +169,14 @@ class Patches(Neurons):
         return self.pool**2
 
     @property
-    def layout(self) -> Layout:
+    def _layout(self) -> Layout:
         learned = None if self.inputs_ is None else self.inputs_.shape
         return Images(tuple(map(int, self.shape)) if _is_shape(self.shape) else learned)
 
     @property
     def shape_(self) -> tuple[int, ...]:
         """Height and width of the images, and their channels if there are several."""
-        shape = self.layout.shape or square(self.n_features_in_)
+        shape = self._layout.shape or square(self.n_features_in_)
         if shape is None:
             raise InvalidValueError(
                 f"{type(self).__name__}: shape=None, but {self.n_features_in_} columns are no "
@@ -267,7 +267,7 @@ class Patches(Neurons):
         t = xp.matmul(columns, xp.reshape(t, (n_rows * g, across, n)))
         return xp.reshape(xp.sqrt(t), (n_rows, g * g * n))
 
-    def inputs_of_values(self, n: int) -> Inputs:
+    def _inputs_of_values(self, n: int) -> Inputs:
         """Return an image with a pixel for each cell, and a channel for each neuron."""
         kinds = np.zeros(self.width * n, dtype=np.intp)
         return Inputs(kinds, shape=(self.pool, self.pool, n))

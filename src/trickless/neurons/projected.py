@@ -35,7 +35,7 @@ class Projected(Neurons):
         """Map the rows before they are projected. By default, return them unchanged."""
         return X
 
-    def check_weights(self, weights: Weights) -> None:
+    def _check_weights(self, weights: Weights) -> None:
         if weights[0].ndim == 1:
             check_features(self, weights[0])
 

@@ -88,7 +88,7 @@ class Stumps(Projected):
         self.feature_weights = feature_weights
 
     @property
-    def by_order(self) -> bool:  # type: ignore[override]
+    def _by_order(self) -> bool:  # type: ignore[override]
         """Whether thresholds come from the rows, so that they may lie between close values."""
         return self.thresholds == "data"
 
@@ -117,14 +117,14 @@ class Stumps(Projected):
             check_array("numbers of cuts_", np.diff(self._starts), "i8", (d,), 1)
 
     @property
-    def wants_relevance(self) -> bool:
+    def _wants_relevance(self) -> bool:
         return isinstance(self.feature_weights, str)
 
-    def by_relevance(self, relevance: Relevance) -> Stumps:
+    def _by_relevance(self, relevance: Relevance) -> Stumps:
         return self._weighted(relevance.shares())
 
-    def candidates(self) -> list[Neurons]:
-        if not self.wants_relevance or self.feature_weights_ is None:
+    def _candidates(self) -> list[Neurons]:
+        if not self._wants_relevance or self.feature_weights_ is None:
             return [self]
         return [self._weighted(self.feature_weights_**power) for power in _POWERS]
 

@@ -105,9 +105,9 @@ class Tabular(Neurons):
     True
     """
 
-    accepts_tables = True
-    any_code = True
-    by_order = True
+    _accepts_tables = True
+    _any_code = True
+    _by_order = True
 
     _rules = {
         "depth": count("depth=3 sees interactions of up to three variables"),
@@ -127,7 +127,7 @@ class Tabular(Neurons):
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Tabular:
         super().fit(X, rng, sample_weight)
-        inputs = self.known_inputs(X)
+        inputs = self._known_inputs(X)
         n_rows = max(2, min(_RANK_ROWS, _RANK_VALUES // X.shape[1]))
         rows, _ = sample_rows(X, rng, n_rows, sample_weight)
         self.cuts_ = [
@@ -146,13 +146,13 @@ class Tabular(Neurons):
         check_same("features of mixture_", self.mixture_.n_features_in_, self.n_features_in_)
         check_same("width", self.width, self.mixture_.width)
 
-    def check_weights(self, weights: Weights) -> None:
-        self.mixture_.check_weights(weights)
+    def _check_weights(self, weights: Weights) -> None:
+        self.mixture_._check_weights(weights)
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         return self.mixture_.draw(rng, n)
 
-    def last_layer(self, X: Any) -> tuple[Neurons, Any]:
+    def _last_layer(self, X: Any) -> tuple[Neurons, Any]:
         return self.mixture_, self._ranks(X)
 
     def activate(self, X: Any, weights: Weights) -> Any:
@@ -197,14 +197,14 @@ class _Terms(Neurons):
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> _Terms:
         super().fit(X, rng, sample_weight)
-        self.is_category_ = self.known_inputs(X).n_categories > 0
+        self.is_category_ = self._known_inputs(X).n_categories > 0
         xp, first = namespace(X), X[:1, :]
         differs = (first != X) & ~(xp.isnan(X) & xp.isnan(first))
         varies = to_host(xp.any(differs, axis=0))
         self.variables_ = np.flatnonzero(varies | ~varies.any())
         return self
 
-    def check_weights(self, weights: Weights) -> None:
+    def _check_weights(self, weights: Weights) -> None:
         check_features(self, weights[0])
 
     def terms(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:

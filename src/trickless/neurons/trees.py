@@ -130,9 +130,9 @@ class Trees(Neurons):
     True
     """
 
-    accepts_tables = True
-    by_order = True
-    one_hot = True
+    _accepts_tables = True
+    _by_order = True
+    _one_hot = True
 
     _rules = {
         "depth": either(integer(1, "depth=6 has 64 leaves a tree", MOST_LEVELS), AUTO),
@@ -163,7 +163,7 @@ class Trees(Neurons):
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Trees:
         super().fit(X, rng, sample_weight)
         rows, weight = sample_rows(X, rng, most_rows(X.shape[1]), sample_weight)
-        self.bins_ = Bins(np.asarray(rows), self.known_inputs(X).n_categories, weight)
+        self.bins_ = Bins(np.asarray(rows), self._known_inputs(X).n_categories, weight)
         missing = self.bins_(rows)[:, : X.shape[1]] == MISSING
         some_missing = missing.any(axis=0) & ~missing.all(axis=0)
         varies = (self.bins_.counts[: X.shape[1]] > 1) | some_missing
@@ -185,7 +185,7 @@ class Trees(Neurons):
             self.spare_ = LinearLeaves(np.asarray(rows), self.bins_, weight)
         if self.leaves == "linear":
             self.linear_, self.spare_ = self.spare_, None
-        self.set_depth(X.shape[0])
+        self._set_depth(X.shape[0])
         return self
 
     def with_linear_leaves(self) -> Trees | None:
@@ -204,7 +204,7 @@ class Trees(Neurons):
             return None
         other = copy(self)
         other.shape_, other.linear_, other.spare_ = "binary", None, None
-        other.set_depth(n_rows)
+        other._set_depth(n_rows)
         return other
 
     def importances(self, wins: np.ndarray) -> np.ndarray:
@@ -217,7 +217,7 @@ class Trees(Neurons):
         return 0 if self.linear_ is None else self.linear_.n_inputs(self.depth_)
 
     @property
-    def n_nonzero(self) -> int:  # type: ignore[override]
+    def _n_nonzero(self) -> int:  # type: ignore[override]
         """The leaf of a row, and the inputs of its linear function."""
         return 1 + (self.n_inputs if hasattr(self, "depth_") else 0)
 
@@ -236,10 +236,10 @@ class Trees(Neurons):
         self.geometry.check_size()
         of_code = self.bins_.of_code[: self.n_features_in_]
         codes = [0 if codes is None else len(codes) for codes in of_code]
-        n_categories = self.known_inputs(np.empty((0, self.n_features_in_))).n_categories
+        n_categories = self._known_inputs(np.empty((0, self.n_features_in_))).n_categories
         check_same("numbers of codes in bins_", codes, n_categories.tolist())
 
-    def check_weights(self, weights: Weights) -> None:
+    def _check_weights(self, weights: Weights) -> None:
         self.geometry.check(weights, len(self.bins_.counts))
 
     @property
@@ -252,7 +252,7 @@ class Trees(Neurons):
         """The shape of the trees, which a race may have chosen."""
         return self.shape if self.shape in SHAPES else self.shape_
 
-    def set_depth(self, n_rows: int, deepest: int | None = None) -> None:
+    def _set_depth(self, n_rows: int, deepest: int | None = None) -> None:
         if self.shape in ("auto", "oblivious") and self.max_leaves != "auto":
             raise InvalidValueError(
                 f"{type(self).__name__}: max_leaves={self.max_leaves!r} with shape={self.shape!r}, "
@@ -267,7 +267,7 @@ class Trees(Neurons):
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         return self.geometry.draw(rng, n, self.variables_, self.bins_)
 
-    def read(self, X: Any, n_jobs: int | None = None) -> Any:
+    def _read(self, X: Any, n_jobs: int | None = None) -> Any:
         if _are_bins(X):
             return X
         return self.filled(self.bins_(X, n_jobs))
@@ -278,28 +278,28 @@ class Trees(Neurons):
 
     def activate(self, X: Any, weights: Weights) -> Any:
         xp = namespace(X)
-        leaf = self.geometry.leaves_on_device(xp, self.read(X), weights)
+        leaf = self.geometry.leaves_on_device(xp, self._read(X), weights)
         n_rows, n = leaf.shape
         numbers = xp.arange(self.geometry.width, device=leaf.device)
         hot = leaf[:, None, :] == numbers[None, :, None]
         dtype = xp.float32 if _are_bins(X) else X.dtype
         hot = xp.astype(hot, dtype)
         if self.linear_ is not None:
-            inputs = self.linear_.everywhere(xp, self.read(X), weights, dtype)
+            inputs = self.linear_.everywhere(xp, self._read(X), weights, dtype)
             hot = inputs[:, :, None, :] * hot[:, None, :, :]
         return xp.reshape(hot, (n_rows, self.width * n))
 
     def leaf_numbers(self, X: Any, weights: Weights) -> np.ndarray:
         """Find the leaf of each row in each tree, shape (n_rows, n)."""
         if not isinstance(X, np.ndarray):
-            return self.geometry.leaves_on_device(namespace(X), self.read(X), weights)
-        bins = self.read(X).T
+            return self.geometry.leaves_on_device(namespace(X), self._read(X), weights)
+        bins = self._read(X).T
         leaf = list(self.geometry.leaves(bins, weights))
         return np.stack(leaf, axis=1) if leaf else np.empty((bins.shape[1], 0), dtype=np.intp)
 
-    def nonzeros(self, X: np.ndarray, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
+    def _nonzeros(self, X: np.ndarray, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
         """Find the leaf of each row in each tree, and the values of its activations."""
-        bins = self.read(X)
+        bins = self._read(X)
         leaf = self.leaf_numbers(bins, weights)[..., None]
         if self.linear_ is None:
             return leaf, np.ones(leaf.shape)
@@ -307,20 +307,20 @@ class Trees(Neurons):
         inputs = self.linear_.everywhere(np, bins, weights, np.float64)
         return numbers, inputs.swapaxes(1, 2)
 
-    def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
+    def _combine(self, X: Any, weights: Weights, coef: Any) -> Any:
         if not isinstance(X, np.ndarray):
             return self._gathered(X, weights, coef)
-        bins = self.read(X).T
+        bins = self._read(X).T
         if self.linear_ is None:
             return self.geometry.combine(bins, weights, coef)
-        self.check_weights(weights)
+        self._check_weights(weights)
         parts = coef.reshape(len(coef), 1 + self.n_inputs, self.geometry.width, coef.shape[2])
         columns, sets = weights
         return loops.combine(bins, columns, sets, parts, self.linear_.of_bins())
 
     def _gathered(self, X: Any, weights: Weights, coef: Any) -> Any:
         """Compute ``combine`` on any device, a few trees at a time."""
-        xp, bins, (n, width, n_outputs) = namespace(coef), self.read(X), coef.shape
+        xp, bins, (n, width, n_outputs) = namespace(coef), self._read(X), coef.shape
         flat = xp.reshape(coef, (n * width, n_outputs))
         total = xp.zeros((X.shape[0], n_outputs), dtype=coef.dtype, device=coef.device)
         for some in row_blocks(n, max(_TREES_TOGETHER, _LEAVES_TOGETHER // max(1, X.shape[0]))):
@@ -341,7 +341,7 @@ class Trees(Neurons):
         return self.geometry.cuts_by_feature(weights, self.bins_)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
-        bins = np.asarray(self.read(X))
+        bins = np.asarray(self._read(X))
         leaf = self.geometry.leaves_of_pairs(bins, weights)
         hot = (leaf[:, None] == np.arange(self.geometry.width)).astype(X.dtype)
         if self.linear_ is None:
@@ -351,7 +351,7 @@ class Trees(Neurons):
         return (inputs[:, :, None] * hot[:, None, :]).reshape(len(bins), self.width)
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        B, C = self.read(X), self.read(Y)
+        B, C = self._read(X), self._read(Y)
         of_features = np.zeros(self.n_features_in_)
         of_features[self.variables_] = 1 / len(self.variables_)
         shares = self.bins_.spread(of_features)
