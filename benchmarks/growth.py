@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
 
 from circumstances import circumstances
 from trickless import (
@@ -162,12 +163,11 @@ def fit(n_rows: int, n_neurons: int, alpha: float | str = 1e-6) -> Action:
     return partial(model.fit, *problem(n_rows, 10))
 
 
-def predict(n_rows: int, n_neurons: int, n_inputs: int = 10, **options: Any) -> Action:
+def predict(n_rows: int, n_neurons: int, n_inputs: int = 10, kept: int = 2**28) -> Action:
     X, y = problem(max(n_rows, 1000), n_inputs)
-    model = KitchenSinksRegressor(
-        gaussian(n_inputs), n_neurons, alpha=1e-6, random_state=0, **options
-    )
-    model.fit(X[:1000], y[:1000])
+    model = KitchenSinksRegressor(gaussian(n_inputs), n_neurons, alpha=1e-6, random_state=0)
+    with sklearn.config_context(working_memory=4 * kept / 2**20):
+        model.fit(X[:1000], y[:1000])
     return partial(model.predict, X[:n_rows])
 
 
@@ -191,7 +191,7 @@ def boundaries(quick: bool) -> list[dict[str, Any]]:
     cases.append(
         (f"worth two threads: {n:,} rows", (predict(n - 1, 512), n - 1), (predict(n, 512), n))
     )
-    below, above = (predict(10_000, 1024, 100, cache_bytes=size) for size in (four, four - 1))
+    below, above = (predict(10_000, 1024, 100, kept=size) for size in (four, four - 1))
     cases.append(("weights kept: 4 blocks and 3", (below, 1), (above, 1)))
     k = PASSES_ABOVE // 2
     if not quick:

@@ -13,6 +13,7 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse
+import sklearn
 from sklearn.base import clone, is_regressor
 
 import rounding
@@ -87,13 +88,13 @@ def test_an_answer_does_not_depend_on_the_rows_beside_it(learner, family):
     X, y = problem(learner, rows=160)
     X = suited(family, X)
     model = make(learner, family)
-    if hasattr(learner, "preconditioner"):  # "auto" may be tiny, and coefficients cancel
+    if hasattr(learner, "neurons_per_step"):  # "auto" may be tiny, and coefficients cancel
         model.set_params(alpha=0.01)
     model.fit(X, y)
     network, targets, dtype = model.network_, model.targets_, model.rows_.dtype
     shown = np.abs(targets.shown(np.eye(network.n_outputs)))
     bound = rounding.of_network(network, X, dtype) @ shown
-    bound *= not network.neurons.one_hot
+    bound *= not network.neurons._one_hot
     if learner in REGRESSORS:
         bound = bound[:, 0]
     assert_independent_of_other_rows(lambda rows: answers(model, rows), X, bound)
@@ -131,14 +132,13 @@ def test_threads_row_blocks_and_byte_budgets_change_nothing(
         small_blocks(rows)
         monkeypatch.setattr(trickless._functions.activations, "PANEL_BYTES", n_bytes)
         monkeypatch.setattr(trickless._functions.network, "_GROUP_BYTES", n_bytes)
-        options = {"n_jobs": n_jobs}
-        if "cache_bytes" in learner.get_params():
-            options["cache_bytes"] = n_bytes
-        again = make(learner, family, dtype="float64", **options).fit(X, y)
+        with sklearn.config_context(working_memory=4 * n_bytes / 2**20):
+            again = make(learner, family, dtype="float64", n_jobs=n_jobs).fit(X, y)
         assert_close(coefficients(again), coefficients(double), 1e-6)
         assert_close(answers(again, X), answers(double, X), 1e-6)
     if family in SOME:
-        again = answers(make(learner, family, dtype="float32", **options).fit(X, y), X)
+        with sklearn.config_context(working_memory=0):
+            again = answers(make(learner, family, dtype="float32", n_jobs=3).fit(X, y), X)
         monkeypatch.undo()
         single = make(learner, family, dtype="float32").fit(X, y)
         assert_close(again, answers(single, X), 1e-5)
@@ -256,7 +256,7 @@ def test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row(learner, family):
     weight = np.arange(len(X)) % 3
     repeat = np.repeat(np.arange(len(X)), weight)
     options = {"dtype": "float64"} | as_drawn(learner) | with_nothing_chosen(learner, family)
-    if hasattr(learner, "preconditioner"):  # what is "auto" counts rows
+    if hasattr(learner, "neurons_per_step"):  # what is "auto" counts rows
         options |= {"alpha": 0.01, "neurons_per_step": 64}
     weighted = make(learner, family, **options).fit(X, y, sample_weight=weight)
     repeated = make(learner, family, **options).fit(X[repeat], y[repeat])

@@ -51,7 +51,7 @@ def of_steps(device, small, finish):
     found = {}
     for shape in STEPS[small]:
         most = FEW if shape[0] <= FEW_ROWS else STEP
-        name = f"a step on {shape[0]:,} rows, preconditioner={shape[-1]!r}"
+        name = f"a step on {shape[0]:,} rows, schedule={shape[-1]!r}"
         found[name] = (step(shape, device, TURNS[small][1], finish)["ratio"], most)
     return found
 

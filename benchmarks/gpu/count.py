@@ -42,14 +42,14 @@ from trickless._functions import activations
 from trickless.neurons import Gaussian
 
 RESULTS = Path(__file__).parents[1] / "results"
-#: Rows of a batch, features, neurons before it, neurons drawn, outputs, preconditioner.
+#: Rows of a batch, features, neurons before it, neurons drawn, outputs, schedule.
 STEPS = {
     False: (
-        (512, 784, 8_192, 32, 1, None),
-        (1_024, 16, 8_192, 2_048, 10, None),
+        (512, 784, 8_192, 32, 1, "inverse"),
+        (1_024, 16, 8_192, 2_048, 10, "inverse"),
         (1_024, 16, 8_192, 512, 10, "block"),
     ),
-    True: ((64, 8, 512, 16, 2, None), (64, 8, 512, 16, 2, "block")),
+    True: ((64, 8, 512, 16, 2, "inverse"), (64, 8, 512, 16, 2, "block")),
 }
 #: Rows of a panel, features, neurons.
 PANEL = {False: (1_024, 16, 512), True: (256, 8, 32)}
@@ -76,18 +76,18 @@ def less(more, fewer, n):
 
 
 def steps(shape):
-    n_rows, n_inputs, before, k, n_outputs, preconditioner = shape
+    n_rows, n_inputs, before, k, n_outputs, schedule = shape
     options = {
         "batch_size": n_rows,
         "neurons_per_step": k,
-        "preconditioner": preconditioner,
+        "schedule": schedule,
         "random_state": 0,
     }
     neurons = Gaussian(LENGTH_SCALE)
     X, Y = rows_of(n_rows, n_inputs, n_outputs, "cpu")
     model = DoublyStochasticRegressor(neurons, before, **options | {"neurons_per_step": before})
-    model.set_params(preconditioner=None).partial_fit(X, Y)
-    model.set_params(neurons_per_step=k, preconditioner=preconditioner)
+    model.set_params(schedule="inverse").partial_fit(X, Y)
+    model.set_params(neurons_per_step=k, schedule=schedule)
     from_here = model.descent_
 
     def step():
@@ -99,7 +99,7 @@ def steps(shape):
         counted(lambda n=n: DoublyStochasticRegressor(neurons, n * k, **options).fit(*all_rows))
         for n in (4, 8)
     )
-    names = "rows", "inputs", "neurons before", "neurons drawn", "outputs", "preconditioner"
+    names = "rows", "inputs", "neurons before", "neurons drawn", "outputs", "schedule"
     return {
         **dict(zip(names, shape, strict=True)),
         "a step of a stream": counted(step),

@@ -9,7 +9,7 @@ weights on the device, and do with torch's matrix products and factorisations al
 - fit: those products panel by panel, the Gram matrix in double precision, and a Cholesky solve.
   Ours is ``fit`` as a user calls it, at a given alpha and with ``alpha="auto"``;
 - step: products of the rows of a batch with the weights of all neurons and their coefficients, and
-  of the new activations with the slopes; for a block preconditioner the Gram matrix and a Cholesky
+  of the new activations with the slopes; for steps on blocks the Gram matrix and a Cholesky
   solve. Ours is ``partial_fit`` as a user calls it, and a copy of the coefficients before it, which
   every turn begins from.
 
@@ -46,14 +46,14 @@ from trickless.neurons import Gaussian
 RESULTS = Path(__file__).parents[1] / "results"
 #: Rows, features, columns (two a neuron) and rows of a panel; the small shapes are for tests.
 FIT = {False: (1_000_000, 784, 16_384, 8192), True: (600, 8, 64, 256)}
-#: Rows of a batch, features, neurons before it, neurons drawn, outputs, preconditioner.
+#: Rows of a batch, features, neurons before it, neurons drawn, outputs, schedule.
 STEPS = {
     False: (
-        (512, 784, 8_192, 32, 1, None),
-        (16_384, 784, 8_192, 2_048, 10, None),
+        (512, 784, 8_192, 32, 1, "inverse"),
+        (16_384, 784, 8_192, 2_048, 10, "inverse"),
         (16_384, 784, 8_192, 2_048, 10, "block"),
     ),
-    True: ((64, 8, 64, 16, 2, None), (64, 8, 64, 16, 2, "block")),
+    True: ((64, 8, 64, 16, 2, "inverse"), (64, 8, 64, 16, 2, "block")),
 }
 ALPHA, LENGTH_SCALE = 1e-6, 10.0
 
@@ -138,14 +138,14 @@ def kitchen_sinks(device, small, repeats, finish):
 
 def step(shape, device, repeats, finish):
     """A step of a stream, and its bare products."""
-    n_rows, n_inputs, before, k, n_outputs, preconditioner = shape
+    n_rows, n_inputs, before, k, n_outputs, schedule = shape
     X, Y = rows_of(n_rows, n_inputs, n_outputs, device)
     model = DoublyStochasticRegressor(
         Gaussian(LENGTH_SCALE),
         n_neurons=before + k,
         batch_size=n_rows,
         neurons_per_step=k,
-        preconditioner=preconditioner,
+        schedule=schedule,
         random_state=0,
     )
     while not hasattr(model, "descent_") or len(model.descent_.coef) < before:
@@ -160,7 +160,7 @@ def step(shape, device, repeats, finish):
         t = X @ new.T
         Z = torch.cat((t, t), dim=1)
         gradient = Z.T @ (f - Y)
-        if preconditioner:
+        if schedule == "block":
             covariance = (Z.T @ Z).double()
             covariance.diagonal().add_(n_rows)
             torch.cholesky_solve(gradient.double(), torch.linalg.cholesky(covariance))
@@ -172,7 +172,7 @@ def step(shape, device, repeats, finish):
         model.partial_fit(X, Y)
 
     seconds = in_turn({"step": ours, "bare step": bare}, repeats, finish)
-    names = "rows", "inputs", "neurons before", "neurons drawn", "outputs", "preconditioner"
+    names = "rows", "inputs", "neurons before", "neurons drawn", "outputs", "schedule"
     return {
         **dict(zip(names, shape, strict=True)),
         "seconds": seconds,

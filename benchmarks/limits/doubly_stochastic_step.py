@@ -2,7 +2,7 @@
 
 A step of a stream on b rows and k neurons, after n neurons, needs the activations of the rows by
 all n + k neurons, their products with the coefficients, and the products of the new activations
-with the slopes of the loss; with the block preconditioner also their Gram matrix and its Cholesky
+with the slopes of the loss; for steps on blocks also their Gram matrix and its Cholesky
 factor. The bare version does these with NumPy and SciPy, by blocks of 512 rows (of 256 neurons,
 where there is one such block) on as many threads as BLAS would use, or on whole matrices with BLAS
 on all threads; the faster one counts. Weights are drawn and cached beforehand for both. Ours is the
@@ -32,12 +32,12 @@ from trickless._learners.descent_sizes import size_up
 from trickless._solvers.descent.batches import MiniBatch
 from trickless.neurons import Gaussian
 
-#: Rows b, new neurons k, earlier neurons n, features, outputs, preconditioner.
+#: Rows b, new neurons k, earlier neurons n, features, outputs, schedule.
 SHAPES = (
-    (512, 32, 20_000, 100, 1, None),
-    (512, 32, 2_048, 100, 1, None),
-    (4_096, 256, 20_480, 100, 1, None),
-    (8_192, 512, 8_192, 784, 10, None),
+    (512, 32, 20_000, 100, 1, "inverse"),
+    (512, 32, 2_048, 100, 1, "inverse"),
+    (4_096, 256, 20_480, 100, 1, "inverse"),
+    (8_192, 512, 8_192, 784, 10, "inverse"),
     (8_192, 512, 8_192, 784, 10, "block"),
 )
 #: Rows, rows a step, neurons a step, passes.
@@ -72,7 +72,7 @@ def bare_step(X, y, W, coef, new, block, f, pool):
     return gradient
 
 
-def measure_step(b, k, n, columns, outputs, preconditioner, pool):
+def measure_step(b, k, n, columns, outputs, schedule, pool):
     X, y = data(b, columns, outputs)
     y = y[:, 0] if outputs == 1 else y
     model = DoublyStochasticRegressor(
@@ -80,10 +80,10 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
         batch_size=b,
         neurons_per_step=n,
         step_size=0.1,
-        preconditioner=None,
+        schedule="inverse",
         random_state=0,
     ).partial_fit(X, y)
-    model.set_params(neurons_per_step=k, preconditioner=preconditioner)
+    model.set_params(neurons_per_step=k, schedule=schedule)
     (W,) = model.stream_.between(0, n)
     new = W[:k]
     model.stream_.between(n, n + k)
@@ -96,11 +96,11 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
     def in_blocks():
         with one_blas_thread():
             f = lambda X, W, coef: network(X, W, coef, pool)  # noqa: E731
-            bare_step(X, targets, W, coef, new, preconditioner, f, pool)
+            bare_step(X, targets, W, coef, new, schedule, f, pool)
 
     def whole():
         f = lambda X, W, coef: activations(X, W) @ coef  # noqa: E731
-        bare_step(X, targets, W, coef, new, preconditioner, f, None)
+        bare_step(X, targets, W, coef, new, schedule, f, None)
 
     def after(action):
         """The action, after which there are n neurons again: its next run is the same."""
@@ -125,7 +125,7 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
         "neurons": n,
         "columns": columns,
         "outputs": outputs,
-        "preconditioner": preconditioner,
+        "schedule": schedule,
         "seconds": seconds,
         "ratio": seconds["step"] / min(seconds["bare"], seconds["bare in blocks"]),
         "ratio of partial_fit": seconds["partial_fit"]

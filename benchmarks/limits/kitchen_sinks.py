@@ -190,7 +190,7 @@ def memory():
         "columns": 4 * N_NEURONS,
         "peak_mib": fitting.peak_mib,
         "matrices_mib": matrices / 2**20,
-        "budget_mib": (model.cache_bytes + PANEL_BYTES) / 2**20,
+        "budget_mib": (model.stream_.cache_bytes + PANEL_BYTES) / 2**20,
     }
 
 

@@ -19,7 +19,7 @@ def measured_table():
             f"{step['rows']:,} rows of {step['inputs']}, {step['neurons before']:,} neurons "
             f"before, {step['neurons drawn']:,} drawn"
         )
-        name = f"`DoublyStochasticRegressor`, a step, preconditioner={step['preconditioner']!r}"
+        name = f"`DoublyStochasticRegressor`, a step, schedule={step['schedule']!r}"
         rows.append([name, size, *_seconds(step["seconds"], "step", "bare step")])
     c = result["circumstances"]
     text = f"Medians of seconds. {c['device']}, torch {c['torch']}. {where(result)}."
@@ -37,7 +37,7 @@ def counted_table():
     rows = []
     for i, step in enumerate(parts["now"]["steps"]):
         name = (
-            f"{step['neurons drawn']:,} neurons, preconditioner={step['preconditioner']!r}, "
+            f"{step['neurons drawn']:,} neurons, schedule={step['schedule']!r}, "
             f"{step['neurons before']:,} before"
         )
         for what in ("a step of a stream", "a step of a fit"):

@@ -11,7 +11,7 @@ this file has seen a test row. Two defaults of the package have: what share of i
 takes, and how that falls with the columns for a row, were tried on the test rows of Adult and MNIST
 as well as on small sets. The rest is chosen here:
 
-- Doubly Stochastic: with nothing set; with ``preconditioner=None``, which is the paper's algorithm
+- Doubly Stochastic: with nothing set; with ``schedule="inverse"``, which is the paper's algorithm
   (512 rows and 32 neurons a step, constant steps); and with nothing set but the neurons. On Adult
   also with stumps, a kernel that the others cannot use. With two classes both of the first also
   with the hinge loss, as the support vector machines of the paper. The clock is read after every
@@ -103,7 +103,7 @@ TUNING_ROWS, FIRST_ROWS, KERNEL_TEST_ROWS = 2_000, 1_000, 10_000
 EPOCHS, SGD_ROWS, SNAPSHOTS = 30, 512, 8
 LARGE = "Doubly Stochastic, large blocks"
 #: Half as many neurons a step as the authors' program has.
-SIZES = {"preconditioner": "block", "batch_size": 2**15, "neurons_per_step": 2048}
+SIZES = {"schedule": "block", "batch_size": 2**15, "neurons_per_step": 2048}
 #: What chooses the length scale and steps of large blocks, on half as many rows to learn from.
 FEW_LARGE, LARGE_ROWS = {**SIZES, "neurons_per_step": 512, "n_neurons": 2**13}, 2**16
 #: Lengths of steps in units of a Newton step where the loss has its largest curvature.
@@ -340,10 +340,10 @@ def every_method(
 ) -> Iterator[tuple[str, dict[str, Any], Snapshots]]:
     """The same for all methods, except for those whose settings take long to find."""
     more = f"Doubly Stochastic, {problem.more:,} neurons"
-    each = {DEFAULT: {}, more: {"n_neurons": problem.more}, PLAIN: {"preconditioner": None}}
+    each = {DEFAULT: {}, more: {"n_neurons": problem.more}, PLAIN: {"schedule": "inverse"}}
     if task.scale is None and len(np.unique(task.y)) == 2:
         each[HINGE] = {"loss": "hinge"}
-        each[PLAIN_HINGE] = {"loss": "hinge", "preconditioner": None}
+        each[PLAIN_HINGE] = {"loss": "hinge", "schedule": "inverse"}
     for name, settings in each.items():
         yield name, settings, doubly_stochastic(task, task.neurons, **settings)
     for name, neurons in problem.others.items():

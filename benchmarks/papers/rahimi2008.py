@@ -47,6 +47,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.ensemble import AdaBoostClassifier
@@ -215,8 +216,8 @@ def mnist(stored: list[dict[str, Any]]) -> dict[str, Any]:
     for components, neurons, K in MNIST:
         what = components, repr(neurons), K
         if what not in known:
-            options = {"random_state": 0, "tol": MNIST_TOL, "cache_bytes": 2**33}
-            model: Any = KitchenSinksClassifier(neurons, K, **options)
+            sklearn.set_config(working_memory=2**15)  # MiB, which keep all activations
+            model: Any = KitchenSinksClassifier(neurons, K, random_state=0, tol=MNIST_TOL)
             if components is not None:
                 model = make_pipeline(PCA(components, random_state=0), model)
             point = dict(zip(("components", "family", "neurons"), what, strict=True))

@@ -106,7 +106,7 @@ def doubly_stochastic(task: Task, size: int, *, scale: float, step_size: Any) ->
     return learner(task, "DoublyStochastic")(
         make_neurons("gaussian").set_params(length_scale=scale),
         size,
-        preconditioner="block",
+        schedule="block",
         batch_size=16_384,
         neurons_per_step=512,
         step_size=step_size,

@@ -23,7 +23,7 @@ their documentation recommends (``methods.py``, ``adapters.py``):
   alpha in their seconds, but for "alpha given", which stands beside ``Ridge``; for images random
   convolutions, ``Patches``, which know what is next to what, as no peer does; with "relevance",
   they find which features matter too, in their seconds; and Doubly Stochastic with
-  ``preconditioner="block"`` where there are many rows or classes.
+  ``schedule="block"`` where there are many rows or classes.
 
 Support vectors, xRFM and the like take some of the rows. With little time, fewer rows and more
 columns are better for linear models too; so Kitchen Sinks, and Ridge after ``RBFSampler`` and

@@ -91,7 +91,7 @@ rounds = ShrinkingGradientClassifier(
 for size in sizes:
     solved = KitchenSinksClassifier(neurons, size, random_state=0)
     steps = DoublyStochasticClassifier(
-        neurons, size, preconditioner="block", neurons_per_step=16, random_state=0
+        neurons, size, schedule="block", neurons_per_step=16, random_state=0
     )
     for name, model in (("Kitchen Sinks", solved), ("Doubly Stochastic", steps)):
         errors[name].append(1 - model.fit(train, y_train).score(test, y_test))

@@ -211,7 +211,7 @@ OPTIONS = {
     ],
     "DoublyStochastic": [
         {"early_stopping": True},
-        {"preconditioner": "block"},
+        {"schedule": "block"},
         {"loss": "huber"},
     ],
     "ShrinkingGradient": [

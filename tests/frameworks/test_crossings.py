@@ -64,7 +64,7 @@ def difference(learner, fewer, more, **options):
 
 @pytest.mark.parametrize("loss", STEPS)
 def test_a_plain_step_does_not_wait_for_the_device(loss):
-    options = {"preconditioner": None, "batch_size": 64, "neurons_per_step": 8}
+    options = {"schedule": "inverse", "batch_size": 64, "neurons_per_step": 8}
     # Within a block of 256 neurons, so that no weights are moved.
     more = difference(STEPS[loss], {"n_neurons": 80}, {"n_neurons": 240}, **options)
     assert more["launched"] > 20 * 10
@@ -73,7 +73,7 @@ def test_a_plain_step_does_not_wait_for_the_device(loss):
 
 @pytest.mark.parametrize("loss", ["squared_error", "log_loss"])
 def test_a_step_on_a_block_waits_for_its_factorisation_and_its_length(loss):
-    options = {"preconditioner": "block", "batch_size": 128, "neurons_per_step": 8}
+    options = {"schedule": "block", "batch_size": 128, "neurons_per_step": 8}
     more = difference(STEPS[loss], {"n_neurons": 80}, {"n_neurons": 240}, **options)
     steps = 20
     assert more["factorised"] == steps
@@ -88,7 +88,7 @@ def test_a_step_with_weights_of_rows_does_not_wait_either():
     waits = []
     for n_neurons in (80, 240):
         model = DoublyStochasticRegressor(
-            NEURONS, n_neurons, preconditioner=None, batch_size=64, neurons_per_step=8
+            NEURONS, n_neurons, schedule="inverse", batch_size=64, neurons_per_step=8
         )
         with counting() as counts:
             model.fit(tensor(X), tensor(y), tensor(weight))
@@ -98,7 +98,7 @@ def test_a_step_with_weights_of_rows_does_not_wait_either():
 
 def test_early_stopping_waits_once_at_each_look(monkeypatch):
     monkeypatch.setattr("trickless._solvers.early_stopping._PATIENCE", 1000)
-    options = {"preconditioner": None, "batch_size": 256, "neurons_per_step": 8}
+    options = {"schedule": "inverse", "batch_size": 256, "neurons_per_step": 8}
     options |= {"early_stopping": True}
     more = difference(STEPS["huber"], {"n_neurons": 80}, {"n_neurons": 240}, **options)
     assert more["waits"] == more["to_host"] == 20  # looks, of which one follows each step here
@@ -106,7 +106,7 @@ def test_early_stopping_waits_once_at_each_look(monkeypatch):
 
 
 def test_weights_of_several_blocks_are_moved_together():
-    options = {"preconditioner": None, "batch_size": 256}
+    options = {"schedule": "inverse", "batch_size": 256}
     step = (
         {"n_neurons": 256, "neurons_per_step": 256},
         {"n_neurons": 1024, "neurons_per_step": 1024},
@@ -208,10 +208,10 @@ def test_losses_on_tensors_are_those_of_numpy(loss, kind, device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("preconditioner", [None, "block"])
-def test_steps_that_diverge_are_told(preconditioner, device):
+@pytest.mark.parametrize("schedule", ["inverse", "block"])
+def test_steps_that_diverge_are_told(schedule, device):
     X, y = problem(DoublyStochasticRegressor())
-    options = {"preconditioner": preconditioner, "neurons_per_step": 8, "n_neurons": 800}
+    options = {"schedule": schedule, "neurons_per_step": 8, "n_neurons": 800}
     model = DoublyStochasticRegressor(NEURONS, step_size=100.0, random_state=0, **options)
     for rows, targets in ((X, y), (tensor(X, device), tensor(y, device))):
         with pytest.raises(

@@ -89,8 +89,8 @@ def test_batches_of_tensors_are_those_of_numpy(learner, device):
 
 
 @on_every_device
-def test_the_block_preconditioner_works_on_tensors(device):
-    learner = make(WORKING[3], preconditioner="block", neurons_per_step=8, dtype="float64")
+def test_steps_on_blocks_work_on_tensors(device):
+    learner = make(WORKING[3], schedule="block", neurons_per_step=8, dtype="float64")
     X, y = problem(learner)
     model = clone(learner).fit(put(X, device), put(y, device))
     np.testing.assert_allclose(model.neuron_coef_, clone(learner).fit(X, y).neuron_coef_, atol=1e-7)

@@ -74,7 +74,7 @@ def test_phases_have_their_names_and_at_most_a_hundred_steps():
     assert 1 <= begun.count("row") <= 100
 
 
-DRAWN = DoublyStochasticClassifier(n_neurons=2000, preconditioner=None, early_stopping=True)
+DRAWN = DoublyStochasticClassifier(n_neurons=2000, schedule="inverse", early_stopping=True)
 
 
 @pytest.mark.parametrize(

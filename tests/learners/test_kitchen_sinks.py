@@ -5,6 +5,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
@@ -599,9 +600,9 @@ def test_other_losses_reach_the_same_risk_from_memory_and_in_passes(loss, classe
     model = KitchenSinksClassifier(
         Gaussian(1.0), 30, loss=loss, alpha=1e-3, random_state=0, dtype="float64", max_iter=3000
     ).fit(X, y)
-    again = clone(model).set_params(cache_bytes=0)
     monkeypatch.setattr(trickless._functions.activations, "PANEL_BYTES", 1)
-    again.fit(X, y)
+    with sklearn.config_context(working_memory=0):
+        again = clone(model).fit(X, y)
     targets = model.targets_.matrix(y)
     values = []
     for fitted in (model, again):
@@ -767,9 +768,10 @@ def test_rows_come_together_where_a_gram_matrix_is_as_large(monkeypatch):
     model.fit(X, y)
     assert max(seen) == 2 * BLOCK  # of 600 columns
     seen.clear()
-    model.set_params(solver="iterative", cache_bytes=0, alpha=1e-2)
+    model.set_params(solver="iterative", alpha=1e-2)
     monkeypatch.setattr(Sums, "_n_bytes", lambda self, n_rows: 2**60)  # too much to be kept
-    model.fit(X, y)
+    with sklearn.config_context(working_memory=0):
+        model.fit(X, y)
     assert max(seen) == BLOCK
 
 
@@ -783,7 +785,8 @@ def test_other_losses_keep_the_bound_and_have_the_least_risk_within_it(loss, cla
         model = KitchenSinksClassifier(
             Gaussian(1.0), 30, random_state=0, fit_intercept=fit_intercept, **options
         ).fit(X, y)
-        again = clone(model).set_params(cache_bytes=0).fit(X, y)
+        with sklearn.config_context(working_memory=0):
+            again = clone(model).fit(X, y)
         np.testing.assert_allclose(again.neuron_coef_, model.neuron_coef_, atol=1e-6)
         coef, intercept = solution(model).coef, model.intercept_
         assert np.abs(coef).max() == 3.0 / 30

@@ -14,7 +14,7 @@ POWERS = {"poisson": 1.0, "tweedie": 1.5, "gamma": 2.0}
 STEPS = {
     "trees": BoostedTreesRegressor(200, random_state=0),
     "blocks": DoublyStochasticRegressor(n_neurons=4000, random_state=0),
-    "plain": DoublyStochasticRegressor(preconditioner=None, n_neurons=10_000, random_state=0),
+    "plain": DoublyStochasticRegressor(schedule="inverse", n_neurons=10_000, random_state=0),
 }
 #: The least share of what could be explained, after so few steps.
 LEAST = {"trees": 0.85, "blocks": 0.8, "plain": 0.5}
@@ -95,7 +95,7 @@ def test_means_follow_the_unit_of_y(loss, how):
     rng, X, f = waves(600)
     y = positive(loss, rng, f)
     model = DoublyStochasticRegressor(Gaussian(1.0), 200, loss=loss, dtype="float64")
-    model.set_params(preconditioner=None if how == "plain" else "block", early_stopping=False)
+    model.set_params(schedule="inverse" if how == "plain" else "block", early_stopping=False)
     model.set_params(random_state=0)
     one = model.fit(X, y).predict(X)
     assert np.ptp(np.log(one)) > 0.2

@@ -112,8 +112,8 @@ def test_steps_of_all_kinds_draw_the_mixture_as_given():
     X, y = smooth_and_steps(300)
     mixture = Mixture([Gaussian(1.5), Trees(3)])
     for options in (
-        {"preconditioner": None},
-        {"preconditioner": "block"},
+        {"schedule": "inverse"},
+        {"schedule": "block"},
         {"schedule": "theorem", "alpha": 0.1},
     ):
         with warnings.catch_warnings():
@@ -132,7 +132,7 @@ def test_kitchen_sinks_of_a_mixture_with_trees_predict_by_leaves(weights):
     weights = network.source.between(0, 50)
     dense = family(X, weights) @ network.coef.transpose(1, 0, 2).reshape(-1, 1)
     np.testing.assert_allclose(
-        family.combine(family.read(X), weights, network.coef), dense, atol=1e-6
+        family._combine(family._read(X), weights, network.coef), dense, atol=1e-6
     )
     np.testing.assert_allclose(model.predict(X), dense[:, 0] + network.intercept, atol=1e-5)
 

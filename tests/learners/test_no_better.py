@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from cases import inputs
 from trickless import (
@@ -13,7 +14,10 @@ from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
+    ShrinkingGradientRegressor,
 )
+from trickless.kernels import KernelGradientRegressor
+from trickless.neurons import Gaussian
 
 REGRESSORS = (
     KitchenSinksRegressor(n_neurons=100, random_state=0),
@@ -71,3 +75,16 @@ def test_wide_rows_in_which_nothing_is_found_name_what_may_find_more():
     message = r"3,000 columns and 400 rows, so most columns may not matter. Remedy: .*LassoCV"
     with pytest.warns(UserWarning, match=message):
         KitchenSinksRegressor(random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [ShrinkingGradientRegressor, KernelGradientRegressor])
+def test_a_pass_that_hardly_learns_its_own_rows_warns(learner):
+    X = inputs(400, 8)
+    noise = np.random.default_rng(0).standard_normal(400)
+    model, narrow = learner(random_state=0), {"kernel_params": {"gamma": 200.0}, "step_size": 0.01}
+    if learner is ShrinkingGradientRegressor:
+        narrow = {"neurons": Gaussian(0.05), "step_size": 0.01}
+    with pytest.warns(UserWarning, match=r"after one pass over 400 rows.*Remedy: Kitchen Sinks"):
+        clone(model).set_params(**narrow).fit(X, noise)
+    clone(model).fit(X, np.sin(X[:, 0]))
+    clone(model).set_params(**narrow).fit(X[:100], noise[:100])  # too few to tell

@@ -66,7 +66,7 @@ def test_rows_alone_threads_and_files_change_nothing(family, tmp_path):
     rows = suited(family, X)
     model = features(family).fit(rows)
     Z = dense(model.transform(rows))
-    n = min(100, model.neurons_.n_given or 100)  # of a list, each neuron once
+    n = min(100, model.neurons_._n_given or 100)  # of a list, each neuron once
     assert Z.shape == (120, n * model.neurons_.width) == (120, len(model.get_feature_names_out()))
     one_by_one = np.vstack([dense(model.transform(rows[i : i + 1])) for i in range(20)])
     np.testing.assert_allclose(one_by_one, Z[:20], atol=1e-12 if Z.dtype == float else 1e-6)
@@ -227,7 +227,7 @@ def test_tables_images_and_a_user_defined_neuron_are_transformed():
             return rng.standard_normal((n, self.n_features_in_))
 
         def activate(self, X, weights):
-            return np.sign(X @ weights[0].T)
+            return np.sign(X @ weights.T)
 
     model = RandomFeatures(Signs(), 40, random_state=0).fit(X)
     assert model.get_feature_names_out()[-1] == "signs39"

@@ -63,7 +63,7 @@ def standard_errors(model, X, y, X_test, y_test, weight=None):
 def test_steps_of_blocks_have_the_rate_of_a_rare_class(rate, seed):
     X, y, X_test, y_test = data = rare(rate, seed=seed)
     model = DoublyStochasticClassifier(n_neurons=2000, random_state=0).fit(X, y)
-    assert model.preconditioner_ == "block"
+    assert model.schedule_ == "block"
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=0.05)
     assert np.abs(standard_errors(model, *data)).max() < 3
     constant = log_loss(y_test, np.full(len(y_test), y.mean()))
@@ -96,7 +96,7 @@ def test_a_stream_has_the_rate_of_a_rare_class():
     model = DoublyStochasticClassifier(n_neurons=600, random_state=0)
     for rows in np.split(np.arange(len(y)), 8):
         model.partial_fit(X[rows], y[rows], classes=[0, 1])
-    assert model.preconditioner_ == "block"
+    assert model.schedule_ == "block"
     assert np.abs(standard_errors(model, X, y, X_test, y_test)).max() < 3.5
 
 

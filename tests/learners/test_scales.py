@@ -181,7 +181,7 @@ INTEGERS = 2**62, 2**63, 10**30, 10**400, 10**5000, 1e30, 2.0, np.uint64(2**63 +
 #: One of each way to learn, with the parameters of regressors or of classifiers.
 WITH_PARAMETERS = CLASSIFIERS[0], *REGRESSORS[1:], KERNEL_LEARNERS[2], *TREE_LEARNERS
 #: Parameters whose large values mean work without end.
-ENDLESS = "n_neurons", "n_draws", "max_iter", "cache_bytes", "n_trees"
+ENDLESS = "n_neurons", "n_draws", "max_iter", "n_trees"
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

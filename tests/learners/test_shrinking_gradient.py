@@ -355,7 +355,7 @@ def test_steps_and_batches_depend_on_the_bound_of_the_family():
     model = ShrinkingGradientRegressor(Tripled(1.0), 100, n_draws=10, random_state=0)
     model.fit(X, np.sin(X[:, 0]))
     rows = model.online_error_[:, 0].astype(int)
-    steps = np.minimum(5 / np.sqrt(np.cumsum(rows) - rows + 1), 0.5 / 9)
+    steps = np.minimum(5 / np.sqrt(np.cumsum(rows) - rows + 1), 0.5) / 9
     assert rows[0] == 2
     assert (rows * steps * 9 <= 1 + 1e-9).all()
     first = ShrinkingGradientRegressor(Tripled(1.0), batch_size=1, y_range=(-1, 1))
@@ -407,15 +407,13 @@ def test_outputs_shrink_apart():
         )
 
 
-def test_fit_visits_rows_in_a_random_order_unless_told_otherwise():
+def test_fit_visits_rows_in_a_random_order_and_streams_keep_it():
     X = inputs(60, 2)
     y = np.sin(X[:, 0])
     options = {"y_range": (-1, 1), "random_state": 0, "dtype": "float64"}
-    kept = ShrinkingGradientRegressor(Gaussian(1.0), shuffle=False, **options).fit(X, y)
     streamed = ShrinkingGradientRegressor(Gaussian(1.0), **options).partial_fit(X, y)
     shuffled = ShrinkingGradientRegressor(Gaussian(1.0), **options).fit(X, y)
-    np.testing.assert_array_equal(kept.expansion_.support, X)
-    np.testing.assert_allclose(kept.predict(X), streamed.predict(X), atol=1e-12)
+    np.testing.assert_array_equal(streamed.expansion_.support, X)
     support = shuffled.expansion_.support
     assert not np.array_equal(support, X)
     np.testing.assert_array_equal(np.sort(support, axis=0), np.sort(X, axis=0))
@@ -460,7 +458,8 @@ def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
     monkeypatch.setattr("trickless._solvers.rounds.estimates._DRAWS", 7)
     monkeypatch.setattr(Gaussian, "draw", recorded)
     model = learned(X, y, n_draws=1000, neurons=Gaussian(1.0), estimate="full")
-    assert max(held[1:-1]) == 7 or max(held) == 16
+    of_rounds = held[held.index(512) + 1 : -1]  # after the trial that measures k(x, x)
+    assert max(of_rounds) == 7
     alpha, _ = naive.kernel_gradient(
         model.estimates_.kernel(X, X), y, lambda t: min(5 / np.sqrt(t), 0.5)
     )

@@ -31,10 +31,7 @@ MODELS = [
         for family in (Gaussian(), Matern(0.1))
         for loss in LOSSES
     ),
-    *(
-        DoublyStochasticRegressor(Gaussian(), 80, loss=loss, preconditioner="block")
-        for loss in LOSSES
-    ),
+    *(DoublyStochasticRegressor(Gaussian(), 80, loss=loss, schedule="block") for loss in LOSSES),
     *(DoublyStochasticRegressor(Gaussian(), 80, loss=loss, schedule="constant") for loss in LOSSES),
     BoostedTreesRegressor(30),
     BoostedTreesRegressor(30, loss="huber"),

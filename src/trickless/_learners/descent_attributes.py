@@ -29,8 +29,8 @@ class DescentAttributes(NeuronLearner):
         explained, as the mean over outputs.
     n_iter_ : int
         Number of steps taken.
-    preconditioner_ : str or None
-        The preconditioner of the last ``fit`` or ``partial_fit``, also if the parameter is "auto".
+    schedule_ : str
+        The schedule of the last ``fit`` or ``partial_fit``, also if the parameter is "auto".
     batch_size_, neurons_per_step_, n_neurons_ : int
         The values in use of parameters that may be "auto".
     alpha_ : float
@@ -45,7 +45,7 @@ class DescentAttributes(NeuronLearner):
     clock_: Clock | None = None
     stream_: NeuronStream
     descent_: Descent
-    preconditioner_: str | None
+    schedule_: str
     batch_size_: int
     neurons_per_step_: int
     n_neurons_: int

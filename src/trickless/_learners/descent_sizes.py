@@ -47,8 +47,6 @@ _PILOT_ROWS, _PILOT_COLUMNS = 2**14, 1024
 _FEW_ROWS = 8
 #: The time of a gradient flow that shrinks like ridge regression, in units of 1 / alpha.
 _TIME = 0.6
-#: Bytes of drawn weights to keep. The rest is drawn again when needed.
-_CACHE_BYTES = 2**28
 #: Half-lives of neurons below which there is a warning that too few neurons are kept.
 _FEW = 1.0
 
@@ -61,9 +59,9 @@ def begin_descent(learner: Any, X: Any, targets: np.ndarray, weight: np.ndarray 
     if learner.fit_intercept:
         loss = learner._loss(learner.targets_.n_outputs)
         intercept = starting(loss, targets, weight, learner._numeric)
-    begin_stream(learner, _CACHE_BYTES)
+    begin_stream(learner)
     descent = Descent(learner.stream_, intercept, learner.targets_)
-    if learner.preconditioner is not None and not _is_plain(learner):
+    if _is_damped(learner):
         descent.noise = _noise(learner, X, targets, weight)
     return descent
 
@@ -121,23 +119,31 @@ def size_up(learner: Any, n_rows: int, stream: bool = False, **wanted: Any) -> D
     Values that are ``wanted`` replace parameters of the learner.
     """
     given = {name: getattr(learner, name) for name in Plan._fields} | wanted
-    found = plan(given, _is_plain(learner), n_rows, learner.neurons_)
+    found = plan(given, _schedule(learner), n_rows, learner.neurons_)
     damping, loss = None, learner._loss(learner.targets_.n_outputs)
-    if found.preconditioner is not None and not _is_plain(learner):
+    if _is_damped(learner):
         damping, found = _damping(learner, found, n_rows, stream)
     for name, value in found._asdict().items():
         setattr(learner, f"{name}_", value)
     given_alpha = found.alpha, isinstance(learner.alpha, str)
-    sizes = SizeParameters(*given_alpha, learner.step_size, learner.schedule)
+    schedule = "inverse" if found.schedule == "block" else found.schedule
+    sizes = SizeParameters(*given_alpha, learner.step_size, schedule)
     if damping is not None:  # which regularises instead of a decay
         sizes = SizeParameters(0.0, False, "auto", "constant")
     common = type(learner).__name__, loss, learner.n_jobs, damping
-    return DescentOptions(found.step(*common, learner.fit_intercept, learner.schedule), sizes)
+    return DescentOptions(found.step(*common, learner.fit_intercept), sizes)
 
 
-def _is_plain(learner: Any) -> bool:
-    """Return whether the user has decided the lengths of steps."""
-    return learner.schedule == "theorem" or not isinstance(learner.step_size, str)
+def _schedule(learner: Any) -> str:
+    """Return the schedule in use: of blocks, unless the user has decided the length of steps."""
+    if learner.schedule != "auto":
+        return str(learner.schedule)
+    return "block" if isinstance(learner.step_size, str) else "inverse"
+
+
+def _is_damped(learner: Any) -> bool:
+    """Return whether steps are on blocks, whose damping decides how long they are."""
+    return _schedule(learner) == "block" and isinstance(learner.step_size, str)
 
 
 def _damping(learner: Any, found: Plan, n_rows: int, stream: bool) -> tuple[Damping, Plan]:
@@ -203,10 +209,7 @@ def _wanted(learner: Any, rows: int, per_row: float) -> dict[str, Any]:
     four rows. Fewer columns, down to an eighth of that, keep a long half-life within ``n_neurons``.
     """
     wanted: dict[str, Any] = {"batch_size": rows}
-    width, blocks = learner.neurons_.width, learner.preconditioner == "block"
-    if learner.preconditioner == "auto":
-        blocks = not _is_plain(learner)
-        wanted["preconditioner"] = "block" if blocks else None
+    width, blocks = learner.neurons_.width, _schedule(learner) == "block"
     if isinstance(learner.neurons_per_step, str):
         least, most = 1, PLAIN_NEURONS * width
         if blocks:

@@ -36,7 +36,6 @@ from trickless._rows.rows import Batch
 from trickless._rules import (
     AUTO,
     CLASS_WEIGHT,
-    NONE,
     boolean,
     choice,
     count,
@@ -64,11 +63,6 @@ class DoublyStochastic(DescentAttributes):
         Whether the function starts from a constant, which is not penalised: the mean target of the
         first batch, or the log-odds of its classes. The theorem needs False, as in the paper. See
         :func:`trickless.theory.doubly_stochastic_bound`.
-    preconditioner : {"auto", "block"} or None, default="auto"
-        How steps are preconditioned. None is the algorithm of the paper. "block" fits each block of
-        neurons to the residuals, damped by the noise of the targets. With a number as
-        ``step_size``, it is the algorithm of the authors' code. "auto" is "block", but None for
-        ``schedule="theorem"`` or a number as ``step_size``.
     batch_size : int or "auto", default="auto"
         The number b of rows in a step. "auto" is all rows of a call, up to 32,768, and 512 for
         plain steps.
@@ -95,12 +89,15 @@ class DoublyStochastic(DescentAttributes):
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is found from each
         block, or is 1 / alpha for "theorem". For other plain steps, it is a step that is stable for
-        the neurons and rows. With a number, steps are plain by default.
-    schedule : {"inverse", "constant", "theorem"}, default="inverse"
-        The size of step i = 0, 1, ... "inverse" is
-        :math:`\gamma / (1 + \gamma \alpha i)`, "constant" is :math:`\gamma`, and "theorem" is
-        :math:`\theta / (i + 1)`, which suits strong regularisation and has the guarantee of the
-        paper for losses like "huber" and "log_loss".
+        the neurons and rows.
+    schedule : {"auto", "block", "inverse", "constant", "theorem"}, default="auto"
+        How steps are taken. "block" fits each block of neurons to the residuals, damped by the
+        noise of the targets. With a number as ``step_size``, it is the algorithm of the authors'
+        code. The others are the algorithm of the paper, and give the size of step i = 0, 1, ...
+        "inverse" is :math:`\gamma / (1 + \gamma \alpha i)`, "constant" is :math:`\gamma`, and
+        "theorem" is :math:`\theta / (i + 1)`, which suits strong regularisation and has the
+        guarantee of the paper for losses like "huber" and "log_loss". "auto" is "block", or
+        "inverse" with a number as ``step_size``.
     early_stopping : bool or "auto", default="auto"
         Whether ``fit`` holds a tenth of the rows out, and stops before ``n_neurons`` when they make
         no more progress. The held-out rows also give ``predict_interval`` and ``predict_set``,
@@ -125,12 +122,15 @@ class DoublyStochastic(DescentAttributes):
         "n_neurons": either(count("n_neurons='auto' suits most data; it counts draws of w"), AUTO),
         "alpha": either(non_negative("alpha=1e-6 regularises lightly"), AUTO),
         "step_size": either(positive("step_size='auto' suits every loss and bounded family"), AUTO),
-        "schedule": choice("inverse", "constant", "theorem", remedy="'inverse' decays slowly"),
-        "fit_intercept": boolean("fit_intercept=False starts from f = 0, as the paper does"),
-        "preconditioner": either(
-            choice("auto", "block", remedy="preconditioner=None is the algorithm of the paper"),
-            NONE,
+        "schedule": choice(
+            "auto",
+            "block",
+            "inverse",
+            "constant",
+            "theorem",
+            remedy="schedule='auto' suits most data",
         ),
+        "fit_intercept": boolean("fit_intercept=False starts from f = 0, as the paper does"),
         "batch_size": either(integer(1, "batch_size='auto' depends on the number of rows"), AUTO),
         "neurons_per_step": either(integer(1, "neurons_per_step='auto' suits the rows"), AUTO),
         "early_stopping": either(
@@ -302,8 +302,7 @@ class DoublyStochasticRegressor(Regressor, DoublyStochastic):
         alpha: float | str = "auto",
         fit_intercept: bool = True,
         step_size: float | str = "auto",
-        schedule: str = "inverse",
-        preconditioner: str | None = "auto",
+        schedule: str = "auto",
         batch_size: int | str = "auto",
         neurons_per_step: int | str = "auto",
         early_stopping: bool | str = "auto",
@@ -374,8 +373,7 @@ class DoublyStochasticClassifier(Classifier, DoublyStochastic):
         alpha: float | str = "auto",
         fit_intercept: bool = True,
         step_size: float | str = "auto",
-        schedule: str = "inverse",
-        preconditioner: str | None = "auto",
+        schedule: str = "auto",
         batch_size: int | str = "auto",
         neurons_per_step: int | str = "auto",
         early_stopping: bool | str = "auto",

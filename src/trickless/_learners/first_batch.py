@@ -99,7 +99,7 @@ class FirstBatch(Stated):
         """Why a family that was fitted to this batch does not suit later rows; None if it does."""
         if self.warned or self.n_later < _ENOUGH:
             return None
-        by_column = family.by_order or learned_relevance(family) is not None
+        by_column = family._by_order or learned_relevance(family) is not None
         far = self.far / self.n_later
         constant = ~(self.low < self.high)
         lost = constant & (self.other > _SOME * self.n_later)

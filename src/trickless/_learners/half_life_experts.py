@@ -20,7 +20,7 @@ from trickless._arrays.places import check_on_host, place_of
 from trickless._arrays.sparse import Matrix
 from trickless._arrays.stated import Array, Stated
 from trickless._errors import InvalidValueError
-from trickless._functions.stream import NeuronStream
+from trickless._functions.stream import NeuronStream, kept_bytes
 from trickless._learners.first_batch import takes_from_data
 from trickless._learners.neuron_learner import (
     begin_stream,
@@ -94,12 +94,12 @@ def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
     family = clone(make_neurons(learner.neurons))
     families = families_of_grid(owner, family, learner.search)
     choose_neurons(learner, rows.X, rows.targets, rows.weight, families)
-    begin_stream(learner, learner.cache_bytes)
+    begin_stream(learner)
     families, factors = at_scales(learner.neurons_)
     streams = [
         learner.stream_
         if factor == 1
-        else NeuronStream(family, learner.seed_, learner.rows_.dtype, learner.cache_bytes)
+        else NeuronStream(family, learner.seed_, learner.rows_.dtype, kept_bytes())
         for family, factor in zip(families, factors, strict=True)
     ]
     if not isinstance(learner.half_life, str):  # of the user: one length scale

@@ -131,7 +131,7 @@ def how_unlikely(
 
 def _warn_of_given(learner: Any) -> None:
     """Warn that rows which chose the neurons know them, so that errors there are too small."""
-    if getattr(getattr(learner, "neurons_", None), "may_know_targets", False):
+    if getattr(getattr(learner, "neurons_", None), "_may_know_targets", False):
         warn(
             f"{type(learner).__name__}: the neurons were given. If these rows chose them, the "
             "errors at rows that are left out are too small, and so are intervals and sets. "

@@ -166,7 +166,6 @@ class KernelGradient(OnlineLearner):
         average: bool = True,
         max_support: int | None = None,
         compression: str = "projection",
-        shuffle: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -224,7 +223,7 @@ class KernelGradient(OnlineLearner):
         return 0.0 if measured is None else measured.variance
 
     @in_one_state
-    def certify(self, confidence: float = 0.95) -> np.ndarray:
+    def certify(self, confidence: float = 0.9) -> np.ndarray:
         r"""Bound how far the noise of the estimates may move a prediction.
 
         A prediction is a sum of fresh estimates, one for each support point. By Hoeffding's
@@ -234,7 +233,7 @@ class KernelGradient(OnlineLearner):
 
         Parameters
         ----------
-        confidence : float, default=0.95
+        confidence : float, default=0.9
             The probability that a prediction is within the bound, for each prediction by itself.
 
         Returns
@@ -373,7 +372,6 @@ class KernelGradientRegressor(Regressor, KernelGradient):
         average: bool = True,
         max_support: int | None = None,
         compression: str = "projection",
-        shuffle: bool = True,
         y_range: Any = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -101,9 +101,6 @@ class KitchenSinks(SolutionAttributes):
         Precision of the activations, and of their products over many rows where that is accurate
         enough. Sums and solvers always use float64. With "float64", ``alpha="auto"`` may choose
         much smaller values for 4,096 rows or more.
-    cache_bytes : int, default=2**28
-        Memory in bytes for drawn weights, and for activations that are needed more than once. The
-        rest is drawn or evaluated again when needed.
     max_iter : int, default=500
         The largest number of iterations of the iterative solver, and for losses other than
         "squared_error". An iteration takes about one pass over the rows.
@@ -129,7 +126,6 @@ class KitchenSinks(SolutionAttributes):
     lags: int = 0
     max_iter: int
     tol: float
-    cache_bytes: int
 
     _fixed = (*SolutionAttributes._fixed, "n_neurons")
     _bounded = False
@@ -162,7 +158,6 @@ class KitchenSinks(SolutionAttributes):
             "lags=1 has experts that predict from the last target alone, and lags=0 has none",
             MOST_LAGS,
         ),
-        "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
     }
 
     @completed_by(LEARNING)
@@ -226,14 +221,14 @@ class KitchenSinks(SolutionAttributes):
         family = clone(make_neurons(self.neurons))
         families = families_of_grid(type(self).__name__, family, self.search)
         choose_neurons(self, X, targets, weight, families)
-        begin_stream(self, self.cache_bytes)
+        begin_stream(self)
         origin = np.average(targets, axis=0, weights=weight)
         self.sums_ = Sums(self.stream_, self._n_used, origin)
 
     @property
     def _n_used(self) -> int:
         """Number of neurons in use, if only so many are given."""
-        n_given = self.neurons_.n_given
+        n_given = self.neurons_._n_given
         return self.n_neurons if n_given is None else min(self.n_neurons, n_given)
 
     @property
@@ -304,7 +299,6 @@ class KitchenSinksRegressor(Regressor, KitchenSinks):
         n_jobs: int | None = None,
         verbose: bool = False,
         dtype: Any = "float32",
-        cache_bytes: int = 2**28,
     ) -> None:
         store(self, locals())
 
@@ -341,10 +335,11 @@ class KitchenSinksClassifier(Classifier, KitchenSinks):
         The loss: "squared_error", "log_loss", "hinge" or "squared_hinge". "log_loss" is the
         logistic loss for two classes and the softmax loss for more. "squared_error" is the fastest.
         The others need ``fit``, and about a hundred passes over the activations, or up to a
-        thousand for "hinge". Activations are kept if they fit into ``cache_bytes``, and otherwise
-        evaluated in every pass. These losses minimise the mean loss plus :math:`(\alpha K / 2)
-        \sum_j |\beta_j|^2`. ``alpha="auto"`` is then chosen by the loss itself of decision values
-        that do not know their row. They do not go with ``solver="iterative"``.
+        thousand for "hinge". Activations that fit into a quarter of scikit-learn's
+        ``working_memory`` are kept, and others are evaluated in every pass. These losses minimise
+        the mean loss plus :math:`(\alpha K / 2) \sum_j |\beta_j|^2`. ``alpha="auto"`` is then
+        chosen by the loss itself of decision values that do not know their row. They do not go with
+        ``solver="iterative"``.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply ``sample_weight``. In a dictionary
         {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
@@ -384,7 +379,6 @@ class KitchenSinksClassifier(Classifier, KitchenSinks):
         n_jobs: int | None = None,
         verbose: bool = False,
         dtype: Any = "float32",
-        cache_bytes: int = 2**28,
     ) -> None:
         store(self, locals())
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._arrays.places import HOST, Place, place_of
 from trickless._arrays.stated import check_same
 from trickless._errors import MissingAttributeError
-from trickless._functions.stream import NeuronStream, Purpose, draw, generator, moved
+from trickless._functions.stream import NeuronStream, Purpose, draw, generator, kept_bytes, moved
 from trickless._learners.base import Learner
 from trickless._learners.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
 from trickless._rows.kinds import Kind
@@ -23,11 +23,11 @@ from trickless._selection.linear import compare_with_linear
 from trickless._selection.relevance import learned_relevance
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import (
-    check_family,
     check_fit_takes_weights,
     check_fitted_family,
     check_rows_alone,
     check_same_draws,
+    check_values,
     warn_of_rounding,
 )
 from trickless.neurons.named import make_neurons
@@ -88,7 +88,7 @@ class NeuronLearner(Learner):
             check_same("categories of neurons_", there.n_categories.tolist(), codes)
             check_same("shape of neurons_", there.shape, known.shape)
         if self.rows_.kind.layout.any_length:  # which compiled code relies on
-            check_same("whether rows have any length", self.neurons_.layout.any_length, True)
+            check_same("whether rows have any length", self.neurons_._layout.any_length, True)
         if self.first_batch_ is not None:
             check_same("columns of first_batch_", len(self.first_batch_.mean), self.n_features_in_)
 
@@ -171,8 +171,8 @@ class NeuronLearner(Learner):
         neurons = self.neurons
         known = isinstance(neurons, str | Neurons)
         tags.input_tags.sparse = known and make_neurons(neurons).accepts_sparse
-        tags.input_tags.allow_nan = known and make_neurons(neurons).accepts_tables
-        tags.input_tags.three_d_array = known and make_neurons(neurons).layout.reads_arrays
+        tags.input_tags.allow_nan = known and make_neurons(neurons)._accepts_tables
+        tags.input_tags.three_d_array = known and make_neurons(neurons)._layout.reads_arrays
         tags.array_api_support = self._on_devices
         return tags
 
@@ -193,7 +193,7 @@ def choose_neurons(
     for family in families:
         _fit_family(learner, family, X, weight)
         if not learner._by_leaves:
-            family.set_depth(X.shape[0], _MOST_CUTS)
+            family._set_depth(X.shape[0], _MOST_CUTS)
     alpha = learner._alpha_of_choice(X.shape[0])
     sample = X, targets, weight, learner._products, learner.seed_, learner.n_jobs, alpha
     with learner._progress(1, "choice", "choosing neurons") as bar:
@@ -233,7 +233,7 @@ def fit_neurons(learner: NeuronLearner, X: Any, weight: np.ndarray | None) -> No
     """Fit the family of a learner that has no targets, and set ``neurons_``."""
     family = clone(make_neurons(learner.neurons))
     _fit_family(learner, family, X, weight)
-    family.set_depth(X.shape[0], _MOST_CUTS)
+    family._set_depth(X.shape[0], _MOST_CUTS)
     learner.neurons_ = family
     _take_neurons(learner, X)
 
@@ -249,9 +249,9 @@ def _fit_family(learner: NeuronLearner, family: Neurons, X: Any, weight: np.ndar
 def _take_neurons(learner: NeuronLearner, X: Any) -> None:
     """Try the neurons that were chosen on the first batch, and take note of it."""
     kind = learner.rows_.kind
-    if kind.tables and not learner.neurons_.accepts_tables:
+    if kind.tables and not learner.neurons_._accepts_tables:
         kind.without_gaps = type(learner.neurons_).__name__
-    kind.any_code = learner.neurons_.any_code
+    kind.any_code = learner.neurons_._any_code
     if (columns := learner.rows_.columns) is not None and not kind.any_code:
         learner.rows_.columns = columns.without_later()
     takes, place = takes_from_data(learner.neurons_), learner.rows_.place or place_of(X)
@@ -259,10 +259,10 @@ def _take_neurons(learner: NeuronLearner, X: Any) -> None:
     try_neurons(learner, X, place, first=True)
 
 
-def begin_stream(learner: NeuronLearner, cache_bytes: int) -> None:
-    """Begin the stream of the chosen neurons, of which so many bytes are kept."""
+def begin_stream(learner: NeuronLearner) -> None:
+    """Begin the stream of the chosen neurons."""
     dtype = learner.rows_.dtype
-    learner.stream_ = NeuronStream(learner.neurons_, learner.seed_, dtype, cache_bytes)
+    learner.stream_ = NeuronStream(learner.neurons_, learner.seed_, dtype, kept_bytes())
 
 
 def receive_rows(
@@ -302,7 +302,7 @@ def try_neurons(learner: NeuronLearner, X: Any, place: Place, first: bool = Fals
     family, rows = learner.neurons_, X[: min(_TRIAL_ROWS, X.shape[0]), ...]
     trial = _trial(learner) if first else ()
     there = moved(trial, place) if first else _kept_trial(learner, place)
-    check_family(family, rows, there, learner._bounded)
+    check_values(family, rows, there, learner._bounded)
     if first:
         check_same_draws(type(family).__name__, trial, _trial(learner))
         check_rows_alone(family, rows, there)

@@ -17,6 +17,7 @@ from trickless._learners import refusals
 from trickless._learners.arguments import LEARNING
 from trickless._learners.base import Learner
 from trickless._learners.classifier import Classifier
+from trickless._learners.no_better import warn_if_hardly_learned
 from trickless._learners.training_copy import training_copy
 from trickless._rules import (
     AUTO,
@@ -60,14 +61,14 @@ class OnlineLearner(Learner):
     norm_bound : float, default=10.0
         The norm B: the learner competes with functions of norm up to B, on targets in [-1, 1].
     step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, divided by the largest k(x, x), for the
+        schedules "sqrt" and "inverse". A learner with neurons estimates k(x, x) from the first
+        rows, since it may be far below the bound of the neurons.
     horizon : int or None, default=None
         The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     average : bool, default=True
         Whether to predict with the average of f over the rounds. If False, the last f predicts.
         The guarantee for new data is about the average.
-    shuffle : bool, default=True
-        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
         The interval that contains all targets. It is mapped linearly to [-1, 1]. A target outside
         of a declared range raises a ValueError. "auto" takes the smallest and the largest target
@@ -94,7 +95,6 @@ class OnlineLearner(Learner):
     max_support: int | None
     compression: str
     half_life: float | None = None  # of other learners
-    shuffle: bool
     rounds_: Rounds
 
     #: The estimates that rounds use, with the current parameters.
@@ -129,7 +129,6 @@ class OnlineLearner(Learner):
         "max_support": either(
             integer(2, "max_support=10_000 keeps at most 10,000 support points, None all"), NONE
         ),
-        "shuffle": boolean("shuffle=True lets fit visit the rows in a random order"),
     }
 
     def check_state(self) -> None:
@@ -142,15 +141,21 @@ class OnlineLearner(Learner):
 
     @completed_by(LEARNING)
     def fit(self, X: Any, y: Any) -> Any:
-        """Learn in one online pass over the rows."""
+        """Learn in one online pass over the rows, in a random order.
+
+        With a ``half_life``, and in ``partial_fit``, rows keep their order.
+        """
         with training_copy(self, is_model) as new, linear_algebra(self.n_jobs):
             X, targets, _ = new._receive_first(X, y)
             begin_rounds(new, X, targets)
             order = np.arange(X.shape[0])
-            if self.shuffle and self.half_life is None:
+            if self.half_life is None:
                 order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
             new._learn(X[order], targets[order])
             new.estimates_.function(new.rounds_, new.average)  # frozen once, if at all
+            of_numbers = not isinstance(new, Classifier) and new.estimates_.kernel is not None
+            if of_numbers and not schedule_of(new).is_theorem:
+                warn_if_hardly_learned(new, X[order], targets[order])
         return self
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:

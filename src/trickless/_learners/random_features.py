@@ -246,7 +246,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     def _set_scale(self, X: Any, weight: np.ndarray | None) -> None:
         """Find the factor of the columns, from some validated rows of the fit."""
         self.scale_ = 1.0
-        if self.neurons_.n_nonzero == 1:  # the activations of a neuron have a norm of 1
+        if self.neurons_._n_nonzero == 1:  # the activations of a neuron have a norm of 1
             return
         some = slice(None, None, -(-X.shape[0] // _JUDGED))
         Z = to_host(self._of_rows(X[some])).astype(float)
@@ -331,7 +331,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         family, n_neurons = self.neurons_, self._n_drawn
         scale, place = self.scale_ * n_neurons**-0.5, place_of(X)
         with linear_algebra(self.n_jobs):
-            if family.n_nonzero and self.sparse_output and place is HOST:
+            if family._n_nonzero and self.sparse_output and place is HOST:
                 pieces = partial(self.source_.pieces, 0, n_neurons)
                 how = self.n_jobs, self.rows_.dtype, True
                 Z = sparse_activations(family, pieces, X, n_neurons, *how)
@@ -342,7 +342,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
             def fill(rows: slice) -> None:
                 n_rows = rows.stop - rows.start
-                last, some = family.last_layer(X[rows, ...])
+                last, some = family._last_layer(X[rows, ...])
                 for where, weights in self.source_.pieces(0, n_neurons, place):
                     Z = xp.reshape(last(some, weights), (n_rows, family.width, -1))
                     Z = xp.reshape(xp.permute_dims(Z, (0, 2, 1)), (n_rows, -1))
@@ -380,7 +380,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
         If only so many are given, each is used once.
         """
-        n, n_given = int(self.fixed_["n_neurons"]), self.neurons_.n_given
+        n, n_given = int(self.fixed_["n_neurons"]), self.neurons_._n_given
         return n if n_given is None else min(n, n_given)
 
     @property

@@ -45,7 +45,7 @@ Parameters
 ----------
 return_standard_error : bool, default=False
     Whether to return Monte Carlo standard errors as well. Not together with ``tolerance``.
-confidence : float, default=0.95
+confidence : float, default=0.9
     The probability that a value is within the tolerance, for each value by itself.
 
 Raises
@@ -69,8 +69,8 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         number of rows. Raise it if the online error grows.
     schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
         How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
-        never exceed ``1 / (2 * bound**2)``, half of the step that fits a row exactly. "constant"
-        uses a ``step_size`` given as a number, without that limit. "theorem" uses the step of
+        never exceed half of the step that fits a row exactly, which is 1 / k(x, x). "constant" uses
+        a ``step_size`` given as a number, without that limit. "theorem" uses the step of
         Theorem 1 for ``horizon`` rounds of one row. Each round draws as many neurons as the
         guarantee needs. This schedule ignores ``step_size``, ``n_draws`` and ``batch_size``. See
         :func:`trickless.theory.shrinking_gradient_draws`. "theorem-fixed" draws as many neurons in
@@ -82,8 +82,8 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         or "stratified", whichever needs less work for the accuracy of "full".
     batch_size : int or "auto", default="auto"
         Number of rows learned at once, where 1 is the paper's algorithm. "auto" is the largest size
-        for which ``batch_size * step * bound**2`` is at most 1. A batch is also no larger than all
-        rows before it together, or 2 at first.
+        for which ``batch_size`` times the step is at most 1 / k(x, x). A batch is also no larger
+        than all rows before it together, or 2 at first.
     compression : {"projection", "unbiased"}, default="projection"
         How support points are replaced by fewer. "projection" is better for long streams. It keeps
         a uniform sample of all rows so far: a quarter of ``max_support``, and at most 4,096. Their
@@ -175,7 +175,6 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         max_support: int | None = None,
         compression: str = "projection",
         half_life: float | None = None,
-        shuffle: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -189,6 +188,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
             choose_neurons(self, X, targets, None)
         else:
             see_later_rows(self, X)
+        self.estimates_.measure(X, self.rounds_)
         if schedule_of(self).is_theorem:
             check_independent(type(self).__name__, f"schedule={self.schedule!r}", self.neurons_)
 
@@ -329,7 +329,6 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         max_support: int | None = None,
         compression: str = "projection",
         half_life: float | None = None,
-        shuffle: bool = True,
         y_range: Any = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -345,7 +344,7 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         X: Any,
         return_standard_error: bool = False,
         tolerance: float | None = None,
-        confidence: float = 0.95,
+        confidence: float = 0.9,
     ) -> Any:
         r"""Predict targets, and how close each prediction is to the expansion's.
 
@@ -419,7 +418,7 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
         X: Any,
         return_standard_error: bool = False,
         tolerance: float | None = None,
-        confidence: float = 0.95,
+        confidence: float = 0.9,
     ) -> Any:
         r"""Compute decision values, and how close each is to the expansion's.
 

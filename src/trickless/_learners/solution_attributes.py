@@ -11,7 +11,7 @@ from trickless._arrays.stated import check_is
 from trickless._arrays.states import in_one_state
 from trickless._errors import MissingAttributeError
 from trickless._functions.network import Network, check_alike
-from trickless._functions.stream import NeuronStream
+from trickless._functions.stream import NeuronStream, kept_bytes
 from trickless._learners.classifier import Classifier
 from trickless._learners.half_life_experts import EarlyRows
 from trickless._learners.neuron_learner import NeuronLearner
@@ -83,6 +83,7 @@ class SolutionAttributes(NeuronLearner):
         apart: dict[str, Any] = {
             "owner": type(self).__name__,
             "classifies": isinstance(self, Classifier),
+            "cache_bytes": kept_bytes(),
         }
         given = {name: getattr(self, name) for name in Problem._fields if name not in apart}
         return Problem(**apart, **given)

@@ -122,17 +122,17 @@ class Comparison:
 
     def _last_layers(self, families: list[Neurons]) -> tuple[list[Neurons], Any]:
         """Return the families of the last layers and the rows that they see, if they share them."""
-        shared = families[0].shared
-        if shared is None or any(each.shared is not shared for each in families):
+        shared = families[0]._shared
+        if shared is None or any(each._shared is not shared for each in families):
             return families, self.X
-        lasts = [each.last_layer(self.X[:1])[0] for each in families]
+        lasts = [each._last_layer(self.X[:1])[0] for each in families]
         shape = len(self.targets), lasts[0].n_features_in_
         if prod(shape) > _VALUES:
             return families, self.X
         values = np.empty(shape, self.X.dtype)
 
         def fill(rows: slice) -> None:
-            values[rows] = families[0].last_layer(self.X[rows])[1]
+            values[rows] = families[0]._last_layer(self.X[rows])[1]
 
         HOST.map_rows(fill, *shape, self.n_jobs)
         return lasts, values

@@ -98,7 +98,7 @@ def _of_network(network: Network, X: Tensor) -> Tensor:
         return Tensor.constant(np.broadcast_to(intercept, (1, network.n_outputs)))
     coef = Tensor.constant(network.coef, np.float64)
     with _written(network.neurons) as family:
-        values = family.combine(X, _weights(network.source, network.n_neurons), coef)
+        values = family._combine(X, _weights(network.source, network.n_neurons), coef)
     return xp.astype(values, xp.float64) + intercept
 
 

@@ -89,7 +89,7 @@ def test_the_loop_grows_the_trees_of_a_literal_reference():
         **sizes, max_depth=4, learning_rate=0.2, l2_regularization=0.15, leaves="constant",
         early_stopping=False, random_state=3,
     ).fit(X, y)  # fmt: skip
-    bins, counts = np.asarray(model.neurons_.read(X)).T, model.neurons_.bins_.counts
+    bins, counts = np.asarray(model.neurons_._read(X)).T, model.neurons_.bins_.counts
     own = {"depth": 4, "size": 0.2, "damping": 0.15}
     trees, f = reference(bins, counts, y, model.forest_.seed, **sizes, **own)
     columns, sets = model.forest_.trees.weights

@@ -81,12 +81,12 @@ def test_scores_of_rows_apart_count_their_weights():
     np.testing.assert_allclose(without.validation_scores_, model.validation_scores_)
 
 
-@pytest.mark.parametrize("preconditioner", [None, "block"])
-def test_rows_apart_stop_steps_of_every_kind(preconditioner):
+@pytest.mark.parametrize("schedule", ["inverse", "block"])
+def test_rows_apart_stop_steps_of_every_kind(schedule):
     X, y = data(300, noise=2.0)
     X_val, y_val = data(300, noise=2.0, seed=1)
     model = DoublyStochasticRegressor(
-        "gaussian", 20_000, preconditioner=preconditioner, alpha=1e-9, random_state=0
+        "gaussian", 20_000, schedule=schedule, alpha=1e-9, random_state=0
     ).fit(X, y, X_val=X_val, y_val=y_val)
     assert len(model.neuron_coef_) < model.n_neurons
     assert model.validation_scores_

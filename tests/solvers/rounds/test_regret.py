@@ -253,7 +253,7 @@ def test_the_bound_is_for_as_many_outputs_as_the_curve():
 
 def test_one_batch_is_played_by_zero():
     X, y = inputs(2, 2), np.array([0.5, -0.25])
-    model = KernelGradientRegressor(y_range=(-1, 1), shuffle=False).fit(X, y)
+    model = KernelGradientRegressor(y_range=(-1, 1)).partial_fit(X, y)
     np.testing.assert_array_equal(losses_of(model)[:, 0], y**2 / 2)
     assert model.regret_.shape == (1, 2)
 

@@ -42,7 +42,7 @@ class DescentOptions(NamedTuple):
 class Plan(NamedTuple):
     """The values that a learner uses for parameters that are "auto"."""
 
-    preconditioner: str | None
+    schedule: str
     batch_size: int
     neurons_per_step: int
     n_neurons: int
@@ -55,57 +55,46 @@ class Plan(NamedTuple):
         n_jobs: int | None,
         damping: Damping | None,
         fit_intercept: bool,
-        schedule: str,
     ) -> Step:
         """Return the kind of step."""
         common = owner, loss, n_jobs, self.batch_size, self.neurons_per_step, self.n_neurons
-        if self.preconditioner is None:
+        if self.schedule != "block":
             return Plain(*common)
-        # The theorem has no intercept that moves.
-        levels = fit_intercept and loss.levels and schedule != "theorem"
-        return BlockStep(*common, damping=damping, levels=levels)
+        return BlockStep(*common, damping=damping, levels=fit_intercept and loss.levels)
 
 
-def plan(given: dict[str, Any], plain: bool, n_rows: int, neurons: Neurons) -> Plan:
+def plan(given: dict[str, Any], schedule: str, n_rows: int, neurons: Neurons) -> Plan:
     """Return the values that a learner uses for parameters in ``given`` that are "auto".
 
-    They depend on the number of rows. ``plain`` says that steps must not be preconditioned unless
-    the user asks for that.
+    They depend on the schedule and on the number of rows.
     """
     n_neurons = NEURONS if isinstance(given["n_neurons"], str) else given["n_neurons"]
-    of_step = given["preconditioner"], given["batch_size"], given["neurons_per_step"]
-    chosen = sizes(*of_step, plain, n_rows, neurons.width, n_neurons)
-    if chosen[0] == "block" and isinstance(given["neurons_per_step"], str):
-        n_neurons = max(n_neurons, min(_BLOCKS * chosen[2], _MOST_NEURONS))
-    usual = Plan(*chosen, n_neurons, _ALPHA)
-    wanted = {name: given[name] for name in Plan._fields if name != "preconditioner"}
+    blocks, of_step = schedule == "block", (given["batch_size"], given["neurons_per_step"])
+    rows, k = sizes(blocks, *of_step, n_rows, neurons.width, n_neurons)
+    if blocks and isinstance(given["neurons_per_step"], str):
+        n_neurons = max(n_neurons, min(_BLOCKS * k, _MOST_NEURONS))
+    usual = Plan(schedule, rows, k, n_neurons, _ALPHA)
+    wanted = {name: given[name] for name in Plan._fields if name != "schedule"}
     return usual._replace(**{n: v for n, v in wanted.items() if not isinstance(v, str)})
 
 
 def sizes(
-    preconditioner: str | None,
+    blocks: bool,
     batch_size: int | str,
     neurons_per_step: int | str,
-    plain: bool,
     n_rows: int,
     width: int,
     n_neurons: int,
-) -> tuple[str | None, int, int]:
-    """Return the preconditioner, rows and neurons of a step, where some are "auto".
-
-    ``plain`` says that steps must not be preconditioned unless the user asks for that.
-    """
-    if preconditioner == "auto":
-        preconditioner = None if plain else "block"
+) -> tuple[int, int]:
+    """Return the rows and neurons of a step, where some are "auto"."""
     rows, neurons = PLAIN_ROWS, PLAIN_NEURONS
-    if preconditioner is not None:
+    if blocks:
         rows = max(1, min(_MOST_ROWS, n_rows))
         of_step = rows if isinstance(batch_size, str) else min(batch_size, rows)
         columns = min(max(of_step, _LEAST_COLUMNS), _USUAL_COLUMNS)
         columns = max(columns, int(_MOST_COLUMNS * (of_step / _MOST_ROWS) ** 2))
         neurons = max(1, min(columns // width, n_neurons))
     return (
-        preconditioner,
         rows if isinstance(batch_size, str) else batch_size,
         neurons if isinstance(neurons_per_step, str) else neurons_per_step,
     )

@@ -259,7 +259,7 @@ class Sums(Following, GaussianAnswers):
 
     def _is_sparse(self, X: Any) -> bool:
         """Return whether passes take activations as sparse matrices."""
-        return self.stream.neurons.n_nonzero is not None and isinstance(X, np.ndarray)
+        return self.stream.neurons._n_nonzero is not None and isinstance(X, np.ndarray)
 
     def _n_bytes(self, n_rows: int) -> int:
         """Bytes of the activations of this many rows."""

@@ -39,6 +39,8 @@ _NEURONS_COMPARED = 1024
 _GROWN = 1.25
 #: Share by which rounding may put an estimate above its bound.
 _ROUNDING = 1e-9
+#: Rows and columns that measure the largest k(x, x). It is that of the bound if it is nearly so.
+_SQUARE_ROWS, _SQUARE_COLUMNS, _NEARLY = 256, 1024, 0.999
 #: Estimates of the kernel that are held at a time in the theorem's rounds.
 _ESTIMATES = 2**16
 #: Rows whose kernel is estimated twice, to learn how noisy it is, and pairs that say enough.
@@ -74,6 +76,32 @@ class Drawn:
         """The largest k(x, x) that the bound of the neurons allows."""
         return self.neurons.bound**2
 
+    def square(self, rounds: Rounds) -> float:
+        """Return the largest k(x, x) that was measured."""
+        known: Any = rounds.measured
+        return self.square_bound if known is None else known.square or self.square_bound
+
+    def measure(self, X: Any, rounds: Rounds) -> None:
+        """Measure the largest k(x, x), in the first batch and whenever rounds have doubled.
+
+        The bound of a family may be far above it, and steps for the bound would learn nothing.
+        """
+        known: Any = rounds.measured or Measured()
+        n_rounds, family = rounds.n_rounds, self.neurons
+        if self.schedule.is_theorem or (known.square and n_rounds < 2 * known.at):
+            return
+        rng = generator(rounds.seed, Purpose.TRIAL, n_rounds)
+        rows = X[np.sort(rng.permutation(X.shape[0])[:_SQUARE_ROWS])]
+        n = -(-_SQUARE_COLUMNS // family.width)
+        Z = np.empty((rows.shape[0], n * family.width))
+        weights = draw(family, rng, n, X.dtype)
+        activations(family, together(weights), rows, n, self.n_jobs, out=Z)
+        check_finite(type(family).__name__, Z)
+        square = max(known.square, float((Z**2).sum(axis=1).max()) / n)
+        if square > _NEARLY * self.square_bound:
+            square = self.square_bound
+        rounds.measured = known._replace(square=square, at=max(1, n_rounds, X.shape[0]))
+
     def __call__(self, X: Any, rounds: Rounds) -> np.ndarray:
         """Estimates E_t for some rows: (n_rows, n_outputs)."""
         rng = generator(rounds.seed, Purpose.ROUNDS, rounds.n_rounds)
@@ -98,20 +126,21 @@ class Drawn:
         self, f: Expansion, X: Any, n_neurons: int, rounds: Rounds, rng: np.random.Generator
     ) -> Variances | None:
         """Variances of the estimates, measured again when the support has grown or shrunk."""
-        known: Any = rounds.measured or Measured(0.0, None)
-        size, variances = known
+        known: Any = rounds.measured or Measured()
+        size, variances = known.size, known.variances
         t = f.support.shape[0]
         if not size / _GROWN <= t <= size * _GROWN:
             n_estimates = (_GROWN - 1) * t / X.shape[0]
             if X.shape[0] < PILOT_ROWS <= t:
                 X = f.support[-PILOT_ROWS:]  # rows of the same kind, and more of them
             variances = f.variances_if_worth(X, n_neurons, rng, n_estimates)
-            rounds.measured = Measured(t if variances else 0.0, variances)
+            size = t if variances else 0.0
+            rounds.measured = known._replace(size=size, variances=variances)
         return variances
 
     def largest_step(self, rounds: Rounds) -> float:
         """Return the largest step that decaying schedules may take."""
-        return LARGEST_STEP / self.square_bound
+        return LARGEST_STEP / self.square(rounds)
 
     def remedy(self, rounds: Rounds) -> str:
         """Return the remedy if training diverges: its noise has fed itself.
@@ -166,7 +195,7 @@ class Drawn:
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             for i in row_blocks(X.shape[0]):
                 for j in row_blocks(Y.shape[0]):
-                    K[i, j] = self.neurons.kernel(X[i], Y[j])
+                    K[i, j] = Neurons.kernel(self.neurons, X[i], Y[j])
         check_kernel_values(self.schedule.owner, K)
         return K
 
@@ -177,6 +206,10 @@ class Exact:
     def __init__(self, kernel: ExactKernel, square_bound: float) -> None:
         self.kernel = kernel
         self.square_bound = square_bound
+
+    def square(self, rounds: Rounds) -> float:
+        """Return the largest k(x, x)."""
+        return self.square_bound
 
     def __call__(self, X: Any, rounds: Rounds) -> np.ndarray:
         """Values E_t for some rows: (n_rows, n_outputs)."""
@@ -229,6 +262,10 @@ class Noisy:
         self.n_draws = n_draws
         self.square_bound = square_bound
         self.estimate_bound = estimate_bound
+
+    def square(self, rounds: Rounds) -> float:
+        """Return the largest k(x, x)."""
+        return self.square_bound
 
     def __call__(self, X: Any, rounds: Rounds) -> np.ndarray:
         """Estimates E_t for some rows, from values at some of the support points."""

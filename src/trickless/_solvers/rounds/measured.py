@@ -11,16 +11,20 @@ from trickless._solvers.outputs import NewOutputs
 
 @stated
 class Measured(NamedTuple):
-    """Variances of estimates by single neurons, and the size of their support.
+    """The largest k(x, x), variances of estimates by single neurons, and the size of their support.
 
-    The size is 0 if measuring them was not worth the time.
+    ``square`` was measured after ``at`` rounds; it is 0 if it was not. ``size`` is 0 if measuring
+    the variances was not worth the time.
     """
 
-    size: float
-    variances: Variances | None
+    square: float = 0.0
+    at: int = 0
+    size: float = 0.0
+    variances: Variances | None = None
 
-    def with_outputs(self, new: NewOutputs) -> None:
-        """Return what is known for other targets: nothing, since variances depend on them."""
+    def with_outputs(self, new: NewOutputs) -> Measured:
+        """Return what is known for other targets, on which variances depend."""
+        return self._replace(size=0.0, variances=None)
 
 
 @stated

@@ -57,7 +57,10 @@ class Estimate(Protocol):
 
     @property
     def square_bound(self) -> float:
-        """The largest k(x, x)."""
+        """The largest k(x, x) that there may be."""
+
+    def square(self, rounds: Rounds) -> float:
+        """Return the largest k(x, x) that steps have to allow for."""
 
     def __call__(self, X: Any, rounds: Rounds) -> np.ndarray:
         """Estimates E_t for some rows, from at least one support point: (n_rows, n_outputs)."""
@@ -317,11 +320,12 @@ class Rounds(Stated):
     def step(self, recipe: Recipe) -> float:
         """Size η of the next step."""
         t = self.coefficients.n_counted + 1
-        return recipe.schedule.step(t, recipe.estimate.largest_step(self))
+        estimate = recipe.estimate
+        return recipe.schedule.step(t, estimate.largest_step(self), estimate.square(self))
 
     def batch_rows(self, eta: float, recipe: Recipe) -> int:
         """Rows of the next batch, with steps of η."""
-        return recipe.schedule.batch_rows(self.n_rounds, eta, recipe.estimate.square_bound)
+        return recipe.schedule.batch_rows(self.n_rounds, eta, recipe.estimate.square(self))
 
     def check(self, n_rows: int, recipe: Recipe) -> None:
         """Raise an error for a recipe that does not work for the rows to come."""
@@ -329,7 +333,7 @@ class Rounds(Stated):
         if schedule.is_theorem:
             schedule.check_theorem(self.n_rounds + n_rows, estimate.square_bound)
         eta = self.step(recipe)
-        schedule.check_step(eta, self.batch_rows(eta, recipe), estimate.square_bound)
+        schedule.check_step(eta, self.batch_rows(eta, recipe), estimate.square(self))
 
     def _check_progress(self, estimates: np.ndarray, targets: np.ndarray, recipe: Recipe) -> None:
         """Raise an error if a round's loss is far above the loss of predicting 0 for targets ±1.

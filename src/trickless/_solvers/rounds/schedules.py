@@ -18,6 +18,8 @@ LARGEST_STEP = 1 / 2
 MOST_DRAWS = 10**9
 #: Share by which rounding may put the kernel of a bound of 1, or a product, above 1.
 _ROUNDING = 1e-9
+#: The least sum of steps that is divided by.
+_TINY = 1e-300
 
 
 class Schedule(NamedTuple):
@@ -61,15 +63,19 @@ class Schedule(NamedTuple):
         self.check_draws(m)
         return m
 
-    def step(self, t: float, largest: float) -> float:
+    def step(self, t: float, largest: float, square: float = 1.0) -> float:
         """Size of the step of round t, counted from 1; decaying ones are at most ``largest``.
+
+        An automatic step is ``norm_bound / 2`` for neurons with k(x, x) = 1. They are neurons with
+        k(x, x) = ``square`` over its square root.
 
         With a half-life, t counts rounds by the shares that they still have, so that steps fall to
         those of about 1.44 half-lives, and not further.
         """
         if self.is_theorem:
             return self.constants.step_size
-        first = self.norm_bound / 2 if isinstance(self.step_size, str) else self.step_size
+        auto = isinstance(self.step_size, str)
+        first = self.norm_bound / (2 * square) if auto else float(self.step_size)
         if self.name == "constant":
             return first
         return min(first / (np.sqrt(t) if self.name == "sqrt" else t), largest)
@@ -82,13 +88,13 @@ class Schedule(NamedTuple):
             return self.step(1, largest) * (1 + float(np.log(n_rounds)))
         return self.step(1, largest) * n_rounds
 
-    def batch_rows(self, n_rounds: int, step: float, square_bound: float) -> int:
-        """Rows of the next batch, after ``n_rounds`` rounds, if k(x, x) ≤ ``square_bound``."""
+    def batch_rows(self, n_rounds: int, step: float, square: float) -> int:
+        """Rows of the next batch, after ``n_rounds`` rounds, if k(x, x) ≤ ``square``."""
         if self.is_theorem:
             return 1
         if not isinstance(self.batch_size, str):
             return min(self.batch_size, self._lasting)
-        stable = max(1, int(1 / (step * square_bound) + _ROUNDING))
+        stable = max(1, int(min(1 / max(step * square, _TINY), MOST) + _ROUNDING))
         # The average counts a batch from its end on, so no batch may be most of the rows.
         return min(stable, max(2, n_rounds), self._lasting)
 
@@ -97,9 +103,9 @@ class Schedule(NamedTuple):
         """The most rows that may fade together."""
         return MOST if self.half_life is None else max(1, int(BATCH * self.half_life))
 
-    def check_step(self, step: float, n_rows: int, square_bound: float) -> None:
+    def check_step(self, step: float, n_rows: int, square: float) -> None:
         """Raise an error for batches whose steps sum to more than is stable."""
-        limit = 1 / square_bound
+        limit = 1 / square
         if step * n_rows > limit * (1 + _ROUNDING):
             raise InvalidValueError(
                 f"{self.owner}: batch_size={self.batch_size!r} with steps up to {step:g} lets the "

@@ -1,5 +1,5 @@
 """Kinds of steps of a doubly stochastic descent, one a file.
 
 A new kind is a subclass of ``step.Step`` with its own parameters, and a case of
-``options.Plan.step``, which chooses it by the ``preconditioner``.
+``options.Plan.step``, which chooses it by the ``schedule``.
 """

@@ -77,7 +77,7 @@ class Step(ABC):
 
     def read(self, neurons: Neurons, X: Any) -> Any:
         """Return rows as steps read them, on a device in the precision of activations there."""
-        return neurons.read(X, self.n_jobs) if place_of(X) is HOST else X
+        return neurons._read(X, self.n_jobs) if place_of(X) is HOST else X
 
     def slopes(self, network: GrowingNetwork, batch: MiniBatch) -> Any:
         """Return what a step needs of the loss at each row, at the place of the targets."""
