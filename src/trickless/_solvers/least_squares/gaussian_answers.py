@@ -37,7 +37,7 @@ class GaussianAnswers(UnseenAnswers):
         light = type(self)(self.stream, self.n_neurons, self.origin)
         light._solution, light._network = self.solution(problem), self.function(problem)
         if deviations:
-            light._certainty = self._certainty
+            light._certainty, light._unseen = self._certainty, self._unseen
         light._temperatures, light.scores = temperatures, scores
         if deviations and self.statistics is not None and problem.weight_bound is None:
             moments = self._moments(problem)
@@ -47,9 +47,8 @@ class GaussianAnswers(UnseenAnswers):
                 light._sample = None if moments.rows is not None else self.statistics.sample
         elif deviations and self.has_unseen and problem.weight_bound is None:
             light._left_out, light._sample = self._left_out, self._sample
-            light._unseen = None if self.has_left_out else self.unseen(problem)
-            if light._unseen is not None:
-                light._sample = None
+            if not self.has_left_out:
+                light._unseen, light._sample = self.unseen(problem), None
         return light
 
     def noise(self, problem: Problem) -> np.ndarray:

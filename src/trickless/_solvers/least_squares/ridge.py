@@ -18,6 +18,7 @@ from trickless._solvers.least_squares.paths import (
     Losses,
     Path,
     Solution,
+    WithoutRow,
     with_intercept,
 )
 from trickless._solvers.least_squares.statistics import Moments
@@ -70,7 +71,11 @@ def at_rounding_of_single(moments: Moments) -> Moments:
 
 
 def solve_by_left_out(
-    moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1, shared: bool = False
+    moments: Moments,
+    rows: Iterable[Left],
+    n_jobs: int | None = 1,
+    shared: bool = False,
+    folds: list[np.ndarray] | None = None,
 ) -> Solution:
     r"""Minimise at the ridge with the least squared error at rows that are left out one by one.
 
@@ -79,7 +84,8 @@ def solve_by_left_out(
     ``rows`` are a sample of the rows, or all of them, some at a time; see :meth:`Path.left_out`.
     The solutions without the row are of *all* other rows, so a sample is enough to tell ridges
     apart: its mean error is an unbiased estimate of that of all rows. Each output gets its own
-    ridge, unless it is ``shared``. Then all get the ridge with the least sum of errors.
+    ridge, unless it is ``shared``. Then all get the ridge with the least sum of errors. With
+    ``folds``, rows are left out together with all rows of their fold.
 
     Generalised cross-validation [1]_ replaces each leverage by the mean leverage, and would need no
     rows. Where the noise is larger at rows of large leverage, its least score is at solutions that
@@ -95,19 +101,20 @@ def solve_by_left_out(
        choosing a good ridge parameter", Technometrics 21, 1979.
     """
     path = Path(moments, n_jobs)
-    return path.best(*squared_errors(path, rows, shared))
+    apart = path.left_out(rows) if folds is None else path.left_out_groups(rows, folds)
+    return path.best(*squared_errors(path, apart, shared))
 
 
 def squared_errors(
-    path: Path, rows: Iterable[Left], shared: bool = False
+    path: Path, rows: Iterable[WithoutRow], shared: bool = False
 ) -> tuple[np.ndarray, Losses]:
-    """Return mean squared leave-one-out errors of each output at each ridge, and their losses."""
+    """Return mean squared errors at rows left out, of each output at each ridge, and losses."""
     variance = path.moments.y_variance
     unit = np.where(variance > 0, variance, 1.0)
     unit = np.full_like(unit, unit.mean()) if shared else unit
     losses, scores = Losses(shared), np.zeros((len(variance), len(path.grid)))
     total = 0.0
-    for y, f, weight in path.left_out(rows):
+    for y, f, weight in rows:
         squares = np.maximum((y[:, :, None] - f) ** 2, CANCELLATION * variance[:, None])
         scores += np.einsum("r,rog->og", weight, squares)
         total += weight.sum()

@@ -69,6 +69,11 @@ class UnseenAnswers(Fitted):
         return self._with_one_leverage(problem)
 
     @property
+    def has_groups(self) -> bool:
+        """Whether rows were left out with all rows of their group."""
+        return self._unseen is not None and self.has_left_out
+
+    @property
     def has_unseen(self) -> bool:
         """Whether there are rows that ``unseen`` can return."""
         return self.has_left_out or self._unseen is not None or self._sample is not None
