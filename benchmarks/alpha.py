@@ -102,7 +102,7 @@ def of_numbers(setting: Setting, seed: int) -> float:
             model.partial_fit(X[rows], y[rows])
     else:
         model.fit(X, y)
-    sums = model.sums_
+    sums = model._sums_
     path = Ridges(model.statistics_.moments())
     solutions = [path.at(np.array([ridge])) for ridge in path.grid]
     coef = np.hstack([solution.coef for solution in solutions])

@@ -155,7 +155,7 @@ def compare() -> dict[str, Any]:
         if name == "sinks":
             summed = model.statistics_
             start = time.perf_counter()
-            model.sums_.take(summed)  # solves anew when it is next asked
+            model._sums_.take(summed)  # solves anew when it is next asked
             _ = model.network_
             solve = time.perf_counter() - start
         del data

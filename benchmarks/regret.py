@@ -99,8 +99,8 @@ def measure(family, T, seed):
         for (kind, B), y, least in zip(settings, Y.T, best, strict=True):
             for mode in ("theorem", "few draws") if B == FEW_BOUND else ("theorem",):
                 model = play(family, kind, mode, B, X, y, seed)
-                losses = played_losses(model.rounds_, model.estimates_.kernel)
-                _, draws, half_range, _ = model.rounds_.drawn.rows.T
+                losses = played_losses(model._rounds_, model.estimates_.kernel)
+                _, draws, half_range, _ = model._rounds_.drawn.rows.T
                 yield {
                     "family": family,
                     "targets": kind,
@@ -110,7 +110,7 @@ def measure(family, T, seed):
                     "regret": float(losses.sum() - least),
                     "mean_draws": float(draws.mean()),
                     "largest_variance": float((half_range**2 / draws).max()),
-                    "shrinks": int(model.rounds_.coefficients.epochs().max()),
+                    "shrinks": int(model._rounds_.coefficients.epochs().max()),
                 }
 
 

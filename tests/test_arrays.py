@@ -235,10 +235,10 @@ def test_files_keep_the_shape(form, tmp_path):
     save(model, tmp_path / "model")
     copy = load(tmp_path / "model")
     np.testing.assert_array_equal(answers(copy, X), answers(model, X))
-    assert copy.neurons_.inputs_.shape == model.rows_.kind.layout.shape
+    assert copy.neurons_.inputs_.shape == model._rows_.kind.layout.shape
     with pytest.raises(ValueError, match="Remedy"):
         copy.predict(X.swapaxes(1, 2))
-    layout = copy.rows_.kind.layout
+    layout = copy._rows_.kind.layout
     if not layout.any_length:
         changed(copy, layout, "any_length", True, "any length", tmp_path)
     changed(copy, layout, "shape", layout.shape[::-1], "shape of neurons_", tmp_path)

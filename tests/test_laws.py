@@ -91,7 +91,7 @@ def test_an_answer_does_not_depend_on_the_rows_beside_it(learner, family):
     if hasattr(learner, "neurons_per_step"):  # "auto" may be tiny, and coefficients cancel
         model.set_params(alpha=0.01)
     model.fit(X, y)
-    network, targets, dtype = model.network_, model.targets_, model.rows_.dtype
+    network, targets, dtype = model.network_, model._targets_, model._rows_.dtype
     shown = np.abs(targets.shown(np.eye(network.n_outputs)))
     bound = rounding.of_network(network, X, dtype) @ shown
     bound *= not network.neurons._one_hot

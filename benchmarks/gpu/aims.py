@@ -66,7 +66,7 @@ def of_stream(device, small, finish):
     options = {"n_neurons": n_columns // 2, "alpha": 1e-6, "random_state": 0}
     model = KitchenSinksRegressor(Gaussian(LENGTH_SCALE), **options)
     there = X[chunks[0]].to(device)
-    (W,) = model.fit(there, Y[chunks[0], 0].to(device)).stream_.between(0, n_columns // 2, there)
+    (W,) = model.fit(there, Y[chunks[0], 0].to(device))._stream_.between(0, n_columns // 2, there)
     panel = FIT[small][3]
 
     def moved():

@@ -88,10 +88,10 @@ def steps(shape):
     model = DoublyStochasticRegressor(neurons, before, **options | {"neurons_per_step": before})
     model.set_params(schedule="inverse").partial_fit(X, Y)
     model.set_params(neurons_per_step=k, schedule=schedule)
-    from_here = model.descent_
+    from_here = model._descent_
 
     def step():
-        model.descent_ = from_here.copy()
+        model._descent_ = from_here.copy()
         model.partial_fit(X, Y)
 
     all_rows = rows_of(4 * n_rows, n_inputs, n_outputs, "cpu")

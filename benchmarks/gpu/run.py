@@ -80,7 +80,7 @@ def rows_of(n_rows, n_inputs, n_outputs, device):
 
 
 def weights_of(model, n_neurons, X):
-    (W,) = model.stream_.between(0, n_neurons, X)
+    (W,) = model._stream_.between(0, n_neurons, X)
     return W
 
 
@@ -113,7 +113,7 @@ def kitchen_sinks(device, small, repeats, finish):
 
     seconds = in_turn(
         {
-            "activations": lambda: [None for _ in panels_of(fixed.stream_, n_columns // 2, X)],
+            "activations": lambda: [None for _ in panels_of(fixed._stream_, n_columns // 2, X)],
             "bare products": products,
             "fit": lambda: fixed.fit(X, y),
             "fit, alpha='auto'": lambda: auto.fit(X, y),
@@ -148,7 +148,7 @@ def step(shape, device, repeats, finish):
         schedule=schedule,
         random_state=0,
     )
-    while not hasattr(model, "descent_") or len(model.descent_.coef) < before:
+    while not hasattr(model, "_descent_") or len(model._descent_.coef) < before:
         model.partial_fit(X, Y)
     W = weights_of(model, before, X)
     new = W[:k]
@@ -165,10 +165,10 @@ def step(shape, device, repeats, finish):
             covariance.diagonal().add_(n_rows)
             torch.cholesky_solve(gradient.double(), torch.linalg.cholesky(covariance))
 
-    from_here = model.descent_
+    from_here = model._descent_
 
     def ours():
-        model.descent_ = from_here.copy()
+        model._descent_ = from_here.copy()
         model.partial_fit(X, Y)
 
     seconds = in_turn({"step": ours, "bare step": bare}, repeats, finish)

@@ -84,9 +84,9 @@ def measure_step(b, k, n, columns, outputs, schedule, pool):
         random_state=0,
     ).partial_fit(X, y)
     model.set_params(neurons_per_step=k, schedule=schedule)
-    (W,) = model.stream_.between(0, n)
+    (W,) = model._stream_.between(0, n)
     new = W[:k]
-    model.stream_.between(n, n + k)
+    model._stream_.between(n, n + k)
     order = [
         np.concatenate([model.neuron_coef_[s, 0], model.neuron_coef_[s, 1]]) for s in blocks(n, 256)
     ]
@@ -107,14 +107,14 @@ def measure_step(b, k, n, columns, outputs, schedule, pool):
 
         def run():
             action()
-            model.descent_.coef.keep(np.arange(n))
+            model._descent_.coef.keep(np.arange(n))
 
         return run
 
     options = size_up(model, len(targets), True)
 
     def step():
-        model.descent_.step(MiniBatch(X, targets), k, options)
+        model._descent_.step(MiniBatch(X, targets), k, options)
 
     actions = {"step": after(step), "bare in blocks": in_blocks}
     actions |= {"partial_fit": after(lambda: model.partial_fit(X, y)), "bare": whole}

@@ -64,7 +64,7 @@ def large(pool, n_rows=N_ROWS, repeats=REPEATS):
     X, y = problem(n_rows, N_INPUTS)
     options = {"alpha": ALPHA, "random_state": 0}
     model = KitchenSinksRegressor(Gaussian(10.0), N_NEURONS, **options).fit(X, y)
-    (W,) = model.stream_.between(0, N_NEURONS)
+    (W,) = model._stream_.between(0, N_NEURONS)
     twice = np.concatenate([W, W])
     coef = np.concatenate(list(model.neuron_coef_.swapaxes(0, 1))).astype("float32")
     panels = blocks(n_rows, PANEL)
@@ -103,7 +103,7 @@ def large(pool, n_rows=N_ROWS, repeats=REPEATS):
     fixed = KitchenSinksRegressor(Gaussian(10.0), N_NEURONS, **options)
     seconds = in_turn(
         {
-            "activations": lambda: [None for _ in panels_of(model.stream_, N_NEURONS, X)],
+            "activations": lambda: [None for _ in panels_of(model._stream_, N_NEURONS, X)],
             "product with 2,000 columns": lambda: X @ twice.T,
             "product with 2,000 columns, in memory": lambda: np.matmul(X, twice.T, out=there),
             "product with 2,000 columns, by blocks": by_blocks,
@@ -190,7 +190,7 @@ def memory():
         "columns": 4 * N_NEURONS,
         "peak_mib": fitting.peak_mib,
         "matrices_mib": matrices / 2**20,
-        "budget_mib": (model.stream_.cache_bytes + PANEL_BYTES) / 2**20,
+        "budget_mib": (model._stream_.cache_bytes + PANEL_BYTES) / 2**20,
     }
 
 

@@ -81,15 +81,15 @@ def measure(t, b, m, pool):
     model = fitted(t, m, rng)
     X = rng.standard_normal((b, COLUMNS)).astype("float32")
     W = model.neurons_.draw(rng, m)[0].astype("float32")
-    support = model.rounds_.support.rows
-    alpha = model.rounds_.coefficients.last().astype("float32")
+    support = model._rounds_.support.rows
+    alpha = model._rounds_.coefficients.last().astype("float32")
 
     def in_blocks():
         with one_blas_thread():
             bare_in_blocks(support, alpha, X, W, pool)
 
     actions = {
-        "round": lambda: model.estimates_(X, model.rounds_),
+        "round": lambda: model.estimates_(X, model._rounds_),
         "bare": lambda: bare(support, alpha, X, W),
         "bare in blocks": in_blocks,
         "draw": lambda: model.neurons_.draw(rng, m)[0].astype("float32"),

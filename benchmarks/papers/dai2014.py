@@ -194,10 +194,10 @@ def doubly_stochastic(task: Task, neurons: Neurons, **parameters: Any) -> Snapsh
     with mock.patch.object(Descent, "step", timed):
         model.fit(task.X, task.y)
     rows = model.online_error_[:, 0].cumsum()
-    coef, sizes, f, done = model.neuron_coef_, model.descent_.steps, 0.0, 0
+    coef, sizes, f, done = model.neuron_coef_, model._descent_.steps, 0.0, 0
     for i in np.unique(np.geomspace(1, model.n_iter_, SNAPSHOTS).round().astype(int)):
         stop = drawn[i - 1]
-        f += Network(model.neurons_, Later(model.stream_, done), coef[done:stop])(task.X_test)
+        f += Network(model.neurons_, Later(model._stream_, done), coef[done:stop])(task.X_test)
         done = stop
         decays = sizes.kept(sizes(np.arange(i, model.n_iter_)))  # since then
         prediction = task.decided(f / decays.prod(axis=0) + model.intercept_)

@@ -71,7 +71,7 @@ def fixed_random(data, schedule, first, budget, seed):
 def shrinking_gradient(data, schedule, first, budget, seed, estimate="index"):
     options = {"schedule": schedule, "first": first, "budget": budget, "seed": seed}
     model, scale = figure_1.learned_by_rounds(data, estimate=estimate, **options)
-    return scale * played_values(model.rounds_, model.neurons_.kernel)[:, 0]
+    return scale * played_values(model._rounds_, model.neurons_.kernel)[:, 0]
 
 
 def as_estimated(data, schedule, first, budget, seed):
@@ -92,7 +92,7 @@ def doubly_stochastic(data, schedule, first, budget, seed):
     model = figure_1.learned_by_steps(data, schedule, first, budget, seed)
     k = figure_1.neurons_per_step(budget)
     coef = model.neuron_coef_[k:, 0, 0]  # without those of the row of zeros
-    Z = model.neurons_(data.X, model.stream_.between(k, k + len(coef)))
+    Z = model.neurons_(data.X, model._stream_.between(k, k + len(coef)))
     by_step = (Z * coef).reshape(len(Z), -1, k).sum(axis=2)
     return np.tril(by_step, -1).sum(axis=1)
 

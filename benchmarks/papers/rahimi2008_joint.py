@@ -85,7 +85,7 @@ def joint(name: str, split: Any, K: int) -> dict[str, Any]:
     alpha, y = float(np.max(model.alpha_)), 2.0 * (split.y_train == model.classes_[1]) - 1
     X, X_test = (np.asarray(model.neurons_.prepare(X)) for X in (split.X_train, split.X_test))
     X = X.astype(float)
-    (W,) = model.stream_.between(0, K)
+    (W,) = model._stream_.between(0, K)
     drawn = Network(W.astype(float), model.neuron_coef_[:, 0, 0], float(model.intercept_[0]))
     steps, seen, arguments = 0, [(0, before, drawn.flat())], (X, y, K, alpha)
     start = time.perf_counter()

@@ -19,7 +19,6 @@ import numpy as np
 
 import data
 from trickless import KitchenSinksClassifier
-from trickless.inspection import NeuronStream
 from trickless.neurons import Patches
 
 plt.style.use("trickless.style")
@@ -36,12 +35,11 @@ print(f"{len(wrong) / len(y_test):.2%} of {len(y_test):,} new digits are read wr
 # Draw the filters again
 # ----------------------
 #
-# A model keeps a seed instead of its neurons. :class:`trickless.inspection.NeuronStream` draws them
-# again. Each filter has nine responses, one for each cell of a 3 × 3 grid over the image, and a
-# coefficient for each response and each class. The length of all its coefficients says how much it
-# counts.
+# A model keeps a seed instead of its neurons, and its ``network_`` draws them again. Each filter
+# has nine responses, one for each cell of a 3 × 3 grid over the image, and a coefficient for each
+# response and each class. The length of all its coefficients says how much it counts.
 
-filters, thresholds = NeuronStream(model.neurons_, seed=0).between(0, model.n_neurons)
+filters, thresholds = model.network_.weights()
 counts = np.linalg.norm(model.neuron_coef_, axis=(1, 2))
 best = np.argsort(-counts)[:30]
 

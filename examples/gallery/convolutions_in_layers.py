@@ -23,7 +23,6 @@ import numpy as np
 
 import data
 from trickless import KitchenSinksClassifier, RandomFeatures
-from trickless.inspection import NeuronStream
 from trickless.neurons import Gaussian, Layers, Patches
 
 plt.style.use("trickless.style")
@@ -52,9 +51,10 @@ for name, model in models.items():
 
 fine = Patches(patch=7, pool=12, filters="whitened")
 responses = RandomFeatures(fine, n_neurons=5, random_state=1).fit(X[rows])
-filters, _ = NeuronStream(responses.neurons_, seed=1).between(0, 5)
+weights = responses.neurons_.draw(np.random.default_rng(1), 5)
+filters, _ = weights
 digit = X_test[[int(np.flatnonzero(y_test == 5)[0])]]
-maps = responses.transform(digit).reshape(5, 12, 12)
+maps = responses.neurons_(digit.reshape(1, -1), weights).reshape(12, 12, 5).transpose(2, 0, 1)
 
 fig = plt.figure(figsize=(8, 4))
 left, right = fig.subfigures(1, 2)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from trickless._public import *  # noqa: F403
 
-__version__ = "0.2.0"
+__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -7,16 +7,17 @@ A fitted model may have a :class:`Network` as ``network_``, and importances as
 from trickless._functions.expansion import Expansion
 from trickless._functions.kernel import KernelDisplay, estimate_kernel
 from trickless._functions.network import Network
-from trickless._functions.stream import NeuronStream
+from trickless._learners.displays import HalfLifeDisplay, IntervalDisplay
 from trickless._learners.importances import FeatureImportancesDisplay
 from trickless._learners.occlusion import occlusion_importance
 
 __all__ = [
     "Expansion",
     "FeatureImportancesDisplay",
+    "HalfLifeDisplay",
+    "IntervalDisplay",
     "KernelDisplay",
     "Network",
-    "NeuronStream",
     "estimate_kernel",
     "occlusion_importance",
 ]

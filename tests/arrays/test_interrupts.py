@@ -73,7 +73,7 @@ def after_each_step(monkeypatch):
 
 def models(fitted, solvers):
     """What a model would be with each of some solvers, by how far they have got."""
-    name = "rounds_" if hasattr(fitted, "rounds_") else "descent_"
+    name = "_rounds_" if hasattr(fitted, "_rounds_") else "_descent_"
     made = {step: copy(fitted) for step in solvers}
     for step, model in made.items():
         setattr(model, name, solvers[step])
@@ -86,7 +86,7 @@ def progress(model):
         return None
     if name_of(model).startswith("Doubly"):
         return model.n_iter_
-    return model.rounds_.n_rounds if name_of(model).startswith("Shrinking") else 1
+    return model._rounds_.n_rounds if name_of(model).startswith("Shrinking") else 1
 
 
 def interrupted_at(n, call, *args):
@@ -196,10 +196,10 @@ def test_an_interrupted_compression_leaves_whole_rounds():
         if not interrupted_at(n, model.fit, X, y):
             break
         if progress(model) is not None:
-            assert len(model.rounds_.support) == len(model.rounds_.coefficients) <= 85
+            assert len(model._rounds_.support) == len(model._rounds_.coefficients) <= 85
             assert np.isfinite(model.predict(X)).all()
             model.partial_fit(X, y)
-            assert len(model.rounds_.support) == len(model.rounds_.coefficients) <= 85
+            assert len(model._rounds_.support) == len(model._rounds_.coefficients) <= 85
     assert n > 10
 
 
@@ -254,7 +254,7 @@ def test_ctrl_c_at_any_line_of_a_batch_leaves_whole_steps(learner, after_each_st
 
 
 def compress(model):
-    model.rounds_.compress(recipe_of(model))
+    model._rounds_.compress(recipe_of(model))
 
 
 @pytest.mark.parametrize("compression", ["projection", "unbiased"])

@@ -31,7 +31,8 @@ from cases import (
 from trickless import DoublyStochasticClassifier, KitchenSinksClassifier, KitchenSinksRegressor
 from trickless._arrays import device_algebra, places
 from trickless._arrays.places import HOST, Device, place_of, to_device_of, to_host
-from trickless.inspection import Network, NeuronStream
+from trickless._functions.stream import NeuronStream
+from trickless.inspection import Network
 from trickless.neurons import Gaussian, Neurons, Trees
 from trickless.neurons.named import make_neurons
 
@@ -258,8 +259,8 @@ def test_neuron_weights_that_do_not_fit_on_a_device_are_drawn_again():
     kept = make(WORKING[0]).fit(put(X), y)
     with sklearn.config_context(working_memory=0):
         drawn = make(WORKING[0]).fit(put(X), y)
-    assert kept.stream_._at(place_of(put(X)))._kept
-    assert not drawn.stream_._at(place_of(put(X)))._kept
+    assert kept._stream_._at(place_of(put(X)))._kept
+    assert not drawn._stream_._at(place_of(put(X)))._kept
     np.testing.assert_array_equal(host(drawn.predict(put(X))), host(kept.predict(put(X))))
 
 

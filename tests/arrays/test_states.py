@@ -187,15 +187,15 @@ def test_a_batch_that_fails_leaves_the_model_and_later_batches_as_they_are(learn
     parts, X = batches(learner)
     model = learn(small(learner), *parts[0])
     solver = next(
-        name for name in ("sums_", "descent_", "rounds_", "forest_") if hasattr(model, name)
+        name for name in ("_sums_", "_descent_", "_rounds_", "_forest_") if hasattr(model, name)
     )
     expected = states(model, parts[1:], X)
     for i, part in enumerate(parts[1:]):
         before = getattr(model, solver)
         owner, name = type(model), "_learn"
-        if solver == "sums_":
+        if solver == "_sums_":
             owner, name = growing_sums, "add_to_sums"
-        elif solver == "forest_":
+        elif solver == "_forest_":
             owner, name = boosted_trees, "learn_batch"
         plain = getattr(owner, name)
 

@@ -58,7 +58,7 @@ def test_held_out_rows_are_predicted_by_the_trial():
     X, y = numbers(rng, 400)
     X_val, y_val = numbers(rng, 3000)
     model = BoostedTreesRegressor(20, random_state=0)
-    unseen = model.fit(X, y, X_val=X_val, y_val=y_val).forest_.unseen
+    unseen = model.fit(X, y, X_val=X_val, y_val=y_val)._forest_.unseen
     assert len(unseen.targets) == 2048
     some = [np.flatnonzero(y_val == target)[0] for target in unseen.targets[:, 0]]
     assert np.ptp(some) > 2900
@@ -72,7 +72,7 @@ def test_weights_and_outputs_are_those_of_the_rows(tmp_path):
     X, y = numbers(rng, 300)
     weight, Y = rng.integers(1, 4, 300), np.column_stack([y, 100 * X[:, 2] + 5 * y])
     model = BoostedTreesRegressor(20, random_state=0).fit(X, Y, weight)
-    found, unseen = model.predict_interval(X, weighted=True), model.forest_.unseen
+    found, unseen = model.predict_interval(X, weighted=True), model._forest_.unseen
     assert found.shape == (300, 2, 2)
     which = [np.flatnonzero(Y[:, 0] == target)[0] for target in unseen.targets[:, 0]]
     counts, weight = unseen.counted.by_weight, weight[which]
@@ -123,7 +123,7 @@ def test_sets_hold_the_true_class_as_often_as_asked(model, n_classes, tmp_path):
 def test_sets_of_kitchen_sinks_come_from_rows_left_out():
     X, y = classes(np.random.default_rng(0), 120)
     model = KitchenSinksClassifier(Gaussian(1.0), 10, alpha=1e-3, random_state=0).fit(X, y)
-    rows = model.sums_.left_out(model._problem())
+    rows = model._sums_.left_out(model._problem())
     likely = model._probabilities(rows.decisions)
     scores = scores_of_classes(likely)[np.arange(120), rows.targets.argmax(axis=1)]
     far = np.sort(scores)[int(np.ceil(0.9 * 121)) - 1]

@@ -9,7 +9,7 @@ from trickless.neurons import Gaussian, Landmarks
 
 
 def activations(model, X):
-    return np.concatenate([Z for _, Z in model.sums_._panels(X, model._problem())])
+    return np.concatenate([Z for _, Z in model._sums_._panels(X, model._problem())])
 
 
 def problem(n, rng, n_new=20):

@@ -116,7 +116,7 @@ def test_rows_of_weight_zero_are_not_rows():
     weight = np.where(np.arange(200) % 2, 1.0, 0.0)
     for options in ({}, {"half_life": 100}):
         model = KitchenSinksRegressor(**SINKS, **options, random_state=0).fit(X, y, weight)
-        counted = model.sums_.left_out(model._problem()).counted
+        counted = model._sums_.left_out(model._problem()).counted
         assert len(counted.once) == 100
         np.testing.assert_allclose(counted.once, counted.by_weight)
         if not options:
@@ -138,7 +138,7 @@ def test_rows_that_fade_count_by_their_age_alone(size, n_neurons):
         some = slice(start, start + size)
         model.partial_fit(X[some], y[some], weight[some])
         model.predict(X[:1])
-    rows = model.sums_.left_out(model._problem())
+    rows = model._sums_.left_out(model._problem())
     order = [np.flatnonzero(np.isclose(y, target))[0] for target in rows.targets[:, 0]]
     age = 0.5 ** ((119 - np.array(order)) / 20)
     np.testing.assert_allclose(rows.counted.once, age * age.sum() / (age @ age), rtol=1e-6)

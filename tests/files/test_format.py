@@ -314,8 +314,8 @@ def test_networks_and_expansions_come_back(kind, again):
 def test_shared_objects_are_shared_after_loading(again):
     X, y = problem(KitchenSinksRegressor())
     copy = again(KitchenSinksRegressor(n_neurons=5, random_state=0).fit(X, y))
-    assert copy.stream_.neurons is copy.neurons_
-    assert copy.network_.source is copy.stream_
+    assert copy._stream_.neurons is copy.neurons_
+    assert copy.network_.source is copy._stream_
 
 
 def test_names_of_labels_and_features_come_back(again):

@@ -65,7 +65,7 @@ def with_weights(i, change):
     """A change of the stored weights of a model of trees, or of a network."""
 
     def alter(model):
-        owner, name = (model.forest_, "trees") if hasattr(model, "forest_") else (model, "source")
+        owner, name = (model._forest_, "trees") if hasattr(model, "_forest_") else (model, "source")
         vars(owner)[name] = replace_weights(getattr(owner, name), i, change)
 
     return alter
@@ -141,18 +141,18 @@ OF_TREES = [
     ),
     (set_at("neurons_.bins_.thresholds", [np.arange(300.0)] * 3), "counts"),
     (set_at("neurons_.bins_.thresholds", [np.empty(0)]), "length of thresholds"),
-    (set_at("forest_.coef", lambda c: grown(c.rows[:, :1])), "coef: the shape"),
-    (set_at("forest_.coef", lambda c: grown(c.rows.astype(complex))), "coef: the type"),
+    (set_at("_forest_.coef", lambda c: grown(c.rows[:, :1])), "coef: the shape"),
+    (set_at("_forest_.coef", lambda c: grown(c.rows.astype(complex))), "coef: the type"),
     (
-        set_at("forest_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=0))),
+        set_at("_forest_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=0))),
         r"in trees: \d+ is not",
     ),
-    (set_at("forest_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=2))), "the shape"),
-    (set_at("forest_.intercept", np.zeros(2)), "the shape"),
-    (set_at("forest_.scored", [-5]), "scored"),
+    (set_at("_forest_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=2))), "the shape"),
+    (set_at("_forest_.intercept", np.zeros(2)), "the shape"),
+    (set_at("_forest_.scored", [-5]), "scored"),
     (set_at("n_features_in_", 4), "columns of had_gaps: 3 is not the 4"),
-    (set_at("forest_.seed", -1), "seed: -1"),
-    (set_at("targets_.n_outputs", 2), "first: the shape is"),
+    (set_at("_forest_.seed", -1), "seed: -1"),
+    (set_at("_targets_.n_outputs", 2), "first: the shape is"),
     (set_at("neurons_.bins_", None), "bins_: a NoneType"),
     (
         set_at("neurons_.inputs_", lambda i: i._replace(n_categories=np.full(3, 5))),
@@ -204,7 +204,7 @@ def test_binary_trees_with_another_shape_or_range_raise_an_error(alter, message,
         with_weights(1, put(-1, 1)),
         with_weights(1, put(0, -7)),
         with_weights(2, lambda sets: sets[..., :1]),
-        set_at("forest_.coef", lambda c: grown(c.rows[:, :1])),
+        set_at("_forest_.coef", lambda c: grown(c.rows[:, :1])),
     ],
 )
 def test_binary_trees_that_are_altered_in_memory_do_no_harm(alter):
@@ -240,7 +240,7 @@ OF_LINEAR_LEAVES = [
     (linear, set_at("neurons_.width", 25), "inputs of leaves in width"),
     (linear, set_at("neurons_.width", 48), "width: 16 is not the 8"),
     (linear, set_at("neurons_.shape", "binary"), "linear_: only leaves of oblivious"),
-    (linear, set_at("forest_.coef", lambda c: grown(c.rows[:, :8])), "coef: the shape"),
+    (linear, set_at("_forest_.coef", lambda c: grown(c.rows[:, :8])), "coef: the shape"),
     (auto, set_at("neurons_.spare_", "steps"), "spare_: a str cannot be there"),
     (auto, set_at("neurons_.spare_.steps", put(0, 1)), "steps: missing values have a value"),
     (auto, set_at("neurons_.shape_", "round"), "shape_: 'round' is not a shape"),
@@ -271,8 +271,8 @@ def test_linear_leaves_come_back_from_files(tmp_path):
     [
         with_weights(0, put(0, 3)),
         with_weights(1, lambda sets: sets[..., :1]),
-        set_at("forest_.coef", lambda c: grown(c.rows[:, :16])),
-        set_at("forest_.coef", lambda c: grown(c.rows[:, :23])),
+        set_at("_forest_.coef", lambda c: grown(c.rows[:, :16])),
+        set_at("_forest_.coef", lambda c: grown(c.rows[:, :23])),
     ],
 )
 def test_linear_leaves_that_are_altered_in_memory_do_no_harm(alter):
@@ -365,14 +365,14 @@ OF_OTHERS = [
     (sparse_landmarks, set_at("neurons_.row_weights_", lambda w: w[:5]), "row_weights_: the shape"),
     (sparse_landmarks, set_at("neurons_.rows_", X[:0]), "number of rows_: 0"),
     (sums, set_at("neurons_.rows_", X[:0]), "number of rows_: 0"),
-    (of_towns, set_at("rows_.columns.whole", [0.5, 0]), "whole: a float"),
-    (of_towns, set_at("rows_.columns.whole", [0, 5]), "column of whole: categories"),
-    (of_towns, set_at("rows_.columns.categories", lambda c: c[:1]), "length of categories"),
-    (of_towns, set_at("rows_.columns.categories", lambda c: [c[1], c[1]]), "categories: True"),
+    (of_towns, set_at("_rows_.columns.whole", [0.5, 0]), "whole: a float"),
+    (of_towns, set_at("_rows_.columns.whole", [0, 5]), "column of whole: categories"),
+    (of_towns, set_at("_rows_.columns.categories", lambda c: c[:1]), "length of categories"),
+    (of_towns, set_at("_rows_.columns.categories", lambda c: [c[1], c[1]]), "categories: True"),
     *(
         (
             of_towns,
-            set_at("rows_.columns.categories", lambda c, new=new: [c[0], changed(c[1], **new)]),
+            set_at("_rows_.columns.categories", lambda c, new=new: [c[0], changed(c[1], **new)]),
             message,
         )
         for new, message in (
@@ -389,46 +389,46 @@ OF_OTHERS = [
             ({"rare": {7: 1}}, "rare: a int"),
         )
     ),
-    (of_towns, set_at("rows_.had_gaps", np.zeros(3, dtype=bool)), "columns of had_gaps"),
-    (of_towns, set_at("rows_.had_gaps", [True, False]), "had_gaps: a list"),
-    (of_towns, set_at("rows_.numeric", np.zeros(3)), "numeric: a ndarray"),
-    (of_towns, set_at("rows_.numeric", False), "numeric of rows_: False"),
-    (of_towns, without("rows_.labels_beside_rows"), "Rows: there is no labels_beside_rows"),
+    (of_towns, set_at("_rows_.had_gaps", np.zeros(3, dtype=bool)), "columns of had_gaps"),
+    (of_towns, set_at("_rows_.had_gaps", [True, False]), "had_gaps: a list"),
+    (of_towns, set_at("_rows_.numeric", np.zeros(3)), "numeric: a ndarray"),
+    (of_towns, set_at("_rows_.numeric", False), "numeric of _rows_: False"),
+    (of_towns, without("_rows_.labels_beside_rows"), "Rows: there is no labels_beside_rows"),
     (of_towns, set_at("neurons_.mixture_.parts_.0.variables_", np.zeros(0, int)), "number of var"),
-    (steps, set_at("descent_.steps", None), "steps: a NoneType"),
-    (steps, set_at("descent_.stream.seed", -1), "seed: -1"),
-    (steps, without("descent_.history"), "Descent: there is no history"),
-    (boosted, set_at("forest_.spread", np.full(1, -1.0)), "spread: -1.0 is below 0"),
-    (boosted, set_at("forest_.taken", -1.0), "taken: -1.0"),
-    (boosted, set_at("forest_.seed", 2**64), "seed: 18446744073709551616"),
-    (boosted, set_at("forest_.ages", aged(2**63)), "n_dropped: 9223372036854775808"),
-    (boosted, set_at("seed_", -1), "seed_: -1"),
-    (boosted, without("forest_.start"), "Forest: there is no start"),
+    (steps, set_at("_descent_.steps", None), "steps: a NoneType"),
+    (steps, set_at("_descent_.stream.seed", -1), "seed: -1"),
+    (steps, without("_descent_.history"), "Descent: there is no history"),
+    (boosted, set_at("_forest_.spread", np.full(1, -1.0)), "spread: -1.0 is below 0"),
+    (boosted, set_at("_forest_.taken", -1.0), "taken: -1.0"),
+    (boosted, set_at("_forest_.seed", 2**64), "seed: 18446744073709551616"),
+    (boosted, set_at("_forest_.ages", aged(2**63)), "n_dropped: 9223372036854775808"),
+    (boosted, set_at("_seed_", -1), "_seed_: -1"),
+    (boosted, without("_forest_.start"), "Forest: there is no start"),
     (boosted, without("neurons_"), "there is no neurons_"),
-    (expansion, set_at("rounds_.seed", -1), "seed: -1"),
+    (expansion, set_at("_rounds_.seed", -1), "seed: -1"),
     (ferns, with_weights(2, lambda signs: signs[:, :1]), "signs of stored ferns: the shape"),
     (ferns, with_weights(0, lambda columns: columns[:, :1]), "cuts of stored ferns"),
     (ferns, with_weights(1, lambda cuts: cuts[:, :0]), "thresholds of stored ferns: the shape"),
-    (of_frame, set_at("rows_.columns.origins", np.array([0.0, 1e18])), "origins: codes"),
+    (of_frame, set_at("_rows_.columns.origins", np.array([0.0, 1e18])), "origins: codes"),
     (of_towns, set_at("feature_names_in_", np.array(["a", None])), "feature_names_in_: a NoneType"),
-    (sums, set_at("sums_.statistics.weight_square", np.complex128(1)), "weight_square: a complex"),
-    (sums, without("sums_.statistics.weight_square"), "Statistics: there is no weight_square"),
-    (sums, in_fields("sums_._solution", intercept=np.zeros(0)), "intercept: the shape"),
-    (sums, in_fields("sums_._solution", ridge=np.ones(2)), "ridge: the shape"),
-    (sums, set_at("targets_.is_vector", None), "is_vector: a NoneType"),
+    (sums, set_at("_sums_.statistics.weight_square", np.complex128(1)), "weight_square: a complex"),
+    (sums, without("_sums_.statistics.weight_square"), "Statistics: there is no weight_square"),
+    (sums, in_fields("_sums_._solution", intercept=np.zeros(0)), "intercept: the shape"),
+    (sums, in_fields("_sums_._solution", ridge=np.ones(2)), "ridge: the shape"),
+    (sums, set_at("_targets_.is_vector", None), "is_vector: a NoneType"),
     (features, set_at("neurons_.width", 1), "width: 1 is not the 8"),
     (features, set_at("neurons_.depth_", 17), "depth_: 17"),
-    (features, set_at("fixed_", lambda f: f | {"n_neurons": "8"}), "n_neurons='8'"),
+    (features, set_at("_fixed_", lambda f: f | {"n_neurons": "8"}), "n_neurons='8'"),
     (features, set_at("source_", StoredNeurons((np.zeros((2, 3), int),))), "in source_: 2 is not"),
     (stumps, with_weights(0, put(5, HUGE)), "features of stored neurons: 1099511627776"),
     (ferns, with_weights(0, put(5, -7)), "features of stored neurons: -7"),
-    (of_frame, set_at("rows_.columns", None), "categories of neurons_"),
+    (of_frame, set_at("_rows_.columns", None), "categories of neurons_"),
     (of_frame, set_at("neurons_.mixture_.parts_.0.variables_", np.array([9])), "variables_: 9"),
     (of_frame, set_at("neurons_.cuts_", lambda c: c[:1]), "length of cuts_"),
-    (sums, set_at("sums_.n_neurons", 9), "coef: the shape"),
-    (sums, set_at("sums_.statistics.cross", lambda c: c[:-1]), "z_sum: the shape"),
+    (sums, set_at("_sums_.n_neurons", 9), "coef: the shape"),
+    (sums, set_at("_sums_.statistics.cross", lambda c: c[:-1]), "z_sum: the shape"),
     (sums, set_at("neurons_.rows_", lambda r: r[:, :2]), "rows_: the shape"),
-    (sums, set_at("sums_.origin", np.zeros(2)), "Sums: .*: the shape"),
+    (sums, set_at("_sums_.origin", np.zeros(2)), "Sums: .*: the shape"),
     (on_columns, set_at("neurons_.parts_.0.indices_", np.array([0, 3])), "indices_: 3"),
     (
         on_columns,
@@ -437,23 +437,23 @@ OF_OTHERS = [
     ),
     (
         expansion,
-        set_at("rounds_.coefficients._epoch", lambda g: grown(g.rows - 5_000_000)),
+        set_at("_rounds_.coefficients._epoch", lambda g: grown(g.rows - 5_000_000)),
         "_epoch",
     ),
-    (expansion, set_at("rounds_.coefficients._epoch", lambda g: grown(g.rows + HUGE)), "_epoch"),
-    (expansion, set_at("rounds_.coefficients._alpha", lambda g: grown(g.rows[:2])), "_epoch"),
+    (expansion, set_at("_rounds_.coefficients._epoch", lambda g: grown(g.rows + HUGE)), "_epoch"),
+    (expansion, set_at("_rounds_.coefficients._alpha", lambda g: grown(g.rows[:2])), "_epoch"),
     (
         expansion,
-        set_at("rounds_.support", lambda s: grown(s.rows[:, :2])),
+        set_at("_rounds_.support", lambda s: grown(s.rows[:, :2])),
         "support points: the shape",
     ),
-    (expansion, set_at("rounds_.support", lambda s: grown(s.rows[:5])), "support: the shape"),
-    (expansion, set_at("rounds_.played", lambda p: grown(p.rows * HUGE)), "played"),
-    (sparse_expansion, set_at("rounds_.support._n_columns", 2), "sparse rows"),
-    (expansion, set_at("rounds_.measure", 1), "measure: a int"),
-    (expansion, set_at("rounds_.measured", trickless.RandomFeatures()), "measured: a RandomFeat"),
-    (expansion, set_at("rounds_.measured", Measured("7", None)), "size: a str"),
-    (expansion, set_at("rounds_.measured", Noise()), "measured: a Noise"),
+    (expansion, set_at("_rounds_.support", lambda s: grown(s.rows[:5])), "support: the shape"),
+    (expansion, set_at("_rounds_.played", lambda p: grown(p.rows * HUGE)), "played"),
+    (sparse_expansion, set_at("_rounds_.support._n_columns", 2), "sparse rows"),
+    (expansion, set_at("_rounds_.measure", 1), "measure: a int"),
+    (expansion, set_at("_rounds_.measured", trickless.RandomFeatures()), "measured: a RandomFeat"),
+    (expansion, set_at("_rounds_.measured", Measured(size="7")), "size: a str"),
+    (expansion, set_at("_rounds_.measured", Noise()), "measured: a Noise"),
 ]
 
 
@@ -465,7 +465,7 @@ def test_parts_that_do_not_agree_raise_an_error(make, alter, message, tmp_path):
 def test_a_stream_of_a_file_draws_its_neurons_again(tmp_path):
     """Whatever a file has as drawn and verified weights."""
     model = trickless.KitchenSinksRegressor(Trees(depth=3), n_neurons=8, random_state=0).fit(X, Y)
-    expected, stream = model.predict(X), model.stream_
+    expected, stream = model.predict(X), model._stream_
     columns, sets = stream.block(0)
     state = stream.__getstate__()
     state |= {"_cache": {0: (columns + HUGE, sets)}, "_verified": True}
@@ -473,8 +473,8 @@ def test_a_stream_of_a_file_draws_its_neurons_again(tmp_path):
     again.__setstate__(state)
     assert again._cache == {}
     assert not again._verified
-    model.stream_ = again
-    model.sums_.stream = model.sums_._network.source = again
+    model._stream_ = again
+    model._sums_.stream = model._sums_._network.source = again
     np.testing.assert_array_equal(model.predict(X), expected)
 
 
@@ -485,7 +485,7 @@ def test_a_stream_of_a_file_draws_its_neurons_again(tmp_path):
         with_weights(0, put(0, -1)),
         with_weights(0, lambda columns: np.repeat(columns, 10, axis=1)),
         with_weights(1, lambda sets: sets[..., :1]),
-        set_at("forest_.coef", lambda c: grown(c.rows[:, :1])),
+        set_at("_forest_.coef", lambda c: grown(c.rows[:, :1])),
     ],
 )
 def test_trees_that_are_altered_in_memory_do_no_harm(alter):
@@ -506,7 +506,7 @@ def test_a_width_that_is_altered_in_memory_does_no_harm():
         transformer.transform(X)
     model = boosted()
     model.neurons_.width = 1
-    model.forest_.coef = grown(model.forest_.coef.rows[:, :1])
+    model._forest_.coef = grown(model._forest_.coef.rows[:, :1])
     with pytest.raises(
         ValueError, match=r"leaves of rows|coefficients for 1 leaves|cannot reshape"
     ):
@@ -518,7 +518,7 @@ def test_no_prediction_holds_foreign_memory():
     rows = RNG.standard_normal((4000, 15))
     options = {"max_depth": 15, "shape": "oblivious", "leaves": "constant", "random_state": 0}
     model = trickless.BoostedTreesRegressor(1, **options).fit(rows, rows[:, 0])
-    model.forest_.coef = grown(model.forest_.coef.rows[:, :1])
+    model._forest_.coef = grown(model._forest_.coef.rows[:, :1])
     with pytest.raises(ValueError, match="trees of depth 15 have coefficients for 1 leaves"):
         model.predict(rows)
 

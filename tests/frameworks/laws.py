@@ -118,7 +118,7 @@ class Laws:
         small_blocks(9)
         threaded = clone(model).set_params(n_jobs=5).fit(X, Y)
         np.testing.assert_allclose(answers(threaded, X), expected, atol=1e-9 * abs(expected).max())
-        assert threaded.stream_.fingerprint() == model.stream_.fingerprint()
+        assert threaded._stream_.fingerprint() == model._stream_.fingerprint()
 
     def test_draws_in_threads_do_not_mix(self):
         neurons = fitted(self.neurons)

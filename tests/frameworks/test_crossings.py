@@ -19,8 +19,8 @@ from trickless import (
 )
 from trickless._arrays.growing import Growing
 from trickless._arrays.places import place_of
+from trickless._functions.stream import NeuronStream
 from trickless._solvers.named_losses import make_loss
-from trickless.inspection import NeuronStream
 from trickless.neurons import Gaussian
 
 #: A step of each loss that works on devices.
@@ -235,7 +235,7 @@ def test_a_stream_goes_on_elsewhere(learner, device):
     there.partial_fit(tensor(X, device), tensor(y, device), **classes)
     before, coef = there.network_, there.neuron_coef_
     moved = pickle.loads(pickle.dumps(there))
-    assert type(moved.descent_.coef) is Growing
+    assert type(moved._descent_.coef) is Growing
     np.testing.assert_array_equal(moved.neuron_coef_, coef)
     for model, rows in ((here, X), (moved, X), (there, tensor(X, device))):
         model.partial_fit(rows, tensor(y, device) if rows is not X else y)

@@ -158,7 +158,7 @@ def test_graphs_predict_as_exact_kernels_do(learner, kernel):
 )
 def test_gaps_and_compositions(neurons):
     X, y = noisy(REGRESSORS[1], rows=300)
-    if neurons._accepts_tables:
+    if neurons.accepts_tables:
         X[::7, 1] = np.nan
         X[::11, 3] = np.nan
     model = DoublyStochasticRegressor(neurons, 20, random_state=0).fit(X[:200], y[:200])
@@ -185,7 +185,7 @@ def test_graphs_are_nearer_to_exact_sums_than_models_whose_coefficients_amplify_
     ((_, weights),) = network.source.pieces(0, 150)
     exact = tuple(weight.astype(float) for weight in weights)
     f = network.neurons._combine(X.astype(float), exact, network.coef.astype(float))
-    exact = model.targets_.values(model.targets_.shown(f + network.intercept))[:, 0]
+    exact = model._targets_.values(model._targets_.shown(f + network.intercept))[:, 0]
     off = run(to_onnx(model), X)["prediction"] - exact
     own = model.predict(X) - exact
     assert np.abs(own).max() > 5e-6 * exact.std()  # its own rounding

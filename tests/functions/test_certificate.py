@@ -103,7 +103,7 @@ def test_predictions_of_a_model_are_certified_in_the_units_of_y():
     y = 1000 + 100 * np.sin(X[:, 0])
     model = ShrinkingGradientRegressor(Gaussian(1.0), 50, random_state=0).fit(X, y)
     kernel = model.neurons_.kernel(X[:30], model.expansion_.support)
-    exact = model.targets_.values(kernel @ model.expansion_.dual_coef)[:, 0]
+    exact = model._targets_.values(kernel @ model.expansion_.dual_coef)[:, 0]
     value = model.predict(X[:30], tolerance=5.0, confidence=0.99)
     assert value.shape == (30,)
     assert np.abs(value - exact).max() < 5

@@ -8,7 +8,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import trickless._functions.kernel
 from cases import FAMILIES, inputs, suited
-from trickless.inspection import KernelDisplay, NeuronStream, estimate_kernel
+from trickless._functions.stream import NeuronStream
+from trickless.inspection import KernelDisplay, estimate_kernel
 from trickless.neurons import Coordinates, Dense, Gaussian
 
 X, Y = inputs(7, 4), inputs(4, 4, seed=1)

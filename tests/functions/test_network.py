@@ -7,8 +7,8 @@ from sklearn.base import clone
 import trickless
 from cases import FAMILIES, inputs, suited
 from trickless._arrays.threads import ROWS_PER_BLOCK
-from trickless._functions.stream import BLOCK, StoredNeurons
-from trickless.inspection import Expansion, Network, NeuronStream
+from trickless._functions.stream import BLOCK, NeuronStream, StoredNeurons
+from trickless.inspection import Expansion, Network
 from trickless.neurons import FromFunction, Gaussian
 
 

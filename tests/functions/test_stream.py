@@ -67,8 +67,9 @@ def test_purposes_keep_their_numbers():
     """Models that were fitted with older versions go by them."""
     names = "BLOCKS FIT SHUFFLE ROUNDS FREEZE TRIAL COMPRESS PREDICT VALIDATION SEARCH PILOT "
     names += "PRECONDITIONER RELEVANCE CANDIDATES PERMUTATIONS SKETCH LINEAR RACE SAMPLES NOISE"
+    names += " GROUPS"
     assert [purpose.name for purpose in Purpose] == names.split()
-    assert [int(purpose) for purpose in Purpose] == list(range(20))
+    assert [int(purpose) for purpose in Purpose] == list(range(21))
 
 
 def test_pieces_cover_a_range_once_and_agree_with_stored_weights():

@@ -163,7 +163,7 @@ class Columns(Neurons):
         return rng.integers(self.n_features_in_, size=n)
 
     def activate(self, X, weights):
-        return X[:, weights[0]]
+        return X[:, weights]
 
 
 def test_dependence_that_principal_directions_miss_is_found(monkeypatch):

@@ -43,7 +43,7 @@ class Signs(Neurons):
         return rng.standard_normal((n, self.n_features_in_))
 
     def activate(self, X, weights):
-        return np.sign(X @ weights[0].T)
+        return np.sign(X @ weights.T)
 
 
 class Huge(Signs):
@@ -64,7 +64,7 @@ def test_data_frames_are_read_by_one_fit_to_both(family, monkeypatch):
 
     def spy(self, rows):
         fit(self, rows)
-        codes.append(self.rows_.columns.codes)
+        codes.append(self._rows_.columns.codes)
         return self
 
     monkeypatch.setattr(RandomFeatures, "fit", spy)

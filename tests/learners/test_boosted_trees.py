@@ -194,7 +194,7 @@ def test_as_many_trees_as_were_best_then_learn_from_all_rows(n_rows):
     scores = np.array(model.validation_scores_)
     assert len(scores) > 6
     assert model.n_trees_ == len(model.neuron_coef_) == 2 * (1 + scores.argmax()) < 200
-    assert model.forest_.n_rows == n_rows
+    assert model._forest_.n_rows == n_rows
 
 
 @pytest.mark.parametrize(("n_rows", "rate"), [(2500, 0.3), (14_400, 0.36), (90_000, 0.45)])

@@ -67,7 +67,7 @@ def test_quantiles_are_monotone_and_do_not_cross():
 
 
 def features_of(model):
-    columns, sets = model.forest_.trees.weights
+    columns, sets = model._forest_.trees.weights
     there = sets.any(axis=2)
     return [set(of_tree[some].tolist()) for of_tree, some in zip(columns, there, strict=True)]
 
@@ -132,7 +132,7 @@ def by_brute_force(model, rows):
     """Shapley values over all subsets of features."""
     family, network = model.neurons_, model.network_
     bins = family.filled(family.bins_(model._rows_to_predict(rows)))
-    background, of_column = family.filled(model.forest_.background), family.bins_.features
+    background, of_column = family.filled(model._forest_.background), family.bins_.features
     d, found = family.bins_.n_features, []
     for x in np.asarray(bins):
         worth = {}

@@ -40,7 +40,7 @@ def blocks_of(model, sizes):
     return [
         [
             tuple(a[j : j + 1] for a in weights)
-            for where, weights in model.stream_.pieces(stop - size, stop)
+            for where, weights in model._stream_.pieces(stop - size, stop)
             for j in range(where.stop - where.start)
         ]
         for size, stop in zip(sizes, stops, strict=True)
@@ -82,7 +82,7 @@ def test_steps_are_those_of_the_algorithm(learner, loss, classes, neurons, fit_i
         dtype="float64",
     )
     model.partial_fit(X, y, *([np.unique(y)] if classes else []))
-    targets, b = model.targets_.matrix(y), model.intercept_
+    targets, b = model._targets_.matrix(y), model.intercept_
     slope = make_loss(loss, targets.shape[1], epsilon=0.1).derivative
     coef = naive.doubly_stochastic(
         [(X[i : i + 4], targets[i : i + 4]) for i in range(0, 24, 4)],
@@ -120,10 +120,10 @@ def test_fit_draws_as_many_neurons_as_asked_and_visits_every_row():
     assert len(model.neuron_coef_) == 120
     assert model.n_iter_ == 3
     assert sorted(model.online_error_[:3, 0]) == [16, 17, 17]
-    model.descent_.history.clear()
-    batches = model.descent_.batches(np.arange(50), size_up(model, 50))
+    model._descent_.history.clear()
+    batches = model._descent_.batches(np.arange(50), size_up(model, 50))
     assert sorted(np.concatenate(batches)) == list(range(50))
-    visits = model.descent_.in_random_order(len(batches))
+    visits = model._descent_.in_random_order(len(batches))
     passes = [[next(visits) for _ in batches] for _ in range(9)]
     assert all(sorted(one) == list(range(len(batches))) for one in passes)
     assert len(set(map(tuple, passes))) > 1
@@ -159,10 +159,10 @@ def test_the_first_step_depends_on_the_largest_eigenvalue():
         neurons = Gaussian(scale)
         model = DoublyStochasticRegressor(neurons, 512, **options).fit(X, X[:, 0])
         eigenvalue = np.linalg.eigvalsh(model.neurons_.kernel(X) / 1000)[-1]
-        assert model.descent_.eigenvalue == pytest.approx(eigenvalue, abs=0.02)
-        steps[scale] = model.descent_.steps.first
-        own = 1 / (512 * 256 * model.descent_.eigenvalue)  # of one row and one neuron
-        fastest = 1 / (model.descent_.eigenvalue + 1 / 512 + 1 / 256 + own + 0.5)
+        assert model._descent_.eigenvalue == pytest.approx(eigenvalue, abs=0.02)
+        steps[scale] = model._descent_.steps.first
+        own = 1 / (512 * 256 * model._descent_.eigenvalue)  # of one row and one neuron
+        fastest = 1 / (model._descent_.eigenvalue + 1 / 512 + 1 / 256 + own + 0.5)
         assert steps[scale] == pytest.approx(fastest, rel=1e-6)
     assert steps[100.0] == pytest.approx(1 / 1.5, rel=0.01)
     assert steps[0.2] > 1.8
@@ -174,8 +174,8 @@ def test_the_largest_eigenvalue_counts_weights():
     weight = np.arange(90) % 3
     repeat = np.repeat(np.arange(90), weight)
     model = DoublyStochasticRegressor(Gaussian(1.0), 32, random_state=0, dtype="float64")
-    weighted = clone(model).fit(X, y, weight).descent_.eigenvalue
-    assert weighted == pytest.approx(clone(model).fit(X[repeat], y[repeat]).descent_.eigenvalue)
+    weighted = clone(model).fit(X, y, weight)._descent_.eigenvalue
+    assert weighted == pytest.approx(clone(model).fit(X[repeat], y[repeat])._descent_.eigenvalue)
 
 
 def test_the_schedule_tends_to_theta_over_i_with_theta_alpha_one():
@@ -183,7 +183,7 @@ def test_the_schedule_tends_to_theta_over_i_with_theta_alpha_one():
         Gaussian(1.0), 32, alpha=0.5, schedule="inverse", random_state=0
     )
     model.fit(inputs(10, 2), np.arange(10.0))
-    assert model.descent_.steps(10**6) * 0.5 * 10**6 == pytest.approx(1, rel=1e-5)
+    assert model._descent_.steps(10**6) * 0.5 * 10**6 == pytest.approx(1, rel=1e-5)
 
 
 def test_the_theorem_takes_theta_over_i_and_warns_outside_its_range():
@@ -191,7 +191,7 @@ def test_the_theorem_takes_theta_over_i_and_warns_outside_its_range():
     model = DoublyStochasticRegressor(
         Gaussian(1.0), 640, loss="huber", alpha=0.5, schedule="theorem", random_state=0
     ).fit(X, y)
-    assert model.descent_.steps.first == 2.0
+    assert model._descent_.steps.first == 2.0
     for theta in (3.0, 4.0, 6.0):
         model.set_params(step_size=theta).fit(X, y)
     for theta in (1.0, 5.0):
@@ -206,7 +206,7 @@ def test_the_theorem_takes_theta_over_i_and_warns_outside_its_range():
 
 def visits_of(model, rows):
     """The rows of each step of a fit, in turn."""
-    begun = model.descent_.copy()
+    begun = model._descent_.copy()
     begun.history.clear()
     batches = begun.batches(rows, size_up(model, len(rows)))
     order = begun.in_random_order(len(batches))
@@ -261,7 +261,7 @@ def test_a_preconditioned_step_solves_the_ridge_problem_of_its_block(weighted):
     left = y - model.intercept_
     share = np.full(40, 1 / 40) if weight is None else weight / 40
     for step in range(2):
-        Z = model.neurons_(X, model.stream_.between(7 * step, 7 * step + 7))
+        Z = model.neurons_(X, model._stream_.between(7 * step, 7 * step + 7))
         covariance = Z.T @ (share[:, None] * Z)
         covariance += 1e-4 * np.trace(covariance) / 14 * np.eye(14)
         new = np.linalg.solve(covariance, Z.T @ (share * left))
@@ -313,9 +313,9 @@ def explained(model, X, y, weight=None):
 
 def held_out_by(model, y):
     """The numbers of the rows that a fit has held out."""
-    loss, start = make_loss(model.loss), model.descent_.constant
-    holding = Holding.of("Owner", model.seed_, 0.1, loss, start)
-    return holding.split(model.targets_.matrix(y))[0]
+    loss, start = make_loss(model.loss), model._descent_.constant
+    holding = Holding.of("Owner", model._seed_, 0.1, loss, start)
+    return holding.split(model._targets_.matrix(y))[0]
 
 
 def test_early_stopping_looks_at_rows_held_out():
@@ -335,7 +335,7 @@ def test_early_stopping_looks_at_rows_held_out():
     held_out = held_out_by(model, y)
     assert len(held_out) == 30
     assert explained(model, X[held_out], y[held_out]) == pytest.approx(scores[-1], abs=1e-6)
-    Z = model.neurons_(X[held_out], model.stream_.between(0, len(model.neuron_coef_)))
+    Z = model.neurons_(X[held_out], model._stream_.between(0, len(model.neuron_coef_)))
     coef = model.neuron_coef_.transpose(1, 0, 2).reshape(-1)  # alpha is too small for decay
     terms = (Z * coef).reshape(30, -1, len(scores), 96).sum(axis=(1, 3))
     f = model.intercept_ + np.cumsum(terms, axis=1).T
@@ -517,11 +517,11 @@ def test_all_batches_are_shorter_by_the_heaviest():
     ).fit(X, y, weight)
     unit = weight / weight.mean()
     heaviest = max(
-        unit[rows].mean() for rows in model.descent_.batches(np.arange(120), size_up(model, 120))
+        unit[rows].mean() for rows in model._descent_.batches(np.arange(120), size_up(model, 120))
     )
     [rows] = visits_of(model, np.arange(120))
     assert heaviest > max(1, 1.1 * unit[rows].mean())  # the step is on another batch
-    Z = model.neurons_(X[rows], model.stream_.between(0, 16))
+    Z = model.neurons_(X[rows], model._stream_.between(0, 16))
     slopes = unit[rows] * (model.intercept_ - y[rows]) / 30
     expected = -0.5 / 16 * Z.T @ slopes / heaviest
     np.testing.assert_allclose(model.neuron_coef_[:, :, 0].T.ravel(), expected, atol=1e-12)
@@ -537,7 +537,7 @@ def test_the_unit_of_steps_is_that_of_all_rows_of_a_stream(weighted):
     for rows in np.split(np.arange(90), [30, 50]):
         model.partial_fit(*(array[rows] for array in given))
     expected = np.average(np.abs(y - model.intercept_), weights=weight)
-    assert model.descent_.spread == pytest.approx(expected)
+    assert model._descent_.spread == pytest.approx(expected)
 
 
 def test_outputs_have_steps_of_their_own_where_slopes_have_no_unit():
@@ -714,7 +714,7 @@ def test_the_first_step_depends_on_the_bound_of_the_family():
         DoublyStochasticRegressor(family, 64, schedule="inverse", random_state=0).fit(X, X[:, 0])
         for family in (Gaussian(1.0), Tripled(1.0))
     )
-    assert three.descent_.steps.first == pytest.approx(one.descent_.steps.first / 9, rel=1e-3)
+    assert three._descent_.steps.first == pytest.approx(one._descent_.steps.first / 9, rel=1e-3)
 
 
 def test_a_large_model_is_small_in_a_file():
@@ -752,7 +752,7 @@ def test_the_order_of_rows_does_not_decide_the_step():
     y = np.sin(X[:, 0]) + (np.arange(6000) >= 1100)
     model = DoublyStochasticRegressor(Gaussian(1.0), 2000, random_state=0)
     eigenvalue = np.linalg.eigvalsh(Gaussian(1.0).fit(X, rng).kernel(X[::6]))[-1] / 1000
-    assert model.fit(X, y).descent_.eigenvalue == pytest.approx(eigenvalue, abs=0.05)
+    assert model.fit(X, y)._descent_.eigenvalue == pytest.approx(eigenvalue, abs=0.05)
     assert model.score(X, y) > 0.1
 
 
@@ -793,7 +793,7 @@ def test_a_refused_batch_is_not_counted():
     model.set_params(alpha=1e9, schedule="constant", step_size=1.0)
     with pytest.raises(ValueError, match="decay earlier"):
         model.partial_fit(X, y)
-    assert model.descent_.n_rows == 600
+    assert model._descent_.n_rows == 600
 
 
 def test_a_light_batch_makes_a_small_step_on_blocks_too():

@@ -129,7 +129,7 @@ def test_another_level_of_the_targets_is_followed_a_few_rows_later_at_most():
     errors = []
     for clips in (True, False):
         model = learner().fit(X[:300], y[:300])
-        model.sums_.reaches = model.sums_.reaches if clips else []
+        model._sums_.reaches = model._sums_.reaches if clips else []
         predicted = model.predict_then_learn(X[300:], y[300:] + 1e4)
         errors.append(np.abs(predicted - y[300:] - 1e4))
     assert errors[0][-20:].mean() < errors[1][-25:-5].mean()
@@ -191,7 +191,7 @@ def test_old_errors_count_less_for_intervals(monkeypatch):
     X, y = rows(1200)
     y[1000:] += np.random.default_rng(1).normal(size=200)
     model = learner().fit(X, y)
-    experts = model.sums_
+    experts = model._sums_
     weights = model.expert_weights_["weight"].reshape(-1, len(experts.half_lives), 2)
     expected = [
         sum(

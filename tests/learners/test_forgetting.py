@@ -59,7 +59,7 @@ def test_the_evidence_counts_rows_for_what_is_left_of_them():
     weight = 0.5 ** (np.arange(300)[::-1] / HALF_LIFE)
     n, share = weight.sum() ** 2 / (weight**2).sum(), weight / weight.sum()
     model = learner(n_neurons=20, alpha="evidence", half_life=HALF_LIFE).fit(X, y)
-    Z = np.concatenate([Z for _, Z in model.sums_._panels(X, model._problem())])
+    Z = np.concatenate([Z for _, Z in model._sums_._panels(X, model._problem())])
     root = np.sqrt(share)[:, None]
     A, b = root * (Z - share @ Z), (root * (y - share @ y)[:, None]).ravel()
 
@@ -351,7 +351,7 @@ def test_rows_one_by_one_with_answers_in_between_give_the_solution_in_the_end(ha
         quick = model.predict(X[:50])
         if i % 50 == 0:
             weight = 0.5 ** (np.arange(i + 1)[::-1] / half_life)
-            exact = learner(alpha=model.sums_._delayed.ridges[0] / 60)
+            exact = learner(alpha=model._sums_._delayed.ridges[0] / 60)
             exact.fit(X[: i + 1], y[: i + 1], sample_weight=weight)
             distances.append(np.abs(quick - exact.predict(X[:50])).mean())
     assert np.mean(distances) < 0.03  # the noise of the targets is 0.1

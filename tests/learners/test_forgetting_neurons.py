@@ -57,29 +57,29 @@ def test_the_memory_of_an_endless_stream_is_bounded(neurons):
     counts, sizes = [], []
     for part in range(5):
         learned(model, 10_000, 200, seed=part)
-        counts.append(len(model.descent_.coef))
+        counts.append(len(model._descent_.coef))
         sizes.append(n_bytes(model))
     # Steps on 100 rows, since no batch is longer than an eighth of a half-life.
     assert counts == [model.neurons_per_step_ * int(SPAN * 800 / 100 + 1)] * 5
-    assert len(model.descent_.left) == counts[0]
+    assert len(model._descent_.left) == counts[0]
     assert model.n_iter_ == 500
-    assert not model.stream_._cache
+    assert not model._stream_._cache
     # What grows is the history, by 100 records for each part, until it is full.
     assert sizes[-1] - sizes[1] < 3 * 100 * 60
 
 
 def test_the_history_of_an_endless_stream_is_bounded():
     model = learned(regressor(half_life=20), 400, 1)
-    model.descent_.history *= 21
+    model._descent_.history *= 21
     n_rows = model.online_error_[:, 0].sum()
-    losses = model.descent_.history
+    losses = model._descent_.history
     mean = sum(seen.n_rows * seen.loss for seen in losses) / n_rows
     X, y = rows(5)
     model.partial_fit(X, y)
     assert STRETCHES < len(model.online_error_) < 2 * STRETCHES
     assert model.n_iter_ == 8400 + 2  # no step is on more than an eighth of the half-life
     assert model.online_error_[:, 0].sum() == n_rows + 5
-    seen = model.descent_.history[:-2]
+    seen = model._descent_.history[:-2]
     after = sum(seen.n_rows * seen.loss for seen in seen) / n_rows
     assert after == pytest.approx(mean)
 
@@ -131,9 +131,9 @@ def test_coefficients_fade_by_the_half_life_and_go_with_their_neurons():
     n = len(first)
     np.testing.assert_allclose(model.neuron_coef_[:n], first / 2, rtol=1e-3)
     learned(model, 7100, 50, seed=2)
-    assert model.descent_.ages.n_dropped > n
-    weights = model.stream_.between(model.descent_.ages.n_dropped, model.descent_.n_drawn)
-    for kept, drawn in zip(model.descent_.left.weights, weights, strict=True):
+    assert model._descent_.ages.n_dropped > n
+    weights = model._stream_.between(model._descent_.ages.n_dropped, model._descent_.n_drawn)
+    for kept, drawn in zip(model._descent_.left.weights, weights, strict=True):
         np.testing.assert_array_equal(kept, drawn)
 
 
@@ -155,7 +155,7 @@ def test_no_more_neurons_than_n_neurons(neurons):
     with pytest.warns(UserWarning, match=r"neurons are dropped after 0\.\d+ half-lives"):
         for part in range(5):
             learned(model, 100, 50, seed=part)
-            assert len(model.descent_.coef) <= 40
+            assert len(model._descent_.coef) <= 40
     assert model.n_iter_ == 50
 
 
@@ -199,13 +199,13 @@ def test_time_stamps_are_rows_if_they_count_rows():
         times = [day + datetime.timedelta(seconds=i) for i in range(start, start + 100)]
         by_rows.partial_fit(X[some], y[some])
         by_time.partial_fit(X[some], y[some], timestamps=times)
-    kept = [model.descent_.ages.now for model in (by_rows, by_time)]
+    kept = [model._descent_.ages.now for model in (by_rows, by_time)]
     assert kept[0] - kept[1] == pytest.approx(1 / 500)  # there is no time before the first row
     # Every second row a long time after the others: these have gone.
-    n_before = by_time.descent_.ages.n_dropped + len(by_time.descent_.coef)
+    n_before = by_time._descent_.ages.n_dropped + len(by_time._descent_.coef)
     later = [times[-1] + datetime.timedelta(hours=2)] * 100
     by_time.partial_fit(*rows(100, seed=3), timestamps=later)
-    assert by_time.descent_.ages.n_dropped == n_before
+    assert by_time._descent_.ages.n_dropped == n_before
 
 
 def test_fit_weights_rows_by_age():
@@ -219,20 +219,20 @@ def test_fit_weights_rows_by_age():
     with pytest.raises(ValueError, match="came without time stamps"):
         model.partial_fit(X, y, timestamps=np.arange(800))
     learned(model, 1000, seed=1)
-    assert model.descent_.ages.now == pytest.approx(5)
+    assert model._descent_.ages.now == pytest.approx(5)
 
 
 @pytest.mark.parametrize("neurons", NEURONS)
 def test_a_model_may_begin_and_end_to_forget(neurons):
     model = learned(regressor(neurons, half_life=None), 500)
-    n_first = len(model.descent_.coef)
+    n_first = len(model._descent_.coef)
     model.set_params(half_life=100)
     learned(model, 1000, seed=1)
-    assert model.descent_.ages.n_dropped >= n_first
+    assert model._descent_.ages.n_dropped >= n_first
     model.set_params(half_life=None)
-    n = len(model.descent_.coef)
+    n = len(model._descent_.coef)
     learned(model, 500, seed=2)
-    assert len(model.descent_.coef) > n
+    assert len(model._descent_.coef) > n
     assert np.isfinite(answers(model)).all()
 
 
@@ -240,9 +240,9 @@ def test_a_model_may_begin_and_end_to_forget(neurons):
 def test_no_time_and_nearly_none_may_pass(neurons):
     X, y = rows(200)
     model = regressor(neurons, half_life=10.0).partial_fit(X, y, timestamps=3.0)
-    assert model.partial_fit(X, y, timestamps=3.0).descent_.ages.now == 0
+    assert model.partial_fit(X, y, timestamps=3.0)._descent_.ages.now == 0
     long = learned(regressor(neurons, half_life=1e300), 200)
-    assert 0 < long.descent_.ages.now < 1e-290
+    assert 0 < long._descent_.ages.now < 1e-290
     assert np.isfinite(answers(long)).all()
 
 
@@ -281,8 +281,8 @@ def test_bad_input_changes_nothing(parameters, stamps, message):
     model = regressor(**parameters)
     with pytest.raises(ValueError, match=message):
         model.partial_fit(*rows(2), timestamps=stamps)
-    assert not hasattr(model, "descent_")
-    assert model.clock_ is None
+    assert not hasattr(model, "_descent_")
+    assert model._clock_ is None
 
 
 @pytest.mark.parametrize("half_life", ["auto", [3.0], (10, 100)])
@@ -298,5 +298,5 @@ def test_drawn_trees_forget():
     trees = Trees(depth=3)
     model = DoublyStochasticRegressor(trees, half_life=100, random_state=0)
     learned(model, 2000)
-    assert model.descent_.ages.n_dropped > 0
+    assert model._descent_.ages.n_dropped > 0
     assert error(model) < rows(2000)[1].var()

@@ -86,7 +86,7 @@ def test_rounds_with_the_exact_kernel_are_ten_literal_lines(average):
     model.partial_fit(X[:1], y[:1])
     schedule = recipe_of(model).schedule
     recipe = recipe_of(model)._replace(schedule=schedule._replace(half_life=50))
-    rounds = model.rounds_.fork()
+    rounds = model._rounds_.fork()
     rounds.learn(X[1:], y[1:, None], recipe)
     expected = total / weight if average else alpha
     np.testing.assert_allclose(rounds.alpha(average)[:, 0], expected, rtol=1e-9, atol=1e-12)
@@ -162,7 +162,7 @@ def test_batches_of_any_size_and_fit_are_one_stream():
 
 def test_an_older_state_stays():
     model = learned(regressor(half_life=50), 500)
-    older, X = model.rounds_, rows(50, seed=9)[0]
+    older, X = model._rounds_, rows(50, seed=9)[0]
     before, n = older.alpha(True).copy(), len(older.support)
     learned(model, 500, seed=1)
     np.testing.assert_array_equal(older.alpha(True), before)
@@ -195,7 +195,7 @@ def test_bad_input_changes_nothing(parameters, message):
     model = regressor(**parameters)
     with pytest.raises(ValueError, match=message):
         model.partial_fit(*rows(3))
-    assert not hasattr(model, "rounds_")
+    assert not hasattr(model, "_rounds_")
 
 
 def test_regret_is_not_known_for_rows_that_have_faded():
@@ -241,7 +241,7 @@ def test_the_tracking_regret_stays_below_its_bound(abrupt):
             random_state=seed,
         )
         model.partial_fit(X[:1], y[:1])
-        rounds, recipe = model.rounds_.fork(), recipe_of(model)
+        rounds, recipe = model._rounds_.fork(), recipe_of(model)
         played, variance = np.zeros(T), 0.0
         for t in range(1, T):
             alpha = 2 ** (-1 / half_life) * rounds.alpha(False)[:, 0]

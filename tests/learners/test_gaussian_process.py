@@ -34,7 +34,7 @@ def model_of(alpha="auto", fit_intercept=False, n_neurons=30, **options):
 
 
 def features(model, X):
-    ((_, Z),) = panels(model.stream_, model.n_neurons, np.asarray(X, float))
+    ((_, Z),) = panels(model._stream_, model.n_neurons, np.asarray(X, float))
     return Z.copy()
 
 
@@ -134,7 +134,7 @@ def test_evidence_is_greatest(n, fit_intercept):
 
         def loss(log_alpha, y=y):
             other = model_of(float(np.exp(log_alpha)), fit_intercept).fit(X, y)
-            sums, problem = other.sums_, other._problem()
+            sums, problem = other._sums_, other._problem()
             moments, solution = sums._moments(problem), sums.solution(problem)
             rest = y - other.predict(X)
             energy = rest @ rest / n + solution.ridge @ (solution.coef**2).sum(axis=0)
@@ -313,7 +313,7 @@ def test_the_gradient_for_length_scales_is_that_of_the_kernel_matrix():
     X, Y = data(60)
     model = model_of(1e-3, n_neurons=10).fit(X, Y[:, 0])
     _, gradient = model.log_marginal_likelihood(X, Y[:, 0], eval_gradient=True)
-    (frequencies,) = model.stream_.between(0, 10)
+    (frequencies,) = model._stream_.between(0, 10)
     t = X @ np.asarray(frequencies).T
     Z = np.hstack([np.cos(t), np.sin(t)])
     np.testing.assert_allclose(Z, features(model, X), atol=1e-9)

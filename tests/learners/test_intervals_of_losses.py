@@ -38,7 +38,7 @@ def covered(model, X, y):
 )
 def test_held_out_rows_give_coverage_for_any_loss(model, make):
     X, y = make(3000)
-    held_out = len(model.fit(X, y).forest_.unseen.targets)
+    held_out = len(model.fit(X, y)._forest_.unseen.targets)
     A, b = make(4000)
     inside, _ = covered(model, A, b)
     error = np.sqrt(0.09 / held_out + 0.09 / len(b))
@@ -64,7 +64,7 @@ def test_widths_follow_the_noise():
 def test_the_distance_of_two_quantiles_is_conformalised():
     X, y = unequal(2500)
     model = trees("quantile", quantile=[0.2, 0.5, 0.7]).fit(X, y)
-    rows = model.forest_.unseen
+    rows = model._forest_.unseen
     ends = np.sort(rows.decisions, axis=1)[:, [0, 2]]
     scores = np.sort(np.maximum(ends[:, 0] - rows.targets[:, 0], rows.targets[:, 0] - ends[:, 1]))
     far = scores[int(np.ceil(0.8 * (len(scores) + 1))) - 1]

@@ -29,7 +29,7 @@ def test_rounds_are_those_of_descent(schedule):
     model = gaussian(schedule=schedule, step_size=0.9, batch_size=1).partial_fit(X, y)
     K = Gaussian(1.0).fit(X, None).kernel(X)
     alpha, predictions = naive.kernel_gradient(K, y, STEPS[schedule])
-    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model._rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
     np.testing.assert_allclose(model.online_error_[:, 1], (predictions - y) ** 2, atol=1e-12)
     average = alpha * (49 - np.arange(50)) / 50
     np.testing.assert_allclose(model.dual_coef_[:, 0], average, atol=1e-12)
@@ -54,7 +54,7 @@ def test_coefficients_shrink_as_in_algorithm_1():
         else:
             alpha, shrunk = alpha / 4, shrunk + 1
     assert shrunk > 3
-    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model._rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
 
 
 def test_one_large_estimate_of_a_batch_shrinks_all_coefficients():
@@ -138,7 +138,7 @@ def test_the_theorem_schedule_takes_the_step_of_the_theorem():
     model = gaussian(schedule="theorem", horizon=30, norm_bound=0.1).partial_fit(X, y)
     K = Gaussian(1.0).fit(X, None).kernel(X)
     alpha, _ = naive.kernel_gradient(K, y, lambda t: 0.1 / (2 * np.sqrt(30)))
-    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model._rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
 
 
 def test_a_kernel_that_rounding_puts_above_one_suits_the_theorem():

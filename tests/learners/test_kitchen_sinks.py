@@ -25,13 +25,13 @@ from trickless.theory import kitchen_sinks_bound
 
 def solution(model):
     """What a fitted model's sums were solved to."""
-    return model.sums_.solution(model._problem())
+    return model._sums_.solution(model._problem())
 
 
 def activations(model, X):
     blocks = [
         model.neurons_.activate(X.astype(model.dtype), weights)
-        for _, weights in model.stream_.pieces(0, model.n_neurons)
+        for _, weights in model._stream_.pieces(0, model.n_neurons)
     ]
     return np.hstack(blocks)
 
@@ -603,7 +603,7 @@ def test_other_losses_reach_the_same_risk_from_memory_and_in_passes(loss, classe
     monkeypatch.setattr(trickless._functions.activations, "PANEL_BYTES", 1)
     with sklearn.config_context(working_memory=0):
         again = clone(model).fit(X, y)
-    targets = model.targets_.matrix(y)
+    targets = model._targets_.matrix(y)
     values = []
     for fitted in (model, again):
         coef = solution(fitted).coef
@@ -791,7 +791,7 @@ def test_other_losses_keep_the_bound_and_have_the_least_risk_within_it(loss, cla
         coef, intercept = solution(model).coef, model.intercept_
         assert np.abs(coef).max() == 3.0 / 30
         assert (intercept == 0).all() == (not fit_intercept)
-        Z, targets, risk = activations(model, X), model.targets_.matrix(y), model._loss(classes)
+        Z, targets, risk = activations(model, X), model._targets_.matrix(y), model._loss(classes)
         if classes == 2:
             risk = model._loss(1)
 

@@ -161,6 +161,6 @@ def test_targets_that_are_all_the_same_have_a_score(loss):
     X = np.random.default_rng(0).standard_normal((60, 2))
     model = BoostedTreesRegressor(4, loss=loss, random_state=0).fit(X, np.exp(X[:, 0]))
     assert model.score(X, np.full(60, 2.0)) == 0.0
-    assert model.targets_.score(np.full(60, 2.0), np.full(60, 2.0)) == 1.0
+    assert model._targets_.score(np.full(60, 2.0), np.full(60, 2.0)) == 1.0
     with pytest.raises(ValueError, match=r"y holds -1 \(row 0\), .* Remedy: "):
         model.score(X, np.full(60, -1.0))

@@ -189,7 +189,7 @@ def of_ensembles(classes, intercept, size=60, n=N):
 @pytest.mark.parametrize("intercept", [True, False])
 def test_machines_of_an_ensemble_learn_new_classes_as_if_declared(intercept):
     """Only the weights of experts differ. They were learned without the new classes."""
-    grown, declared = (of_ensembles(c, intercept).sums_ for c in ("grow", list("abcd")))
+    grown, declared = (of_ensembles(c, intercept)._sums_ for c in ("grow", list("abcd")))
     for mine, other in zip(grown.groups, declared.groups, strict=True):
         np.testing.assert_allclose(mine.current()[..., :4], other.current(), atol=1e-9)
     np.testing.assert_allclose(grown.noise.squares[:, :4], declared.noise.squares, rtol=1e-9)
@@ -205,7 +205,7 @@ def test_an_ensemble_predicts_new_classes(size):
     both = (each.predict_proba(X) for each in (model, declared))
     assert np.abs(next(both) - next(both)).mean() < 0.02
     # In the last rows that are kept, hardly any was thought to be of a class that came later.
-    recent = model.sums_.recent
+    recent = model._sums_.recent
     assert recent.targets.shape == (N, 4) and set(recent.targets.ravel()) == {-1.0, 1.0}
     assert (recent.targets.sum(axis=1) == -2).all()
     assert np.exp(recent.decisions).sum(axis=1) == pytest.approx(1.0, abs=1e-6)

@@ -44,9 +44,9 @@ def test_predictions_stay_when_the_range_grows(name, n_outputs):
     model = begun(name, n_outputs)
     before, (low, high) = model.predict(X), model.y_range_
     far = y[150:][np.abs(y[150:] - 5).reshape(150, -1).max(axis=1).argmax()]
-    targets = model.targets_
+    targets = model._targets_
     with pytest.warns(match=GROWS):
-        model.targets_ = targets.grown(far[None])
+        model._targets_ = targets.grown(far[None])
     model._follow(targets)
     np.testing.assert_allclose(model.predict(X), before, rtol=1e-12)
     np.testing.assert_allclose(np.add(*model.y_range_), low + high, rtol=1e-12)

@@ -42,11 +42,11 @@ def test_rounds_use_fresh_estimates_of_the_support():
     model = learner(shots, step_size=0.4, schedule="constant").partial_fit(X, y)
     alpha = np.zeros(40)
     for t in range(40):
-        rng = generator(model.seed_, Purpose.ROUNDS, t)
+        rng = generator(model._seed_, Purpose.ROUNDS, t)
         rng.random() if t else None  # the offset of thinning
         E = (shots(X[t : t + 1], X[:t], rng) @ alpha[:t]).item() if t else 0.0
         alpha[t] = 0.4 * (y[t] - E)
-    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model._rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_draws", [10, 200])
@@ -55,11 +55,11 @@ def test_estimates_are_unbiased(n_draws):
     X = inputs(60, 2)
     model = learner(shots, n_draws=n_draws).partial_fit(X, np.sin(2 * X[:, 0]))
     x = inputs(3, 2, seed=1)
-    exact = rbf_kernel(x, X, gamma=0.5) @ model.rounds_.coefficients.last()
+    exact = rbf_kernel(x, X, gamma=0.5) @ model._rounds_.coefficients.last()
     runs = []
     for seed in range(500):
-        model.rounds_.seed = seed
-        runs.append(model.estimates_(x, model.rounds_))
+        model._rounds_.seed = seed
+        runs.append(model.estimates_(x, model._rounds_))
     error = np.std(runs, axis=0) / np.sqrt(500)
     assert (np.abs(np.mean(runs, axis=0) - exact) < 5 * error).all()
 
@@ -93,7 +93,7 @@ def test_the_theorem_samples_as_algorithm_2():
     for t in range(30):
         E = 0.0
         if t:
-            u = generator(model.seed_, Purpose.ROUNDS, t).random(19)
+            u = generator(model._seed_, Purpose.ROUNDS, t).random(19)
             size = np.cumsum(np.abs(alpha))
             index = [next(i for i in range(t) if size[i] > v * size[-1]) for v in u]
             k = rbf_kernel(X[t : t + 1], X[index], gamma=0.5)[0]
@@ -103,7 +103,7 @@ def test_the_theorem_samples_as_algorithm_2():
                 * sum(np.sign(alpha[i]) * k_i for i, k_i in zip(index, k, strict=True))
             )
         alpha.append(0.1 / (2 * np.sqrt(30)) * (y[t] - E))
-    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model._rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
     exact, _ = naive.kernel_gradient(rbf_kernel(X, gamma=0.5), y, lambda t: 0.1 / (2 * np.sqrt(30)))
     assert 0 < np.abs(exact - alpha).max() < 0.01
     with pytest.raises(ValueError, match=r"horizon=30 .*below 1/8"):
@@ -120,8 +120,8 @@ def test_the_theorem_takes_as_many_estimates_as_their_bound_asks_for():
     y = np.sin(2 * X[:, 0])
     options = {"schedule": "theorem", "horizon": 100, "norm_bound": 0.5}
     model = learner(coins, estimate_bound=2.0, **options).partial_fit(X, y)
-    _, m, half_range, _ = model.rounds_.drawn.rows[-1]
-    sizes = np.abs(model.rounds_.coefficients.last()[:-1]).sum()
+    _, m, half_range, _ = model._rounds_.drawn.rows[-1]
+    sizes = np.abs(model._rounds_.coefficients.last()[:-1]).sum()
     assert half_range == pytest.approx(2 * sizes)
     assert m == shrinking_gradient_draws(half_range, 100, 0.5)
     with pytest.raises(ValueError, match=r"schedule='theorem' does .*estimate_bound=None.*Remedy"):
@@ -178,7 +178,7 @@ def test_much_noise_does_not_make_rounds_diverge(n, n_draws):
 
 
 def next_step(model):
-    return model.rounds_.step(recipe_of(model))
+    return model._rounds_.step(recipe_of(model))
 
 
 def test_the_noise_is_measured_and_limits_decaying_steps():
@@ -254,7 +254,7 @@ def test_noise_is_found_in_streams_that_begin_with_rows_that_are_alike():
         f = rbf_kernel(X, model.support_vectors_, gamma=0.5) @ model.dual_coef_
         assert np.abs(f).max() < 5
     single = learner(coins).partial_fit(X[:1], y[:1])
-    assert single.estimates_.largest_step(single.rounds_) == pytest.approx(
+    assert single.estimates_.largest_step(single._rounds_) == pytest.approx(
         min(0.5, 2 / np.sqrt(2 * (1 + np.log(2))))
     )
 

@@ -99,7 +99,7 @@ def test_links_of_enormous_decisions_are_probabilities(classes):
     model = DoublyStochasticClassifier(Gaussian(1.0), n_neurons=320, random_state=0).fit(X, labels)
     for size in (1e3, 1e20, 1e37):
         huge = model.set_params().fit(X, labels)
-        huge.descent_.coef.rows[:] *= size / np.abs(huge.decision_function(X)).max()
+        huge._descent_.coef.rows[:] *= size / np.abs(huge.decision_function(X)).max()
         assert np.abs(huge.decision_function(X)).max() > 0.9 * size
         p = huge.predict_proba(X)
         assert np.isfinite(p).all()
@@ -230,7 +230,7 @@ def test_extreme_bounds_of_weights_do_not_overflow(bound, alpha):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of a minimum at infinity
         labels = X[:, 0] > 0
-        model = KitchenSinksClassifier("gaussian", 20, loss="log_loss", **how).fit(X, labels)
+        model = KitchenSinksClassifier(Gaussian(1.0), 20, loss="log_loss", **how).fit(X, labels)
     assert (model.score(X, labels) > 0.9) == (bound > 1)
 
 

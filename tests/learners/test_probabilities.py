@@ -107,7 +107,7 @@ def test_online_learners_are_calibrated_on_the_last_rows(model, name):
         assert p.min() > 0
         np.testing.assert_array_equal(each.classes_[p.argmax(axis=1)], each.predict(X_test))
         f = each.decision_function(X_test).reshape(len(X_test), -1)
-        targets = each.targets_.matrix(y_test)
+        targets = each._targets_.matrix(y_test)
         best = probabilities(f, find_temperatures(f, targets, np.ones(len(f))))
         assert log_loss(y_test, p) <= 1.1 * log_loss(y_test, best)
 

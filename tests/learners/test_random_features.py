@@ -54,7 +54,7 @@ def test_ridge_on_the_features_is_kitchen_sinks(family):
     neurons.set_params(**dict.fromkeys(scales, 2.0))  # else y would choose
     model = KitchenSinksRegressor(neurons, 50, alpha=1e-2, dtype="float64", random_state=0)
     expected = model.fit(rows, Y).predict(rows)
-    n = model.sums_.n_neurons  # fewer than 50 if there are fewer fixed landmarks
+    n = model._sums_.n_neurons  # fewer than 50 if there are fewer fixed landmarks
     Z = RandomFeatures(neurons, n, dtype="float64", random_state=0).fit(rows).transform(rows)
     got = Ridge(alpha=1e-2 * len(rows)).fit(dense(Z), Y).predict(dense(Z))
     np.testing.assert_allclose(got, expected, atol=1e-7)

@@ -74,7 +74,7 @@ def test_trees_have_the_rate_of_a_rare_class_on_new_rows():
     X, y, X_test, y_test = data = rare(0.02)
     model = BoostedTreesClassifier(random_state=0).fit(X, y)
     assert np.abs(standard_errors(model, *data)).max() < 3
-    unmoved = model.decision_function(X_test) - model.intercept_ + model.forest_.start
+    unmoved = model.decision_function(X_test) - model.intercept_ + model._forest_.start
     assert log_loss(y_test, model.predict_proba(X_test)) < log_loss(
         y_test, make_loss("log_loss").probability(unmoved[:, None])
     )
@@ -124,9 +124,9 @@ def test_early_stopping_counts_effective_rows():
 def test_the_rows_held_out_have_the_same_share_of_each_class():
     X, y, *_ = rare(0.02, n_train=1000, n_test=10)
     model = BoostedTreesClassifier(n_trees=10, random_state=0).fit(X, y)
-    forest, loss = model.forest_, make_loss("log_loss")
-    holding = Holding.of("test", model.seed_, 0.1, loss, forest.start)
-    held_out, training = holding.split(model.targets_.matrix(y))
+    forest, loss = model._forest_, make_loss("log_loss")
+    holding = Holding.of("test", model._seed_, 0.1, loss, forest.start)
+    held_out, training = holding.split(model._targets_.matrix(y))
     assert sorted([*held_out, *training]) == list(range(1000))
     assert len(held_out) == 100
     assert abs(y[held_out].sum() - 0.1 * y.sum()) <= 1

@@ -28,7 +28,7 @@ def draws_of(model, rounds, m=M):
 
 def draws_in(model, t, m):
     """The draws of round t, counted from 0."""
-    rng = generator(model.seed_, Purpose.ROUNDS, t)
+    rng = generator(model._seed_, Purpose.ROUNDS, t)
     full = model.estimate == "full"
     weights = model.neurons_.draw(generator(as_seed(rng), Purpose.BLOCKS) if full else rng, m)
     u = rng.random(m)
@@ -65,7 +65,7 @@ def test_rounds_are_those_of_the_algorithms(neurons, estimator, norm_bound):
     )
     shrinks = (np.abs(estimates) >= 16 * norm_bound).sum()
     assert shrinks > 3 if norm_bound < 1 else shrinks == 0
-    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-10)
+    np.testing.assert_allclose(model._rounds_.coefficients.last()[:, 0], alpha, atol=1e-10)
     average = np.mean([np.pad(a, (0, 40 - len(a))) for a in history], axis=0)
     np.testing.assert_allclose(model.expansion_.dual_coef[:, 0], average, atol=1e-10)
     np.testing.assert_allclose(model.online_error_[:, 1], (estimates - y) ** 2, atol=1e-10)
@@ -92,7 +92,7 @@ def test_faithful_mode_takes_the_constants_of_the_theorem(estimator):
         0.1,
         {"index": naive.index_estimate, "full": naive.full_estimate}[estimator],
     )
-    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model._rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
     assert (model.online_error_[:, 0] == 1).all()
     before = model.predict(X)
     with pytest.raises(ValueError, match=r"horizon=30, but with this batch there are 31 rows"):
@@ -118,8 +118,8 @@ def test_the_theorem_takes_as_many_draws_as_a_round_needs(estimator, norm_bound)
         norm_bound,
         {"index": naive.index_estimate, "full": naive.full_estimate}[estimator],
     )
-    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
-    np.testing.assert_array_equal(model.rounds_.drawn.rows[:, 1], draws[1:])
+    np.testing.assert_allclose(model._rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_array_equal(model._rounds_.drawn.rows[:, 1], draws[1:])
     assert max(draws) > 5
 
 
@@ -132,7 +132,7 @@ def test_draws_keep_what_the_proof_needs_of_them(estimator, norm_bound):
     y = np.where(inputs(T, 1, seed=1)[:, 0] > 0, 1.0, -1.0)
     options = {"schedule": "theorem", "horizon": T, "norm_bound": norm_bound}
     model = learned(X, y, neurons=Gaussian(1.0), estimate=estimator, **options)
-    rounds, tests = copy(model.rounds_), inputs(8, 3, seed=2)
+    rounds, tests = copy(model._rounds_), inputs(8, 3, seed=2)
     values = []
     for seed in range(200):
         rounds.seed, rounds.drawn = seed, Growing()
@@ -161,13 +161,13 @@ def test_several_outputs_are_drawn_for_by_their_common_range():
     y = np.column_stack([np.sin(X[:, 0]), np.cos(X[:, 1])])
     options = {"schedule": "theorem", "horizon": 120, "norm_bound": 1.0, "estimate": "index"}
     model = learned(X, y, neurons=Gaussian(1.0), **options)
-    _, m, half_range, _ = model.rounds_.drawn.rows[-1]
-    alpha = model.rounds_.coefficients.last()[:-1]
+    _, m, half_range, _ = model._rounds_.drawn.rows[-1]
+    alpha = model._rounds_.coefficients.last()[:-1]
     assert half_range == pytest.approx(np.linalg.norm(alpha, axis=1).sum())
     assert half_range > np.abs(alpha).sum(axis=0).max()
     assert m == shrinking_gradient_draws(half_range, 120, 1.0)
     options |= {"schedule": "theorem-fixed", "norm_bound": 0.1}
-    fixed = learned(X, y, neurons=Gaussian(1.0), **options).rounds_.drawn.rows[:, 1]
+    fixed = learned(X, y, neurons=Gaussian(1.0), **options)._rounds_.drawn.rows[:, 1]
     assert (fixed == 2 * shrinking_gradient_constants(120, 0.1).n_draws).all()
 
 
@@ -207,7 +207,7 @@ def test_shrinking_gradient_stays_close_to_descent_with_the_exact_kernel():
     model = learned(X, y, m, neurons=Gaussian(1.0), step_size=0.2, schedule="constant")
     alpha, predictions = naive.kernel_gradient(model.neurons_.kernel(X), y, lambda t: 0.2)
     exact_error = ((predictions - y) ** 2)[-300:].mean()
-    f = model.estimates_.expansion(model.rounds_, average=False)
+    f = model.estimates_.expansion(model._rounds_, average=False)
     exact_kernel = model.neurons_.kernel(X[-300:], X)
     distance = exact_kernel @ f.dual_coef[:, 0] - exact_kernel @ alpha
     assert np.sqrt((distance**2).mean()) < 0.2
@@ -302,7 +302,7 @@ def test_predictions_carry_their_monte_carlo_error(outputs):
     value, error = model.predict(X[:20], return_standard_error=True)
     assert value.shape == error.shape == y[:20].shape
     np.testing.assert_allclose(value, model.predict(X[:20]), atol=1e-4)
-    half = model.targets_.half_width
+    half = model._targets_.half_width
     runs = [
         model.expansion_.freeze(300, random_state=seed)(X[:20].astype("float32"))
         for seed in range(300)
@@ -317,7 +317,7 @@ def test_the_frozen_network_follows_n_neurons():
     X = inputs(100, 2)
     model = ShrinkingGradientRegressor(Gaussian(1.0), 50, random_state=0).fit(X, X[:, 0])
     assert model.network_.n_neurons == 50
-    frozen = [model.estimates_.function(model.rounds_, average=True) for _ in range(2)]
+    frozen = [model.estimates_.function(model._rounds_, average=True) for _ in range(2)]
     assert frozen[0] is frozen[1]
     model.set_params(n_neurons=700)
     exact = model.neurons_.kernel(X, model.expansion_.support) @ model.expansion_.dual_coef
@@ -325,7 +325,7 @@ def test_the_frozen_network_follows_n_neurons():
     averaged = model.predict(X)
     assert np.abs(model.set_params(average=False).predict(X) - averaged).max() > 0.01
     model.set_params(average=True)
-    frozen = model.estimates_.function(model.rounds_, average=True)
+    frozen = model.estimates_.function(model._rounds_, average=True)
     value, error = frozen.estimate(X.astype("float32"))
     assert (np.abs(value - exact) < 5 * error).all()
 
@@ -360,7 +360,7 @@ def test_steps_and_batches_depend_on_the_bound_of_the_family():
     assert (rows * steps * 9 <= 1 + 1e-9).all()
     first = ShrinkingGradientRegressor(Tripled(1.0), batch_size=1, y_range=(-1, 1))
     first.partial_fit(X[:1], [0.8])
-    assert first.rounds_.coefficients.last().item() == pytest.approx(0.8 * 0.5 / 9)
+    assert first._rounds_.coefficients.last().item() == pytest.approx(0.8 * 0.5 / 9)
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_schedules_decay_as_they_say(schedule, eta):
         10.0,
         naive.full_estimate,
     )
-    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-10)
+    np.testing.assert_allclose(model._rounds_.coefficients.last()[:, 0], alpha, atol=1e-10)
 
 
 def test_outputs_shrink_apart():
@@ -396,13 +396,13 @@ def test_outputs_shrink_apart():
         "schedule": "constant",
     }
     both = learned(X, Y, **options)
-    assert len(both.rounds_.coefficients._rounds_of_epoch[0]) > 3
-    assert len(both.rounds_.coefficients._rounds_of_epoch[1]) == 1
+    assert len(both._rounds_.coefficients._rounds_of_epoch[0]) > 3
+    assert len(both._rounds_.coefficients._rounds_of_epoch[1]) == 1
     for output in (0, 1):
         alone = learned(X, Y[:, output], **options)
         np.testing.assert_allclose(
-            both.rounds_.coefficients.last()[:, output],
-            alone.rounds_.coefficients.last()[:, 0],
+            both._rounds_.coefficients.last()[:, output],
+            alone._rounds_.coefficients.last()[:, 0],
             atol=1e-12,
         )
 
@@ -435,7 +435,7 @@ def test_a_frozen_model_is_a_network_in_the_units_of_y():
     assert network.n_neurons == 3000
     value, error = network.estimate(X.astype("float32"))
     f = model.expansion_
-    exact = model.targets_.values(model.estimates_.kernel(X, f.support) @ f.dual_coef)
+    exact = model._targets_.values(model.estimates_.kernel(X, f.support) @ f.dual_coef)
     assert (np.abs(value - exact) < 5 * error).all()
     labels = np.digitize(X[:, 0], [-0.5, 0.5])
     classifier = ShrinkingGradientClassifier(Gaussian(1.0), random_state=0).fit(X, labels)
@@ -463,7 +463,7 @@ def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
     alpha, _ = naive.kernel_gradient(
         model.estimates_.kernel(X, X), y, lambda t: min(5 / np.sqrt(t), 0.5)
     )
-    assert np.abs(model.rounds_.coefficients.last()[:, 0] - alpha).max() < 5 * 0.5 / np.sqrt(1000)
+    assert np.abs(model._rounds_.coefficients.last()[:, 0] - alpha).max() < 5 * 0.5 / np.sqrt(1000)
 
 
 @pytest.mark.parametrize("estimator", ["index", "stratified", "full"])
@@ -473,11 +473,11 @@ def test_draws_in_parts_are_weighed_by_their_numbers(estimator, monkeypatch):
     X = inputs(30, 2)
     model = learned(X, np.sin(X[:, 0]), 2500, neurons=Gaussian(1.0), estimate=estimator)
     x = inputs(3, 2, seed=1)
-    exact = model.neurons_.kernel(x, X) @ model.rounds_.coefficients.last()
+    exact = model.neurons_.kernel(x, X) @ model._rounds_.coefficients.last()
     runs = []
     for seed in range(50):
-        model.rounds_.seed = seed
-        runs.append(model.estimates_(x, model.rounds_))
+        model._rounds_.seed = seed
+        runs.append(model.estimates_(x, model._rounds_))
     error = np.std(runs, axis=0) / np.sqrt(50)
     assert (np.abs(np.mean(runs, axis=0) - exact) < 5 * error).all()
     assert (5 * error < 0.1 * np.abs(exact)).any()  # half the weight of the last part

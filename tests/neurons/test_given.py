@@ -81,7 +81,7 @@ def test_a_stream_takes_each_neuron_once_and_starts_over():
     assert KitchenSinksRegressor(given, 1000).fit(X, y).neuron_coef_.shape[0] == 30
     assert RandomFeatures(given, 1000).fit(X).transform(X).shape == (700, 30 * family.width)
     few = KitchenSinksRegressor(given, 7, dtype="float64").fit(X, y)
-    np.testing.assert_array_equal(few.stream_.between(0, 7)[0], given.weights[0][:7])
+    np.testing.assert_array_equal(few._stream_.between(0, 7)[0], given.weights[0][:7])
 
 
 def test_draws_are_uniform_on_the_list():

@@ -94,7 +94,7 @@ def test_a_model_has_the_same_bits_for_any_number_of_threads():
 
 def test_what_the_first_and_the_last_family_take_and_are():
     tables = Layers([Tabular(), Landmarks(Laplace1(), n_points=9)], 5)
-    assert tables._accepts_tables
+    assert tables.accepts_tables
     assert not tables.accepts_sparse
     assert not tables.independent
     assert Layers([Gaussian(), Stumps()]).accepts_sparse

@@ -101,7 +101,7 @@ TAKEN = (
     *("layout", "read", "write", "combine", "candidates", "shared", "kernel", "gradient"),
     *("nonzeros", "leaves", "by_order", "one_hot", "any_code", "n_given", "last_layer"),
     *("set_depth", "draw_from", "check_length", "check_weights", "known_inputs", "by_relevance"),
-    *("wants_relevance", "skips_missing", "accepts_tables", "may_know_targets", "n_nonzero"),
+    *("wants_relevance", "skips_missing", "may_know_targets", "n_nonzero"),
     *("closed_form", "weights", "neurons", "factor", "seed", "stream"),
 )
 

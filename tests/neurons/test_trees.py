@@ -10,8 +10,8 @@ from sklearn.base import clone
 from cases import inputs, name_of
 from trickless import KitchenSinksRegressor, ShrinkingGradientRegressor
 from trickless._functions.network import Network
-from trickless._functions.stream import StoredNeurons
-from trickless.inspection import NeuronStream, estimate_kernel
+from trickless._functions.stream import NeuronStream, StoredNeurons
+from trickless.inspection import estimate_kernel
 from trickless.neurons import Trees
 from trickless.neurons.checks import check_activations
 from trickless.neurons.inputs import Inputs
@@ -115,7 +115,7 @@ def test_the_kernel_of_a_data_frame_is_that_of_what_its_learner_fitted():
     )
     frame.loc[::5, "b"], frame.loc[::7, "a"] = None, np.nan
     learner = KitchenSinksRegressor(Trees(2), 20, random_state=0).fit(frame, np.arange(200.0))
-    X = learner.rows_.columns.read("test", frame)  # with the codes that the family gets
+    X = learner._rows_.columns.read("test", frame)  # with the codes that the family gets
     neurons = learner.neurons_
     estimate, error = estimate_kernel(neurons, X[:12], n_neurons=5000, random_state=1)
     truth = neurons.kernel(X[:12])

@@ -59,11 +59,11 @@ def methods(learner):
         "predict_then_learn": lambda y: clone(learner).predict_then_learn(X, y),
         "forget": lambda y: model.forget(X, y),
     }
-    if hasattr(model, "partial_fit") and not hasattr(model, "forest_"):
+    if hasattr(model, "partial_fit") and not hasattr(model, "_forest_"):
         begun = clone(learner).fit(X, y)
         fit["later batch"] = lambda y: begun.partial_fit(X, y)
     found = fit | {name: call for name, call in more.items() if hasattr(model, name)}
-    if hasattr(model, "forest_"):
+    if hasattr(model, "_forest_"):
         found["y_val"] = lambda given: clone(learner).fit(X, y, X_val=X, y_val=given)
     return y, found
 

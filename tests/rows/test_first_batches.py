@@ -114,7 +114,7 @@ def test_few_rows_are_too_few_for_cuts():
 
 def test_families_that_take_nothing_from_the_data_keep_nothing_of_the_first_batch():
     model = KitchenSinksRegressor(Gaussian(1.0), 20, random_state=0)
-    assert model.partial_fit(X[:50], X[:50, 0]).first_batch_ is None
+    assert model.partial_fit(X[:50], X[:50, 0])._first_batch_ is None
     model.partial_fit(X[50:] * 100, X[50:, 0])  # a warning would be an error
 
 
@@ -133,7 +133,7 @@ def test_what_is_known_of_the_first_batch_goes_with_the_model(tmp_path):
     save(model, tmp_path / "model")
     with pytest.warns(UserWarning, match="times as far from the mean of the " + WARNING):
         load(tmp_path / "model").partial_fit(rows[500:] * 10, X[500:, 0])
-    assert model.compact().first_batch_ is None
+    assert model.compact()._first_batch_ is None
 
 
 def test_odd_streams_are_those_of_plain_batches():

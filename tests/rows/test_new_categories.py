@@ -86,8 +86,8 @@ def test_new_categories_are_as_if_their_codes_had_been_known():
     for i in range(60):
         rows.partial_fit(X[i : i + 1], y[i : i + 1])
     np.testing.assert_allclose(rows.predict(X), one.predict(X), rtol=1e-6, atol=1e-9)
-    codes = one.rows_.columns.categories[0].codes
-    assert rows.rows_.columns.categories[0].codes == codes
+    codes = one._rows_.columns.categories[0].codes
+    assert rows._rows_.columns.categories[0].codes == codes
     points = np.column_stack([[*codes.values()], np.zeros(len(codes))]).astype(float)
     drawn = one.neurons_.activate(points, one.neurons_.draw(np.random.default_rng(0), 4000))
     exact = one.neurons_.closed_form(points, points)  # as of categories of the first batch
@@ -104,7 +104,7 @@ def test_parts_with_different_new_categories_are_merged():
     both.partial_fit(*later[0]).partial_fit(*first).partial_fit(*later[1])
     X = pd.concat([rows for rows, _ in later])
     np.testing.assert_allclose(one.predict(X), both.predict(X), rtol=1e-4, atol=1e-4)
-    codes = one.rows_.columns
+    codes = one._rows_.columns
     none = codes.without_later()
     assert none.merged(codes).categories == codes.merged(none).categories == codes.categories
 
@@ -122,11 +122,11 @@ def test_codes_that_collide_are_told_apart_or_refused():
     assert none.after(pair).merged(none.after(pair[::-1])) is None
     model = KitchenSinksRegressor("tabular", 20, random_state=0).partial_fit(*batch(["A", "B"]))
     other = clone(model).partial_fit(*batch(["A", "B"]))
-    before = model.partial_fit(*batch(["A", pair[0]])).rows_
+    before = model.partial_fit(*batch(["A", pair[0]]))._rows_
     other.partial_fit(*batch(["A", pair[1]]))
     with pytest.raises(ValueError, match="codes of other categories"):
         model.merge(other)
-    assert model.rows_ is before
+    assert model._rows_ is before
 
 
 def test_rows_with_new_and_rare_categories_can_be_forgotten():
@@ -144,14 +144,14 @@ def test_rows_with_new_and_rare_categories_can_be_forgotten():
     with pytest.raises(ValueError, match="rows that this model has learned"):
         model.forget(*later[0])
     model.forget(X[590:], y[590:], sample_weight=np.zeros(10))
-    assert model.rows_.columns.categories[0].rare.keys() == {f"rare {i}" for i in range(10, 20)}
+    assert model._rows_.columns.categories[0].rare.keys() == {f"rare {i}" for i in range(10, 20)}
 
 
 def test_rows_of_no_weight_bring_no_categories():
     model = KitchenSinksRegressor("tabular", 20, random_state=0).partial_fit(*batch(["A", "B"]))
     X, y = batch(["A", "D", "E"])
     model.partial_fit(X, y, sample_weight=X["town"] != "E")
-    assert model.rows_.columns.categories[0].codes.keys() == {"A", "B", "D"}
+    assert model._rows_.columns.categories[0].codes.keys() == {"A", "B", "D"}
 
 
 def test_names_of_rows_get_no_codes():
@@ -162,7 +162,7 @@ def test_names_of_rows_get_no_codes():
         model.partial_fit(names, y)
     with pytest.warns(match="learned as one category"):
         model.partial_fit(X.assign(town="D"), y)
-    known = model.rows_.columns.categories[0]
+    known = model._rows_.columns.categories[0]
     assert known.rare is None
     assert known.codes == known.first
     assert len(Categories({}, 0, 0, {}).after(map(str, range(40_000))).codes) == SLOTS // 2
@@ -205,7 +205,7 @@ def test_rare_categories_of_the_first_batch_say_what_is_usual():
 def test_counts_are_saved_in_the_middle_of_a_stream(tmp_path):
     model = KitchenSinksRegressor("trees", 20, random_state=0)
     model.partial_fit(*batch(["A", "B", "C"])).partial_fit(*batch(["A", "B", "D"], 60))
-    assert model.rows_.new_categories.n_new.tolist() == [pytest.approx(15, abs=4), 0]
+    assert model._rows_.new_categories.n_new.tolist() == [pytest.approx(15, abs=4), 0]
     trickless.save(model, tmp_path / "model")
     again = trickless.load(tmp_path / "model")
     for each in (model, again):
@@ -220,9 +220,9 @@ def test_a_batch_that_fails_is_not_counted():
     model = KitchenSinksRegressor("tabular", 20, random_state=0)
     model.partial_fit(*batch(["A", "B", "C"]))
     X, y = batch(["A", "B", "D"], 60)
-    before = model.rows_.new_categories
+    before = model._rows_.new_categories
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit(X, np.where(np.arange(60) == 3, np.nan, y))
     with pytest.raises(ValueError, match="too large"):
         model.partial_fit(X, 1e200 * y)
-    assert model.rows_.new_categories is before
+    assert model._rows_.new_categories is before

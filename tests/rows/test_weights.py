@@ -133,7 +133,7 @@ def test_categories_of_rows_of_weight_zero_are_unknown(library):
     table = {"x": X[:, 0], "town": town}
     model = KitchenSinksRegressor("tabular", 50, random_state=0)
     model.fit(library.DataFrame(table), list(y), sample_weight=weight.tolist())
-    (codes,) = (each for each in model.rows_.columns.codes if each)
+    (codes,) = (each for each in model._rows_.columns.codes if each)
     assert list(codes) == ["Bonn", "Ulm"]
     some = library.DataFrame({name: column[kept] for name, column in table.items()})
     expected = clone(model).fit(some, y[kept], weight[kept]).predict(some)

@@ -73,5 +73,5 @@ def test_numbers_are_read_together(kind):
     mixed = frame.assign(town=["A", "B", "A", "B", "A"])
     model = KitchenSinksRegressor("tabular", n_neurons=8, random_state=0).fit(frame, np.arange(5.0))
     other = KitchenSinksRegressor("tabular", n_neurons=8, random_state=0).fit(mixed, np.arange(5.0))
-    together = model.rows_.to_predict(model, frame)
-    np.testing.assert_array_equal(together, other.rows_.to_predict(other, mixed)[:, :-1])
+    together = model._rows_.to_predict(model, frame)
+    np.testing.assert_array_equal(together, other._rows_.to_predict(other, mixed)[:, :-1])

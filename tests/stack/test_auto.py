@@ -270,12 +270,12 @@ def test_arrays_of_three_dimensions_are_series_and_of_four_images():
     X = np.where(y[:, None] == 1, smooth, steps)
     for rows in (X[:, None], [each[: 50 + i % 10] for i, each in enumerate(X)]):
         model = AutoClassifier(random_state=0).fit(rows[:120], y[:120])
-        assert model.kind_ == "series"
+        assert model._kind_ == "series"
         assert model.score(rows[120:], y[120:]) > 0.8
     digits = load_digits()
     images, labels = digits.images[:600, :, :, None], digits.target[:600]
     model = AutoClassifier(random_state=0).fit(images[:400], labels[:400])
-    assert model.kind_ == "images"
+    assert model._kind_ == "images"
     assert model.score(images[400:], labels[400:]) > 0.9
 
 

@@ -227,7 +227,7 @@ def more_answers(model, X):
             pass
     if "tolerance" in type(model).predict.__code__.co_varnames:
         try:
-            scale = float(np.max(model.targets_.half_width))
+            scale = float(np.max(model._targets_.half_width))
             near = call(model.predict, X, tolerance=5.0 * scale, confidence=0.5)
             assert np.isfinite(near).all()
         except Refused:

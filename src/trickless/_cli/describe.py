@@ -36,7 +36,7 @@ def described(model: Any) -> dict[str, Any]:
 
 
 def _columns(model: Any) -> list[dict[str, Any]]:
-    read = model.rows_.columns
+    read = model._rows_.columns
     codes = [None] * model.n_features_in_ if read is None else read.codes
     return [
         {"name": name, "kind": kind, "categories": None if known is None else list(known)}

@@ -34,7 +34,7 @@ def learner_in(path: Path) -> Any:
 
 def columns_of(model: Any) -> dict[str, str]:
     """Return the columns of a learner, and what each holds: a kind of ``--types``, or another."""
-    known = model.rows_.columns
+    known = model._rows_.columns
     names: list[str] = model.feature_names_in_.tolist()
     kinds = [NUMBERS] * len(names) if known is None else known.kinds
     return {name: _KINDS.get(kind, kind) for name, kind in zip(names, kinds, strict=True)}

@@ -74,7 +74,7 @@ def estimate_kernel(
     """
     check_value("estimate_kernel", "n_neurons", n_neurons, _COUNT)
     family = make_neurons(neurons)
-    may_be_missing = family._accepts_tables
+    may_be_missing = family.accepts_tables
     layout, X = family._layout.learned("estimate_kernel", X)
     Y = Y if Y is None else layout.flat("estimate_kernel", Y, longer=True)
     X = _rows("estimate_kernel", "X", X, may_be_missing)

@@ -92,6 +92,25 @@ class Network(Stated):
         """Number of values for each row."""
         return self.coef.shape[2]
 
+    def weights(self, start: int = 0, stop: int | None = None) -> Weights:
+        """Draw the weights of some of the neurons again.
+
+        Parameters
+        ----------
+        start : int, default=0
+            Number of the first neuron.
+        stop : int, optional
+            Number after the last one. Default: all neurons from ``start`` on.
+
+        Returns
+        -------
+        tuple of arrays
+            The weights, each with an entry for each neuron, in the precision of the model.
+        """
+        stop = self.n_neurons if stop is None else stop
+        pieces = [some for _, some in self.source.pieces(start, stop)]
+        return tuple(map(np.concatenate, zip(*pieces, strict=True)))
+
     def __call__(self, X: Any) -> Any:
         """Compute the values of the network.
 

@@ -64,6 +64,7 @@ class Purpose(IntEnum):
     RACE = 17
     SAMPLES = 18
     NOISE = 19
+    GROUPS = 20
 
 
 def as_seed(random_state: Any) -> int:

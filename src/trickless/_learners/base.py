@@ -71,9 +71,9 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     """Base class of all learners.
 
     A learner stores its parameters in ``__init__``. Its ``fit`` learns in a training copy, which
-    begins with ``_receive_first``: ``rows_`` validates and converts rows, ``targets_`` converts
-    targets, and decision values to predictions, ``fixed_`` has the parameters that may not change
-    between batches, with their values at the first batch, and ``seed_`` is what all randomness
+    begins with ``_receive_first``: ``_rows_`` validates and converts rows, ``_targets_`` converts
+    targets, and decision values to predictions, ``_fixed_`` has the parameters that may not change
+    between batches, with their values at the first batch, and ``_seed_`` is what all randomness
     comes from. ``_function(X)`` returns decision values of validated rows. Every method that reads
     more than one attribute is ``in_one_state``.
 
@@ -96,11 +96,11 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     verbose: bool
     dtype: Any
 
-    rows_: Rows
-    targets_: Any = None
+    _rows_: Rows
+    _targets_: Any = None
     n_features_in_: Things
-    fixed_: dict[str, Any]
-    seed_: Seed
+    _fixed_: dict[str, Any]
+    _seed_: Seed
 
     #: The page of the class in the reference, to which scikit-learn's picture of it links.
     _doc_link_module = "trickless"
@@ -161,7 +161,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
 
     def _of_loss(self, name: str, default: Any) -> Any:
         """Return a parameter of the loss, which is fixed by the first batch."""
-        return getattr(self, "fixed_", {}).get(name, getattr(self, name, default))
+        return getattr(self, "_fixed_", {}).get(name, getattr(self, name, default))
 
     def _receive_first(
         self,
@@ -173,18 +173,20 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         seed: int | None = None,
         stream: bool = False,
     ) -> Batch:
-        """Receive the first batch, and set ``fixed_``, ``rows_``, ``targets_`` and ``seed_``.
+        """Receive the first batch, and set ``_fixed_``, ``_rows_``, ``_targets_`` and ``_seed_``.
 
         The ``seed`` is given if it was already drawn. In a stream, more batches may follow.
         """
         owner, class_weight = type(self).__name__, getattr(self, "class_weight", None)
-        self.fixed_ = {name: deepcopy(getattr(self, name)) for name in self._fixed}
-        self.rows_ = Rows(owner, self._row_dtype or self.dtype, self._kind_of_rows(), self._numeric)
-        X, y, weight = self.rows_.first(self, X, y, sample_weight)
+        self._fixed_ = {name: deepcopy(getattr(self, name)) for name in self._fixed}
+        self._rows_ = Rows(
+            owner, self._row_dtype or self.dtype, self._kind_of_rows(), self._numeric
+        )
+        X, y, weight = self._rows_.first(self, X, y, sample_weight)
         targets = self._new_targets(y, to_host(classes))
-        self.targets_, batch = with_matrix(targets, X, y, weight, class_weight, stream)
+        self._targets_, batch = with_matrix(targets, X, y, weight, class_weight, stream)
         check_some_weight(owner, class_weight, len(y), len(batch[1]))
-        self.seed_ = as_seed(self.random_state) if seed is None else seed
+        self._seed_ = as_seed(self.random_state) if seed is None else seed
         return batch
 
     def _receive_later(
@@ -196,7 +198,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         stream: bool = True,
         learned: bool = False,
     ) -> Batch:
-        """Receive a later batch, and update ``targets_``. In a stream, all weights may be 0.
+        """Receive a later batch, and update ``_targets_``. In a stream, all weights may be 0.
 
         If the batch is ``learned``, new categories may get codes of their own.
         """
@@ -206,14 +208,14 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
                 f"{type(self).__name__}: y is None, but every batch has targets",
                 "pass the targets y",
             )
-        before, self.rows_ = self.targets_, self.rows_.fork()  # which may note what is in them
-        X, y, weight = self.rows_.later(self, X, y, sample_weight, stream, learned)
+        before, self._rows_ = self._targets_, self._rows_.fork()  # which may note what is in them
+        X, y, weight = self._rows_.later(self, X, y, sample_weight, stream, learned)
         if not isinstance(before, Numbers):
-            self.targets_ = before = with_classes(before, to_host(classes), self._begins_classes)
+            self._targets_ = before = with_classes(before, to_host(classes), self._begins_classes)
         if not len(y):
             return X, np.empty((0, before.n_outputs)), weight
         class_weight = getattr(self, "class_weight", None)
-        self.targets_, batch = with_matrix(before, X, y, weight, class_weight, stream)
+        self._targets_, batch = with_matrix(before, X, y, weight, class_weight, stream)
         self._follow(before)
         return batch
 
@@ -224,22 +226,22 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
 
     def _follow(self, before: Targets) -> None:
         """Give the function the outputs of new targets, if they differ from earlier ones."""
-        if (new := self.targets_.since(before)) is not None:
-            for name in ("sums_", "descent_", "forest_", "rounds_", "early_"):
+        if (new := self._targets_.since(before)) is not None:
+            for name in ("_sums_", "_descent_", "_forest_", "_rounds_", "_early_"):
                 if (part := getattr(self, name, None)) is not None:
-                    setattr(self, name, part.with_outputs(new, self.targets_))
+                    setattr(self, name, part.with_outputs(new, self._targets_))
 
     def _rows_to_predict(self, X: Any) -> Any:
         if not self.__sklearn_is_fitted__():  # what scikit-learn asks takes as long as a prediction
             check_is_fitted(self)
         check_parameters(self, self._rules)
-        return self.rows_.to_predict(self, X)
+        return self._rows_.to_predict(self, X)
 
     def _decide(self, X: Any) -> Any:
         """Decision values, shape (n_rows, n_outputs), on the device of the rows."""
         X = self._rows_to_predict(X)
         with linear_algebra(self.n_jobs):
-            values = self.targets_.shown(self._function(X))
+            values = self._targets_.shown(self._function(X))
         return values if type(values) is type(X) else to_device_of(X, values)
 
     def _temperatures(self) -> Temperatures | None:
@@ -285,34 +287,34 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         other = snapshot(self)
         other.__dict__ = dict(other.__dict__)
-        other.__dict__.pop("first_batch_", None)
+        other.__dict__.pop("_first_batch_", None)
         other._forget_rows(error_bars)
         other.compacted_ = True
         return other
 
     def check_state(self) -> None:
-        if (shape := self.rows_.kind.layout.shape) is not None:
-            check_same("size of the layout of rows_", prod(shape), self.n_features_in_)
+        if (shape := self._rows_.kind.layout.shape) is not None:
+            check_same("size of the layout of _rows_", prod(shape), self.n_features_in_)
         if (names := vars(self).get("feature_names_in_")) is not None:
             check_array("feature_names_in_", names, "O", (self.n_features_in_,))
             for feature in names:
                 check_is("feature_names_in_", feature, str)
         for name in self._fixed:
             if name in self._rules:
-                check_value("fixed_", name, self.fixed_[name], self._rules[name])
-        if self.rows_.columns is not None:
-            check_same("columns of rows_", len(self.rows_.columns.kinds), self.n_features_in_)
-        if self.rows_.had_gaps is not None:
-            check_same("columns of had_gaps", len(self.rows_.had_gaps), self.n_features_in_)
+                check_value("_fixed_", name, self._fixed_[name], self._rules[name])
+        if self._rows_.columns is not None:
+            check_same("columns of _rows_", len(self._rows_.columns.kinds), self.n_features_in_)
+        if self._rows_.had_gaps is not None:
+            check_same("columns of had_gaps", len(self._rows_.had_gaps), self.n_features_in_)
         expected: Any = Numbers | Labels | LabelSets | None
         if hasattr(self, "predict"):
-            check_same("numeric of rows_", self.rows_.numeric, self._numeric)
+            check_same("numeric of _rows_", self._rows_.numeric, self._numeric)
             expected = Numbers if self._numeric else Labels | LabelSets
-        check_is("targets_", self.targets_, expected)
+        check_is("_targets_", self._targets_, expected)
 
     def _check_outputs(self, name: str, n_outputs: int) -> None:
         """Check that a part of the model has an output for each column of the targets."""
-        check_same(f"outputs of {name}", n_outputs, self.targets_.n_outputs)
+        check_same(f"outputs of {name}", n_outputs, self._targets_.n_outputs)
 
     def _check_stored(self, name: str, X: Any) -> None:
         """Check that rows of the model are like those that it learned from."""
@@ -325,11 +327,11 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """Validated targets of rows that are scored; arrays of other libraries are unchanged."""
         y = as_targets(type(self).__name__, y, self._numeric)
         if isinstance(y, np.ndarray):
-            self.targets_.check_shape(y)
+            self._targets_.check_shape(y)
         return y
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "seed_")
+        return hasattr(self, "_seed_")
 
     def _progress(self, total: int, unit: str, phase: str = "") -> Phase:
         """Return a phase of learning, whose progress is shown if ``verbose``."""

@@ -94,7 +94,7 @@ def _not_before_the_end(new: Any) -> bool:
 
 
 class BoostedTrees(NeuronLearner):
-    r"""Parameters, ``fit`` and streams of both estimators; ``forest_`` has the trees.
+    r"""Parameters, ``fit`` and streams of both estimators; ``_forest_`` has the trees.
 
     Parameters
     ----------
@@ -185,8 +185,8 @@ class BoostedTrees(NeuronLearner):
     half_life: Any = None
     dtype: Any = "float32"  # of the values of leaves
 
-    clock_: Clock | None = None
-    forest_: Forest
+    _clock_: Clock | None = None
+    _forest_: Forest
 
     _fixed: ClassVar[tuple[str, ...]] = (
         "max_depth",
@@ -267,8 +267,8 @@ class BoostedTrees(NeuronLearner):
                 held_out = stopping.sides(batch[1])[0][0]
                 watch_held_out(new, X, y, sample_weight, held_out)
             new._boost(batch, stopping)
-            if new.forest_.scores and np.ptp(batch[1], axis=0).any():
-                warn_if_no_better(new, max(new.forest_.scores), len(batch[1]))
+            if new._forest_.scores and np.ptp(batch[1], axis=0).any():
+                warn_if_no_better(new, max(new._forest_.scores), len(batch[1]))
         return self
 
     def _stopping(
@@ -276,7 +276,7 @@ class BoostedTrees(NeuronLearner):
     ) -> Stopping | None:
         """Return how rows ``apart``, or some of the batch, decide on the number of trees."""
         _, targets, weight = batch
-        forest, loss = self.forest_, self._loss(self.targets_.n_outputs)
+        forest, loss = self._forest_, self._loss(self._targets_.n_outputs)
         n_effective = effective_rows(len(targets), weight)
         stops = self.early_stopping
         if apart is not None or stops == "auto":
@@ -285,13 +285,13 @@ class BoostedTrees(NeuronLearner):
             return None
         few = n_effective < _FEW_ROWS and len(targets) <= _MOST_ROWS
         share = self.validation_fraction
-        holding = Holding.of(type(self).__name__, self.seed_, share, loss, forest.start)
+        holding = Holding.of(type(self).__name__, self._seed_, share, loss, forest.start)
         rows = None if apart is None else self._read(*apart)
         return Stopping(holding, _FOLDS if few else 1, rows, groups)
 
     def _boost(self, batch: Batch, stopping: Stopping | None) -> None:
         """Grow trees on rows."""
-        forest, n_trees = self.forest_, self._planned_neurons
+        forest, n_trees = self._forest_, self._planned_neurons
         if (
             isinstance(self.n_trees, str)
             and effective_rows(len(batch[1]), batch[2]) < _WORTH_STOPPING
@@ -317,7 +317,7 @@ class BoostedTrees(NeuronLearner):
 
     def _check_memory(self, n_trees: int) -> None:
         """Check that there is memory for the values of the leaves of so many trees."""
-        width, n_outputs = self.neurons_.width, self.targets_.n_outputs
+        width, n_outputs = self.neurons_.width, self._targets_.n_outputs
         needed = 4 * n_trees * width * n_outputs
         if needed > (most := physical_memory()):
             raise InvalidValueError(
@@ -330,7 +330,7 @@ class BoostedTrees(NeuronLearner):
     def _take(self, found: Boosted) -> None:
         """Take over trees that were found."""
         with uninterrupted():
-            forest, self.neurons_ = self.forest_, found.family
+            forest, self.neurons_ = self._forest_, found.family
             forest.begin(found.family)
             forest.append(found.weights, found.coef)
             forest.intercept = forest.start + found.level
@@ -340,19 +340,19 @@ class BoostedTrees(NeuronLearner):
     def _begin(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         """Begin with a constant."""
         self._fit_loss(targets, weight)
-        loss = self._loss(self.targets_.n_outputs)
+        loss = self._loss(self._targets_.n_outputs)
         start = starting(loss, targets, weight, self._numeric)
-        seed = seed_of(generator(self.seed_, Purpose.CANDIDATES))
+        seed = seed_of(generator(self._seed_, Purpose.CANDIDATES))
         bins = self.neurons_.bins_(X[:: max(1, len(X) // _ROWS_OF_SHAP)])
-        self.forest_ = Forest(self.neurons_, start, bins, seed)
-        self.forest_.count(loss, targets, weight)
+        self._forest_ = Forest(self.neurons_, start, bins, seed)
+        self._forest_.count(loss, targets, weight)
 
     def _fit_loss(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
         """Take what the loss needs from the first targets."""
 
     def _search(self, learning_rate: float) -> Search:
         """Return how trees are found."""
-        family, forest, loss = self.neurons_, self.forest_, self._loss(self.targets_.n_outputs)
+        family, forest, loss = self.neurons_, self._forest_, self._loss(self._targets_.n_outputs)
         n_candidates, damping = self.n_candidates, self.l2_regularization
         if isinstance(n_candidates, str):
             share = self.n_features_in_ // _COLUMNS_PER_CANDIDATE
@@ -388,17 +388,17 @@ class BoostedTrees(NeuronLearner):
             batch: Batch
             if new.__sklearn_is_fitted__():
                 batch = receive_rows(new, X, y, sample_weight, classes, learned=True)
-                new.forest_ = new.forest_.fork()
-                new.forest_.count(new._loss(new.targets_.n_outputs), *batch[1:])
+                new._forest_ = new._forest_.fork()
+                new._forest_.count(new._loss(new._targets_.n_outputs), *batch[1:])
             else:
                 batch = new._receive_first(X, y, sample_weight, classes, stream=True)
                 choose_neurons(new, *batch)
                 new._begin(*batch)
-            new.forest_.unseen = None
+            new._forest_.unseen = None
             n_trees = new._planned_neurons
             rows = new._read(*batch)
             with new._progress(len(batch[1]), "row") as bar:
-                learn_batch(new.forest_, new._search, rows, n_trees, passed, self.n_jobs)
+                learn_batch(new._forest_, new._search, rows, n_trees, passed, self.n_jobs)
                 bar.update(len(batch[1]))
         return self
 
@@ -408,12 +408,12 @@ class BoostedTrees(NeuronLearner):
 
     def _is_model(self) -> bool:
         """Return whether the learner has grown trees."""
-        return hasattr(self, "forest_") and bool(len(self.forest_))
+        return hasattr(self, "_forest_") and bool(len(self._forest_))
 
     def check_state(self) -> None:
         super().check_state()
-        check_alike("neurons of forest_", self.forest_.neurons, self.neurons_)
-        self._check_outputs("forest_", len(self.forest_.intercept))
+        check_alike("neurons of _forest_", self._forest_.neurons, self.neurons_)
+        self._check_outputs("_forest_", len(self._forest_.intercept))
 
     @in_one_state
     @completed_by(PREDICTING)
@@ -438,7 +438,7 @@ class BoostedTrees(NeuronLearner):
         """
         from trickless._solvers.boosting.shap import shap_values  # late, since numba loads slowly
 
-        forest, X = self.forest_, self._rows_to_predict(X)
+        forest, X = self._forest_, self._rows_to_predict(X)
         rows, background = (
             np.ascontiguousarray(self.neurons_.filled(each))
             for each in (self.neurons_.bins_(X, self.n_jobs), forest.background)
@@ -451,46 +451,46 @@ class BoostedTrees(NeuronLearner):
     def shap_base_(self) -> Any:
         """The mean of the decision values at the background of ``shap_values``."""
         check_is_fitted(self)
-        forest = self.forest_
+        forest = self._forest_
         found = forest.function(self.n_jobs)(self.neurons_.filled(forest.background)).mean(axis=0)
         return float(found[0]) if len(found) == 1 else found
 
     def _unseen(self) -> Unseen | None:
-        return self.forest_.unseen
+        return self._forest_.unseen
 
     def _function(self, X: Any) -> Any:
-        return self.forest_.function(self.n_jobs)(X)
+        return self._forest_.function(self.n_jobs)(X)
 
     def _importances(self) -> np.ndarray | None:
-        wins = self.forest_.wins
+        wins = self._forest_.wins
         return self.neurons_.importances(wins) if wins.any() else np.zeros(len(wins))
 
     @property
     def n_trees_(self) -> int:
         """Number of trees."""
-        return len(self.forest_)
+        return len(self._forest_)
 
     @property
     def neuron_coef_(self) -> np.ndarray:
         """The values of leaves, shape (n_trees, width, n_outputs)."""
         check_is_fitted(self)
-        return self.forest_.coef.rows.copy()
+        return self._forest_.coef.rows.copy()
 
     @property
     def intercept_(self) -> np.ndarray:
         """The constant of the decision values, shape (n_outputs,)."""
-        return self.forest_.intercept.copy()
+        return self._forest_.intercept.copy()
 
     @property
     def validation_scores_(self) -> list[float]:
         """Scores of the held-out rows, with ``early_stopping``."""
-        return self.forest_.scores
+        return self._forest_.scores
 
     @property
     def network_(self) -> Network:
         """A copy of the network of all trees so far."""
         check_is_fitted(self)
-        return self.forest_.function(self.n_jobs).copied()
+        return self._forest_.function(self.n_jobs).copied()
 
 
 @documented
@@ -539,7 +539,7 @@ class BoostedTreesRegressor(Regressor, BoostedTrees):
 
     loss: str
     #: From where on the loss "huber" is linear, for each output.
-    epsilon_: Annotated[np.ndarray, Array("f8", "n_outputs_", least=0)] | None = None
+    _epsilon_: Annotated[np.ndarray, Array("f8", "n_outputs_", least=0)] | None = None
 
     _fixed = ("loss", "quantile", *BoostedTrees._fixed)
     _rules = BoostedTrees._rules | {
@@ -577,11 +577,11 @@ class BoostedTreesRegressor(Regressor, BoostedTrees):
     def _fit_loss(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
         if self.loss == "huber":
             off = [np.abs(each - median(each, weight)) for each in targets.T]
-            self.epsilon_ = np.array([median(each, weight) or each.mean() or 1.0 for each in off])
+            self._epsilon_ = np.array([median(each, weight) or each.mean() or 1.0 for each in off])
 
     def _of_loss(self, name: str, default: Any) -> Any:
-        if name == "epsilon" and self.epsilon_ is not None:
-            return self.epsilon_
+        if name == "epsilon" and self._epsilon_ is not None:
+            return self._epsilon_
         return super()._of_loss(name, default)
 
     @completed_by(NUMBERS, LEARNING)

@@ -146,7 +146,7 @@ def _fitted(learner: Any) -> dict[str, Any]:
     return {
         name: value
         for name, value in list(vars(learner).items())
-        if name.endswith("_") and not name.startswith("_")
+        if name.endswith("_") and not name.startswith("__")
     }
 
 

@@ -70,7 +70,7 @@ class Classifier(ClassifierMixin, Learner):
     @property
     def classes_(self) -> np.ndarray:
         """The labels, shape (n_classes,)."""
-        return self.targets_.classes
+        return self._targets_.classes
 
     @in_one_state
     @completed_by(PREDICTING)
@@ -98,8 +98,8 @@ class Classifier(ClassifierMixin, Learner):
             labels are in the library of X, and on its device. Otherwise they are a NumPy array.
         """
         decisions = self._decide(X)
-        labels = self.targets_.labels(to_host(decisions))
-        return to_device_of(decisions, labels) if self.rows_.labels_beside_rows else labels
+        labels = self._targets_.labels(to_host(decisions))
+        return to_device_of(decisions, labels) if self._rows_.labels_beside_rows else labels
 
     @in_one_state
     @completed_by(LABELS, SCORING)
@@ -162,7 +162,7 @@ class Classifier(ClassifierMixin, Learner):
 
     def _link(self) -> Callable[[np.ndarray], np.ndarray]:
         """Return the function that makes probabilities of decision values."""
-        n_classes, sets = len(self.classes_), isinstance(self.targets_, LabelSets)
+        n_classes, sets = len(self.classes_), isinstance(self._targets_, LabelSets)
         if n_classes == 1:
             return certain
         if (temperatures := self._temperatures()) is not None:

@@ -40,10 +40,10 @@ def monotonic_signs(learner: Any) -> np.ndarray | None:
             "which have no order",
             "0 for this feature, or numbers instead of categories",
         )
-    if learner.targets_.n_outputs > 1 and not learner._numeric:
+    if learner._targets_.n_outputs > 1 and not learner._numeric:
         raise InvalidValueError(
-            f"{owner}: monotonic_cst={shown(given)} with {learner.targets_.n_outputs} classes, but "
-            "only the probability of one of two classes can be monotone",
+            f"{owner}: monotonic_cst={shown(given)} with {learner._targets_.n_outputs} classes, "
+            "but only the probability of one of two classes can be monotone",
             "monotonic_cst=None, or two classes",
         )
     return values.astype(np.int8)

@@ -16,7 +16,7 @@ from trickless.conformal.unseen import Unseen
 
 
 class DescentAttributes(NeuronLearner):
-    """What the solver ``descent_`` has found, and how it found it.
+    """What the solver ``_descent_`` has found, and how it found it.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class DescentAttributes(NeuronLearner):
         The network that predicts.
     """
 
-    clock_: Clock | None = None
-    stream_: NeuronStream
-    descent_: Descent
+    _clock_: Clock | None = None
+    _stream_: NeuronStream
+    _descent_: Descent
     schedule_: str
     batch_size_: int
     neurons_per_step_: int
@@ -52,55 +52,55 @@ class DescentAttributes(NeuronLearner):
 
     def _is_model(self) -> bool:
         """Return whether the learner has taken steps."""
-        return hasattr(self, "descent_") and bool(self.descent_.history)
+        return hasattr(self, "_descent_") and bool(self._descent_.history)
 
     def check_state(self) -> None:
         super().check_state()
-        check_alike("neurons of stream_", self.stream_.neurons, self.neurons_)
-        check_alike("neurons of descent_", self.descent_.neurons, self.neurons_)
-        self._check_outputs("descent_", len(self.descent_.intercept))
+        check_alike("neurons of _stream_", self._stream_.neurons, self.neurons_)
+        check_alike("neurons of _descent_", self._descent_.neurons, self.neurons_)
+        self._check_outputs("_descent_", len(self._descent_.intercept))
 
     def _unseen(self) -> Unseen | None:
-        return self.descent_.unseen
+        return self._descent_.unseen
 
     def _function(self, X: Any) -> Any:
-        return self.descent_.function(self.n_jobs)(X)
+        return self._descent_.function(self.n_jobs)(X)
 
     @property
     def neuron_coef_(self) -> np.ndarray:
         """Coefficients of the neurons so far, shape (n_neurons, width, n_outputs)."""
         check_is_fitted(self)
-        return self.descent_.coef.rows.copy()
+        return self._descent_.coef.rows.copy()
 
     @property
     def intercept_(self) -> np.ndarray:
         """The constant of the network, shape (n_outputs,)."""
-        return self.descent_.intercept.copy()
+        return self._descent_.intercept.copy()
 
     @property
     def n_iter_(self) -> int:
         """Number of steps taken."""
-        return self.descent_.n_steps
+        return self._descent_.n_steps
 
     @property
     def validation_scores_(self) -> list[float]:
         """Scores of the held-out rows, with ``early_stopping``."""
-        return self.descent_.validation_scores
+        return self._descent_.validation_scores
 
     @property
     def online_error_(self) -> np.ndarray:
         """Number of rows and mean error before each step, shape (n_steps, 2)."""
         check_is_fitted(self)
-        return np.array([(seen.n_rows, seen.error) for seen in self.descent_.history])
+        return np.array([(seen.n_rows, seen.error) for seen in self._descent_.history])
 
     @property
     def loss_curve_(self) -> np.ndarray:
         """Mean loss of its rows before each step, shape (n_steps,)."""
         check_is_fitted(self)
-        return np.array([seen.loss for seen in self.descent_.history])
+        return np.array([seen.loss for seen in self._descent_.history])
 
     @property
     def network_(self) -> Network:
         """A copy of the network of all neurons so far."""
         check_is_fitted(self)
-        return self.descent_.function(self.n_jobs).copied()
+        return self._descent_.function(self.n_jobs).copied()

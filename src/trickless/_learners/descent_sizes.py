@@ -57,10 +57,10 @@ def begin_descent(learner: Any, X: Any, targets: np.ndarray, weight: np.ndarray 
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
     intercept = np.zeros(targets.shape[1])
     if learner.fit_intercept:
-        loss = learner._loss(learner.targets_.n_outputs)
+        loss = learner._loss(learner._targets_.n_outputs)
         intercept = starting(loss, targets, weight, learner._numeric)
     begin_stream(learner)
-    descent = Descent(learner.stream_, intercept, learner.targets_)
+    descent = Descent(learner._stream_, intercept, learner._targets_)
     if _is_damped(learner):
         descent.noise = _noise(learner, X, targets, weight)
     return descent
@@ -80,7 +80,7 @@ def _noise(learner: Any, X: Any, targets: np.ndarray, weight: np.ndarray | None)
         X,
         targets,
         weight,
-        learner.seed_,
+        learner._seed_,
         Purpose.NOISE,
         0,
         _PILOT_ROWS,
@@ -91,7 +91,7 @@ def _noise(learner: Any, X: Any, targets: np.ndarray, weight: np.ndarray | None)
     moments, rows = sample.moments(learner.neurons_, sample.draw(learner.neurons_))
     with linear_algebra(1):
         path = Path(moments, 1)
-        scores, losses = squared_errors(path, rows)
+        scores, losses = squared_errors(path, path.left_out(rows))
         ridge = path.grid[losses.choose(0, np.isfinite(scores))]
     varies = moments.y_variance > 0
     found[varies] = ridge[varies] / n_neurons * len(sample.targets)
@@ -102,7 +102,7 @@ def _noise(learner: Any, X: Any, targets: np.ndarray, weight: np.ndarray | None)
 
 def continued(learner: Any) -> Descent:
     """Return a copy of the solver for a warm start; a fit that fails leaves the model unchanged."""
-    n_drawn = len(learner.descent_.coef)
+    n_drawn = len(learner._descent_.coef)
     planned = learner.n_neurons_ if isinstance(learner.n_neurons, str) else learner.n_neurons
     if planned <= n_drawn:
         raise InvalidValueError(
@@ -110,7 +110,7 @@ def continued(learner: Any) -> Descent:
             f"the model has {n_drawn} neurons already, so there are none to add",
             "a larger n_neurons, or warm_start=False to start over",
         )
-    return learner.descent_.copy()
+    return learner._descent_.copy()
 
 
 def size_up(learner: Any, n_rows: int, stream: bool = False, **wanted: Any) -> DescentOptions:
@@ -120,7 +120,7 @@ def size_up(learner: Any, n_rows: int, stream: bool = False, **wanted: Any) -> D
     """
     given = {name: getattr(learner, name) for name in Plan._fields} | wanted
     found = plan(given, _schedule(learner), n_rows, learner.neurons_)
-    damping, loss = None, learner._loss(learner.targets_.n_outputs)
+    damping, loss = None, learner._loss(learner._targets_.n_outputs)
     if _is_damped(learner):
         damping, found = _damping(learner, found, n_rows, stream)
     for name, value in found._asdict().items():
@@ -152,9 +152,9 @@ def _damping(learner: Any, found: Plan, n_rows: int, stream: bool) -> tuple[Damp
     Blocks are N implicit steps of the gradient flow to a time t, with all K neurons. Ridge
     regression at alpha shrinks like one step to t = 1 / alpha, or like many to about 0.6 / alpha.
     """
-    loss, k, n_neurons = learner._loss(learner.targets_.n_outputs), *found[2:4]
+    loss, k, n_neurons = learner._loss(learner._targets_.n_outputs), *found[2:4]
     time = _TIME + (1 - _TIME) * min(1.0, k / n_neurons)
-    noise, is_auto = loss.settled * learner.descent_.noise, isinstance(learner.alpha, str)
+    noise, is_auto = loss.settled * learner._descent_.noise, isinstance(learner.alpha, str)
     for_each_row = k / min(found.batch_size, n_rows) if stream else n_neurons / n_rows
     of_squares, of_loss = noise * for_each_row / time, found.alpha * n_neurons / time
     if is_auto:
@@ -177,7 +177,7 @@ def size_up_stream(
     if len(passed) > n_rows:  # rows without weight have been left out
         passed = np.full(n_rows, passed.sum() / n_rows)
     span = float(passed.sum())
-    per_row = _half_lives_per_row(learner.descent_, n_rows, span)
+    per_row = _half_lives_per_row(learner._descent_, n_rows, span)
     rows = -(-n_rows // min(n_rows, max(1, int(np.ceil(span / BATCH)))))
     if not isinstance(learner.batch_size, str):
         rows = min(rows, learner.batch_size)
@@ -186,7 +186,7 @@ def size_up_stream(
     most, k = planned.n_neurons, planned.neurons_per_step
     rows = min(rows, planned.batch_size)
     lasts = most / k * rows * per_row
-    if lasts < _FEW and len(learner.descent_.coef) + k > most:
+    if lasts < _FEW and len(learner._descent_.coef) + k > most:
         warn(
             f"{type(learner).__name__}: half_life={learner.half_life!r} with n_neurons={most} and "
             f"{k} new neurons for every {rows} rows: neurons are dropped after {lasts:.2g} "

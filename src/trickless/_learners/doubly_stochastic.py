@@ -53,7 +53,7 @@ from trickless.neurons import Neurons
 
 
 class DoublyStochastic(DescentAttributes):
-    r"""Parameters, ``fit`` and streams of both estimators; ``descent_`` is the solver.
+    r"""Parameters, ``fit`` and streams of both estimators; ``_descent_`` is the solver.
 
     Parameters
     ----------
@@ -173,16 +173,16 @@ class DoublyStochastic(DescentAttributes):
             linear_algebra(self.n_jobs),
         ):
             if warm:  # ages count within the rows of this call
-                new.clock_ = Clock()
+                new._clock_ = Clock()
             sample_weight = age(new, X, sample_weight, timestamps).weight
             if warm:
                 batch = receive_rows(new, X, y, sample_weight, stream=False)
-                new.descent_ = continued(new)
+                new._descent_ = continued(new)
             else:
                 batch = new._receive_first(X, y, sample_weight)
                 choose_neurons(new, *batch)
-                new.descent_ = begin_descent(new, *batch)
-            descent, apart, held_out, numbers = new.descent_, None, None, None
+                new._descent_ = begin_descent(new, *batch)
+            descent, apart, held_out, numbers = new._descent_, None, None, None
             if groups is not None:
                 numbers = groups_of(new, groups, y, sample_weight)
             if X_val is not None:
@@ -217,11 +217,11 @@ class DoublyStochastic(DescentAttributes):
             batch: Batch
             if new.__sklearn_is_fitted__():
                 batch = receive_rows(new, X, y, sample_weight, classes, learned=True)
-                new.descent_ = new.descent_.copy()
+                new._descent_ = new._descent_.copy()
             else:
                 batch = new._receive_first(X, y, sample_weight, classes, stream=True)
                 choose_neurons(new, *batch)
-                new.descent_ = begin_descent(new, *batch)
+                new._descent_ = begin_descent(new, *batch)
             new._learn(batch, passed)
         return self
 
@@ -230,9 +230,9 @@ class DoublyStochastic(DescentAttributes):
         if n_rows := len(batch[1]):
             options, memory = size_up_stream(self, n_rows, passed)
             with self._progress(n_rows, "row") as bar:
-                self.descent_.learn(*batch, options, bar.update, memory)
+                self._descent_.learn(*batch, options, bar.update, memory)
         elif passed is not None:
-            self.descent_.fade(float(passed.sum()), len(self.descent_.coef))
+            self._descent_.fade(float(passed.sum()), len(self._descent_.coef))
 
     @property
     def _planned_neurons(self) -> int:

@@ -13,8 +13,8 @@ from trickless._errors import InvalidValueError
 
 
 def check_fixed(learner: Any) -> None:
-    """Check that the parameters in ``fixed_`` have not changed since the first batch."""
-    for name, then in learner.fixed_.items():
+    """Check that the parameters in ``_fixed_`` have not changed since the first batch."""
+    for name, then in learner._fixed_.items():
         now, remedy = getattr(learner, name), to_start_over(learner)
         check_unchanged(type(learner).__name__, name, now, then, remedy)
 

@@ -71,14 +71,14 @@ def predict(self: Any, X: Any, return_std: bool = False, return_cov: bool = Fals
             "return_cov=True, whose diagonal is the square of the standard deviations",
         )
     if return_std and is_ensemble(self):
-        ahead = self.sums_.ahead(self._rows_to_predict(X))
-        return self.targets_.shaped(ahead.decisions), self.targets_.shaped(ahead.deviations)
+        ahead = self._sums_.ahead(self._rows_to_predict(X))
+        return self._targets_.shaped(ahead.decisions), self._targets_.shaped(ahead.deviations)
     if return_std:
         X = self._rows_to_predict(X)
         with process_of(self, "return_std=True") as process:
             mean, variances = process.predicted(X)
-            both = self.targets_.values(mean), process.deviations(variances)
-        mean, deviations = (self.targets_.shaped(to_device_of(X, each)) for each in both)
+            both = self._targets_.values(mean), process.deviations(variances)
+        mean, deviations = (self._targets_.shaped(to_device_of(X, each)) for each in both)
         return mean, deviations
     mean = Regressor.predict(self, X)
     if not return_cov:
@@ -87,7 +87,7 @@ def predict(self: Any, X: Any, return_std: bool = False, return_cov: bool = Fals
     with process_of(self, "return_cov=True") as process:
         covariance = process.covariance(X)
         covariance[np.diag_indices(len(covariance))] += process.noise_of_new
-    covariance = covariance[:, :, 0] if self.targets_.is_vector else covariance
+    covariance = covariance[:, :, 0] if self._targets_.is_vector else covariance
     return mean, to_device_of(X, covariance)
 
 
@@ -142,8 +142,8 @@ def sample_y(self: Any, X: Any, n_samples: int = 1, random_state: Any = 0) -> An
     with linear_algebra(self.n_jobs):
         values = network(X)
     shape: tuple[int, ...] = (X.shape[0], n_samples)
-    if not self.targets_.is_vector:
-        shape = (X.shape[0], self.targets_.n_outputs, n_samples)
+    if not self._targets_.is_vector:
+        shape = (X.shape[0], self._targets_.n_outputs, n_samples)
     return to_device_of(X, to_host(values).reshape(shape))
 
 
@@ -217,7 +217,7 @@ class SampledFunction:
     def _shaped(self, X: Any, values: Any) -> Any:
         """Return values without the axis of outputs if targets are a vector, where X is."""
         values = to_host(values)
-        return to_device_of(X, values[..., 0] if self._learner.targets_.is_vector else values)
+        return to_device_of(X, values[..., 0] if self._learner._targets_.is_vector else values)
 
 
 def _sampled(learner: Any, what: str, n_samples: int, random_state: Any) -> Network:
@@ -235,7 +235,7 @@ def noise_variance(self: Any) -> Any:
     """
     check_is_fitted(self)
     _check_deviations(self)
-    return _each_output(self, self.sums_.noise(self._problem()))
+    return _each_output(self, self._sums_.noise(self._problem()))
 
 
 @in_one_state
@@ -255,7 +255,7 @@ def log_likelihood_of_fit(self: Any) -> Any:
             "the targets no likelihood",
             "an alpha above 0, or alpha='evidence'",
         )
-    likelihood = self.sums_.log_evidence(self._problem())
+    likelihood = self._sums_.log_evidence(self._problem())
     if not np.isfinite(likelihood).all():
         raise InvalidValueError(
             f"{type(self).__name__}: noise_variance_={self.noise_variance_!r}, so the targets "
@@ -344,7 +344,7 @@ def log_marginal_likelihood(
     _check_deviations(self)
     start = self.theta_ if theta is None else np.asarray(theta, dtype=np.float64)
     wanted = np.shape(getattr(self.neurons_, "length_scale_", []))
-    n = int(np.prod(wanted)) + 2 * self.targets_.n_outputs
+    n = int(np.prod(wanted)) + 2 * self._targets_.n_outputs
     if start.shape != (n,) or not np.isfinite(start).all():
         raise InvalidValueError(
             f"{type(self).__name__}: theta={theta!r}, but it must be {n} finite numbers",
@@ -353,14 +353,14 @@ def log_marginal_likelihood(
     X = self._rows_to_predict(X)
     X = X.astype(np.float64) if place_of(X) is HOST else to_host(X).astype(np.float64)
     with with_remedies(type(self).__name__):
-        targets = self.targets_.matrix(np.asarray(self._scored(to_host(y))))
+        targets = self._targets_.matrix(np.asarray(self._scored(to_host(y))))
         check_consistent_length(X, targets)
     weight = None
     if sample_weight is not None:
         weight = check_weights(type(self).__name__, sample_weight, len(targets))
     problem = self._problem()._replace(alpha="evidence")
     rows = X, targets, weight, problem
-    likelihood = Likelihood(self.neurons_, self.sums_.stream, self.sums_.n_neurons, *rows)
+    likelihood = Likelihood(self.neurons_, self._sums_.stream, self._sums_.n_neurons, *rows)
     with linear_algebra(self.n_jobs):
         value, gradient = likelihood.at(start, eval_gradient)
     return (value, gradient) if eval_gradient else value
@@ -368,7 +368,7 @@ def log_marginal_likelihood(
 
 def _each_output(learner: Any, values: np.ndarray) -> Any:
     """Return a number, or an array if there are several outputs."""
-    return float(values[0]) if learner.targets_.is_vector else values
+    return float(values[0]) if learner._targets_.is_vector else values
 
 
 @in_one_state
@@ -417,7 +417,7 @@ def intervals_by_deviations(learner: Any, X: Any, confidence: float, weighted: b
             process = process._replace(noise_of_new=process.noise)
         mean, variances = process.predicted(X)
         far = stdtrit(process.freedom(), 0.5 + confidence / 2) * process.deviations(variances)
-    return to_device_of(X, learner.targets_.ends(mean, far))
+    return to_device_of(X, learner._targets_.ends(mean, far))
 
 
 @contextmanager
@@ -425,11 +425,11 @@ def process_of(learner: Any, what: str) -> Iterator[Process]:
     """Give the posterior of a model, which ``what`` needs; an error says why there is none."""
     check_method(learner, what)
     _check_deviations(learner)
-    with learner.sums_.certain(learner._problem()) as process:
+    with learner._sums_.certain(learner._problem()) as process:
         yield process
 
 
 def _check_deviations(learner: Any) -> None:
     """Raise an error if a fitted model cannot give standard deviations."""
-    if not learner.sums_.has_deviations:
+    if not learner._sums_.has_deviations:
         check_statistics(learner)

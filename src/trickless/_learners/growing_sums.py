@@ -159,7 +159,7 @@ def received(new: Any, X: Any, y: Any, aged: Aged, classes: Any) -> Batch:
             see_later_rows(new, batch[0])
         elif n:  # whose activations are all looked at when they are learned
             note_later_rows(new, batch[0])
-        new.sums_ = new.sums_.fork()
+        new._sums_ = new._sums_.fork()
         return batch
     batch = new._receive_first(X, y, aged.weight, classes, stream=True)
     if not is_ensemble(new):
@@ -173,17 +173,17 @@ def add_to_sums(learner: Any, batch: Batch, aged: Aged) -> None:
         if len(batch[1]):
             learn_rows(learner, batch, aged)
     elif not len(batch[1]):
-        learner.sums_.fade(aged.fade)
+        learner._sums_.fade(aged.fade)
     elif _follows(learner, batch, aged):
         X, targets, weight, passed = *batch, aged.passed
         assert weight is not None and passed is not None
         weight = weight * np.exp2(passed[-1] - passed)  # the weights that they had at first
         arrived = None if aged.arrival is None else aged.arrival.first
-        learner.sums_.follow(X, targets, weight, learner._problem(), passed, arrived)
+        learner._sums_.follow(X, targets, weight, learner._problem(), passed, arrived)
     else:
         how: Any = {"fade": aged.fade, "arrival": aged.arrival}
         with learner._progress(len(batch[1]), "row") as bar:
-            learner.sums_.learn(*batch, learner._problem(), bar.update, **how)
+            learner._sums_.learn(*batch, learner._problem(), bar.update, **how)
 
 
 def _follows(learner: Any, batch: Batch, aged: Aged) -> bool:
@@ -191,7 +191,7 @@ def _follows(learner: Any, batch: Batch, aged: Aged) -> bool:
     return (
         aged.passed is not None
         and len(batch[1]) == len(aged.passed)
-        and learner.sums_.may_follow(batch[0], learner._problem())
+        and learner._sums_.may_follow(batch[0], learner._problem())
     )
 
 
@@ -228,18 +228,18 @@ def forget(self: Any, X: Any, y: Any, sample_weight: Any = None, *, timestamps: 
         training_copy(self, type(self)._is_model, resumes=True) as new,
         linear_algebra(self.n_jobs),
     ):
-        weight, targets = now_weights(new, X, sample_weight, timestamps), new.targets_
-        new.targets_ = targets.settled()
-        new.rows_, left = new.rows_.before(X, weight)
+        weight, targets = now_weights(new, X, sample_weight, timestamps), new._targets_
+        new._targets_ = targets.settled()
+        new._rows_, left = new._rows_.before(X, weight)
         batch = new._receive_later(X, y, weight)
-        new.targets_, new.sums_, new.rows_ = targets, new.sums_.fork(), left
+        new._targets_, new._sums_, new._rows_ = targets, new._sums_.fork(), left
         if not len(batch[1]):
             return self
         try:
-            new.sums_.subtract(*batch, new._problem())
+            new._sums_.subtract(*batch, new._problem())
         except LookupError as error:
             raise _never_learned(owner, *error.args) from error
-        new.first_batch_ = None  # whose ranges are values of rows
+        new._first_batch_ = None  # whose ranges are values of rows
     return self
 
 
@@ -279,7 +279,7 @@ def check_statistics(learner: Any) -> None:
             "use the model from before compact(), or compact(error_bars=True) of this version for "
             "standard deviations and intervals",
         )
-    if learner.__sklearn_is_fitted__() and not learner.sums_.has_statistics:
+    if learner.__sklearn_is_fitted__() and not learner._sums_.has_statistics:
         raise InvalidValueError(
             f"{type(learner).__name__}: the model keeps no statistics, which partial_fit, merge, "
             "return_std, noise_variance_ and jackknife+ need, because it is solved in passes over "

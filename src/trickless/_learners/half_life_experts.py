@@ -74,8 +74,8 @@ class EarlyRows(Stated):
 
 def is_ensemble(learner: Any) -> bool:
     """Return whether a learner is, or will be, an ensemble of half-lives."""
-    if learner.__sklearn_is_fitted__() and hasattr(learner, "sums_"):
-        return isinstance(learner.sums_, Experts)
+    if learner.__sklearn_is_fitted__() and hasattr(learner, "_sums_"):
+        return isinstance(learner._sums_, Experts)
     return are_several(learner.half_life)
 
 
@@ -97,14 +97,14 @@ def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
     begin_stream(learner)
     families, factors = at_scales(learner.neurons_)
     streams = [
-        learner.stream_
+        learner._stream_
         if factor == 1
-        else NeuronStream(family, learner.seed_, learner.rows_.dtype, kept_bytes())
+        else NeuronStream(family, learner._seed_, learner._rows_.dtype, kept_bytes())
         for family, factor in zip(families, factors, strict=True)
     ]
     if not isinstance(learner.half_life, str):  # of the user: one length scale
-        streams, factors = [learner.stream_], [1.0]
-    learner.sums_ = Experts(
+        streams, factors = [learner._stream_], [1.0]
+    learner._sums_ = Experts(
         streams,
         factors,
         max(1, learner._n_used // len(streams)),
@@ -113,11 +113,11 @@ def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
         bool(learner.fit_intercept),
         _answer(learner, n_outputs),
         learner.lags,
-        0.0 if learner.clock_.stamped else 1.0,
+        0.0 if learner._clock_.stamped else 1.0,
     )
-    learner.fixed_ = learner.fixed_ | {name: deepcopy(getattr(learner, name)) for name in _FIXED}
+    learner._fixed_ = learner._fixed_ | {name: deepcopy(getattr(learner, name)) for name in _FIXED}
     if has_unit(rows):
-        learner.sums_.unit = float(rows.weight.mean())
+        learner._sums_.unit = float(rows.weight.mean())
 
 
 def has_unit(rows: EarlyRows) -> bool:
@@ -132,12 +132,12 @@ def _half_lives(half_life: Any) -> np.ndarray:
 
 def _grows(learner: Any) -> bool:
     """Return whether new classes may appear."""
-    return isinstance(learner.targets_, Labels) and learner.targets_.grows
+    return isinstance(learner._targets_, Labels) and learner._targets_.grows
 
 
 def _answer(learner: Any, n_outputs: int) -> NumberAnswer | LabelAnswer:
-    if isinstance(learner.targets_, Labels | LabelSets):
-        return LabelAnswer(n_outputs, isinstance(learner.targets_, Labels), _grows(learner))
+    if isinstance(learner._targets_, Labels | LabelSets):
+        return LabelAnswer(n_outputs, isinstance(learner._targets_, Labels), _grows(learner))
     return NumberAnswer(n_outputs)
 
 
@@ -148,7 +148,7 @@ def learn_rows(learner: Any, batch: Batch, aged: Aged, one_by_one: bool = False)
     that was estimated with them.
     """
     X, targets, weight = batch
-    n, before = len(targets), learner.sums_.n_rows if hasattr(learner, "sums_") else 0
+    n, before = len(targets), learner._sums_.n_rows if hasattr(learner, "_sums_") else 0
     times = before + np.arange(1.0, n + 1) if aged.times is None else aged.times
     if len(times) != n:
         raise InvalidValueError(
@@ -161,11 +161,11 @@ def learn_rows(learner: Any, batch: Batch, aged: Aged, one_by_one: bool = False)
     few = n <= FEW_AT_ONCE
     with nullcontext() if few else learner._progress(n, "row") as bar:
         while start < n:
-            if before and learner.early_ is None:
+            if before and learner._early_ is None:
                 stop = n
                 look = see_later_rows if stop - start > FEW_AT_ONCE else note_later_rows
                 look(learner, X[start:stop])
-                predicted = _learn(learner.sums_.fork(), learner, rows.part(slice(start, stop)))
+                predicted = _learn(learner._sums_.fork(), learner, rows.part(slice(start, stop)))
             else:
                 stop = start + _until_next(before, n - start, one_by_one)
                 predicted = _learn_early(learner, rows.part(slice(start, stop)))
@@ -187,17 +187,17 @@ def _until_next(n_before: int, n_rows: int, one_by_one: bool) -> int:
 
 def _learn_early(learner: Any, new: EarlyRows) -> Predicted:
     """Learn rows that are among the first, and estimate the family again if it is time."""
-    early = getattr(learner, "early_", None)
+    early = getattr(learner, "_early_", None)
     rows = new if early is None else early + new
     if (n := len(rows)) & (n - 1) and early is not None:
-        learner.early_ = rows
-        return _learn(learner.sums_.fork(), learner, new)
-    predicted = None if early is None else _learn(learner.sums_.fork(), learner, new)
+        learner._early_ = rows
+        return _learn(learner._sums_.fork(), learner, new)
+    predicted = None if early is None else _learn(learner._sums_.fork(), learner, new)
     with nullcontext() if n >= N_EARLY or (early is None and n > 1) else without_warnings():
         begin_experts(learner, rows, rows.targets.shape[1])
     final = n >= N_EARLY or not (takes_from_data(learner.neurons_) or has_unit(rows))
-    learner.early_ = None if final else rows
-    again = _learn(learner.sums_, learner, rows)
+    learner._early_ = None if final else rows
+    again = _learn(learner._sums_, learner, rows)
     return again if predicted is None else predicted
 
 
@@ -209,5 +209,5 @@ def _learn(experts: Experts, learner: Any, rows: EarlyRows) -> Predicted:
             f"{type(learner).__name__}: alpha={learner.alpha!r} is too small for these activations",
             "a larger alpha, or alpha='auto'",
         ) from error
-    learner.sums_ = experts
+    learner._sums_ = experts
     return predicted

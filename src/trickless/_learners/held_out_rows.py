@@ -40,7 +40,7 @@ def check_validation(learner: Any, X_val: Any, y_val: Any, weight: Any) -> None:
 
 def warn_of_known_rows(learner: Any) -> None:
     """Warn that a warm start holds out rows that the model has learned from, if it may."""
-    descent = learner.descent_
+    descent = learner._descent_
     if descent.unseen is None and len(descent.coef):
         warn(
             f"{type(learner).__name__}: warm_start=True with early_stopping: the model may have "
@@ -53,8 +53,8 @@ def warn_of_known_rows(learner: Any) -> None:
 def rows_apart(learner: Any, X_val: Any, y_val: Any, weight: Any) -> Batch:
     """Receive the user's rows for early stopping, and leave no trace of them in the learner."""
     other = copy(learner)
-    other.rows_ = learner.rows_.fork()
-    other.rows_.new_categories = None  # those of rows apart are not learned
+    other._rows_ = learner._rows_.fork()
+    other._rows_.new_categories = None  # those of rows apart are not learned
     try:
         batch = receive_rows(other, X_val, y_val, weight, stream=False)
     except (TypeError, ValueError) as error:
@@ -93,8 +93,8 @@ def hold_out(
 
     Callbacks compute their scores on these rows.
     """
-    loss, start = learner._loss(learner.targets_.n_outputs), learner.descent_.constant
-    holding = Holding.of(type(learner).__name__, learner.seed_, _SHARE, loss, start)
+    loss, start = learner._loss(learner._targets_.n_outputs), learner._descent_.constant
+    holding = Holding.of(type(learner).__name__, learner._seed_, _SHARE, loss, start)
     held_out = holding.split(targets, groups)[0]
     watch_held_out(learner, X, y, sample_weight, held_out)
     return held_out

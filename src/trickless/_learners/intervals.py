@@ -27,12 +27,12 @@ WEIGHTED = boolean("weighted=False counts each row once, and True by its weight 
 def intervals_by_errors(learner: Any, X: Any, confidence: float, weighted: bool) -> Any:
     """Return all targets that are no farther than a quantile of rows that were not learned."""
     far, decisions = how_far(learner, confidence, weighted), learner._decide(X)
-    return to_device_of(decisions, learner.targets_.ends(to_host(decisions), far))
+    return to_device_of(decisions, learner._targets_.ends(to_host(decisions), far))
 
 
 def how_far(learner: Any, confidence: float, weighted: bool = False) -> np.ndarray:
     """Return how far targets may be from what is predicted, by rows that were not learned."""
-    rows, targets = learner._unseen(), learner.targets_
+    rows, targets = learner._unseen(), learner._targets_
     if rows is None:
         raise _nothing_unseen(learner, "intervals")
     counts = _counts(learner, rows.counted, confidence, weighted)
@@ -44,19 +44,19 @@ def intervals_by_leaving_out(
     learner: Any, X: Any, confidence: float, method: str, weighted: bool
 ) -> Any:
     """Return intervals of a learner whose sums can leave out rows one by one."""
-    sums, problem = learner.sums_, learner._problem()
+    sums, problem = learner._sums_, learner._problem()
     X = learner._rows_to_predict(X)
     how = confidence, counts_of_left_out(learner, confidence, weighted), choices_of(learner)
     rule = FullConformal(*how) if method == "full" else JackknifePlus(*how)
     found = sums.intervals(X, problem, rule)
-    return to_device_of(X, learner.targets_.in_units(found))
+    return to_device_of(X, learner._targets_.in_units(found))
 
 
 def counts_of_left_out(
     learner: Any, confidence: float, weighted: bool = False
 ) -> np.ndarray | None:
     """Return how much the rows that are left out count, or None if all count as 1."""
-    rows = learner.sums_.left_out(learner._problem())
+    rows = learner._sums_.left_out(learner._problem())
     return _counts(learner, rows.counted, confidence, weighted)
 
 
@@ -70,9 +70,9 @@ def intervals_by_experts(
     because a small weight of experts that are far off makes them too large.
     """
     check_method(learner, f"method={method!r}")
-    recent = learner.sums_.recent
+    recent = learner._sums_.recent
     known = (recent.deviations > 0).all(axis=1)
-    weight = learner.sums_.recent_weights[known]
+    weight = learner._sums_.recent_weights[known]
     errors = np.abs(recent.targets - recent.decisions)[known] / recent.deviations[known]
     if method == "gaussian":  # as if one more error had the size that was predicted
         square = (1 + weight @ errors**2) / (1 + weight.sum())
@@ -80,8 +80,8 @@ def intervals_by_experts(
     else:
         counts = _counts(learner, Counted(weight, weight), confidence, weighted)
         far = upper_quantiles(errors.T, confidence, counts)
-    ahead = learner.sums_.ahead(learner._rows_to_predict(X))
-    return learner.targets_.ends(ahead.decisions, far * ahead.deviations)
+    ahead = learner._sums_.ahead(learner._rows_to_predict(X))
+    return learner._targets_.ends(ahead.decisions, far * ahead.deviations)
 
 
 def choices_of(learner: Any) -> int:
@@ -90,7 +90,7 @@ def choices_of(learner: Any) -> int:
     In simulations, the choice of alpha and learned relevance each cost about one rank, which is
     1 / (n + 1) in coverage. The choice of one length scale cost less than half of that.
     """
-    alpha = learner.sums_.solution(learner._problem()).grid is not None
+    alpha = learner._sums_.solution(learner._problem()).grid is not None
     return int(alpha) + int(learned_relevance(learner.neurons_) is not None)
 
 
@@ -109,10 +109,10 @@ def how_unlikely(
 
     ``by_class`` asks for one for each class, by the rows of this class.
     """
-    if isinstance(learner.targets_, LabelSets):
+    if isinstance(learner._targets_, LabelSets):
         raise InvalidValueError(
             f"{type(learner).__name__}: predict_set is for one label for each row, but the model "
-            f"has learned {learner.targets_.n_outputs} labels for each row",
+            f"has learned {learner._targets_.n_outputs} labels for each row",
             "predict_proba, or a model for each label",
         )
     scores = learner._scores()

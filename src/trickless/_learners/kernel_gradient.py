@@ -180,7 +180,7 @@ class KernelGradient(OnlineLearner):
             _check_kernel(owner, self.kernel, self.kernel_params)
         if not isinstance(self.kernel, str):
             self.kernel_bound_ = 1.0 if self.kernel_bound == "auto" else float(self.kernel_bound)
-            self.estimates_.measure(X, self.rounds_)
+            self.estimates_.measure(X, self._rounds_)
             return
         diagonal = self.kernel_.diagonal(X)
         if first:
@@ -192,13 +192,13 @@ class KernelGradient(OnlineLearner):
     @in_one_state
     def kernel_(self) -> ExactKernel:
         """The kernel that the model was begun with, if it was named."""
-        name, params = self.fixed_["kernel"], self.fixed_["kernel_params"]
+        name, params = self._fixed_["kernel"], self._fixed_["kernel_params"]
         return ExactKernel(name, params, type(self).__name__, self.n_jobs)
 
     @property
     def estimates_(self) -> Any:
         """The values that rounds use, with the current parameters."""
-        if isinstance(kernel := self.fixed_["kernel"], str):
+        if isinstance(kernel := self._fixed_["kernel"], str):
             return Exact(self.kernel_, self.kernel_bound_)
         bounds = self.kernel_bound_, self.estimate_bound
         return Noisy(kernel, schedule_of(self), self.n_draws, *bounds)
@@ -207,19 +207,19 @@ class KernelGradient(OnlineLearner):
     def support_vectors_(self) -> Any:
         """Support points, shape (t, n_features)."""
         check_is_fitted(self)
-        return self.rounds_.rows
+        return self._rounds_.rows
 
     @property
     def dual_coef_(self) -> np.ndarray:
         """Coefficients that predict, shape (t, n_outputs)."""
         check_is_fitted(self)
-        return self.rounds_.alpha(self.average)
+        return self._rounds_.alpha(self.average)
 
     @property
     def noise_variance_(self) -> float:
         """Variance of an estimate of the kernel, the largest measured along the stream."""
         check_is_fitted(self)
-        measured: Any = self.rounds_.measured
+        measured: Any = self._rounds_.measured
         return 0.0 if measured is None else measured.variance
 
     @in_one_state
@@ -253,7 +253,7 @@ class KernelGradient(OnlineLearner):
             return np.zeros(self.dual_coef_.shape[1])
         assert self.estimate_bound is not None
         length = self.estimate_bound * np.linalg.norm(self.dual_coef_, axis=0)
-        radius: np.ndarray = self.targets_.differences(hoeffding_radius(1, length, 1 - confidence))
+        radius: np.ndarray = self._targets_.differences(hoeffding_radius(1, length, 1 - confidence))
         return radius
 
     def __sklearn_tags__(self) -> Tags:

@@ -25,10 +25,12 @@ from trickless._learners import (
 from trickless._learners.arguments import LEARNING
 from trickless._learners.base import store
 from trickless._learners.classifier import Classifier
+from trickless._learners.held_out_rows import groups_of
 from trickless._learners.neuron_learner import begin_stream, choose_neurons
 from trickless._learners.no_better import warn_if_no_better
 from trickless._learners.regressor import Regressor
 from trickless._learners.row_ages import age
+from trickless._learners.row_groups import check_groups, warn_of_groups
 from trickless._learners.solution_attributes import SolutionAttributes
 from trickless._learners.training_copy import training_copy
 from trickless._rules import (
@@ -53,7 +55,7 @@ from trickless.neurons.named import make_neurons
 
 
 class KitchenSinks(SolutionAttributes):
-    """Parameters and ``fit`` of both estimators; ``sums_`` is the solver.
+    """Parameters and ``fit`` of both estimators; ``_sums_`` is the solver.
 
     Parameters
     ----------
@@ -167,6 +169,7 @@ class KitchenSinks(SolutionAttributes):
         y: Any,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         timestamps: Any = None,
     ) -> Any:
         """Draw neurons and solve for their coefficients.
@@ -181,7 +184,13 @@ class KitchenSinks(SolutionAttributes):
             counts like two equal rows. For the choice of alpha it does not, since two equal rows
             are two observations. ``alpha="auto"`` leaves out a row with all its weight. Error bars
             use (Σ w)² / Σ w² as the number of rows.
+        groups : array of shape (n_rows,), optional
+            The group of each row, if rows of one group are alike, such as those of one patient.
+            Rows are then left out with all rows of their group, so that alpha, intervals and
+            probabilities are for new groups. ``partial_fit`` and ``merge`` end that. Length scales
+            are still compared by single rows.
         """
+        check_groups(self, groups)
         if are_several(self.half_life):
             growing_sums.learn_stream(self, [(X, y, sample_weight, timestamps)])
             return self
@@ -196,13 +205,18 @@ class KitchenSinks(SolutionAttributes):
             if self.loss != "squared_error":  # its descent may end elsewhere by rounding
                 X = dense_if_small(X)
             batch = X, targets, weight
-            sums, problem = new.sums_, new._problem()
-            if sums.goes_in_passes(X, problem, self.solver, self.loss, self.error_bars):
+            sums, problem = new._sums_, new._problem()
+            needs_sums = self.error_bars or groups is not None
+            if sums.goes_in_passes(X, problem, self.solver, self.loss, needs_sums):
                 with new._progress(self.max_iter, "pass", "solving") as bar:
                     sums.solve_in_passes(X, targets, weight, problem, bar.update)
             else:
                 with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
                     sums.learn(*batch, problem, bar.update, aged.of_batch(new, y, batch).arrival)
+            if groups is not None:
+                sums.leave_out_groups(groups_of(new, groups, y, sample_weight), *batch, problem)
+            elif self.half_life is None:
+                warn_of_groups(new, X)
             if self.loss == "squared_error":
                 with new._progress(1, "solution", "solving") as bar:
                     sums.solution(problem)  # line 3: solve, unless that is done
@@ -223,7 +237,7 @@ class KitchenSinks(SolutionAttributes):
         choose_neurons(self, X, targets, weight, families)
         begin_stream(self)
         origin = np.average(targets, axis=0, weights=weight)
-        self.sums_ = Sums(self.stream_, self._n_used, origin)
+        self._sums_ = Sums(self._stream_, self._n_used, origin)
 
     @property
     def _n_used(self) -> int:

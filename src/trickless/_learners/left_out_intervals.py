@@ -124,8 +124,16 @@ def has_errors_only(learner: Any, method: str = "auto") -> bool:
 
     Raises an error if they can come from neither.
     """
-    passes = learner.sums_.has_unseen and not learner.sums_.has_left_out
-    if method == "auto" and passes:
+    sums = learner._sums_
+    if sums.has_groups:
+        if method != "auto":
+            raise InvalidValueError(
+                f"{type(learner).__name__}: method={method!r} leaves rows out one by one, but the "
+                "model was fitted with groups, whose rows know each other's targets",
+                "method='auto', which leaves out groups",
+            )
+        return True
+    if method == "auto" and sums.has_unseen and not sums.has_left_out:
         _check_leverage(learner)
         return True
     _check_left_out(learner)
@@ -134,7 +142,7 @@ def has_errors_only(learner: Any, method: str = "auto") -> bool:
 
 def _check_left_out(learner: Any) -> None:
     """Raise an error if a fitted model cannot leave rows out."""
-    if not learner.sums_.has_left_out:
+    if not learner._sums_.has_left_out:
         check_statistics(learner)
 
 

@@ -45,26 +45,26 @@ def merge(self: Any, other: Any) -> Any:
         check_streamable(new)
         check_statistics(other)
         if self._numeric:
-            new.targets_ = new.targets_.merged(other.targets_)
-        new.rows_ = new.rows_.merged(other.rows_)
-        new.sums_ = new.sums_.fork()
-        new.sums_.merge(other.sums_, self.n_jobs, merge_clocks(new, other))
+            new._targets_ = new._targets_.merged(other._targets_)
+        new._rows_ = new._rows_.merged(other._rows_)
+        new._sums_ = new._sums_.fork()
+        new._sums_.merge(other._sums_, self.n_jobs, merge_clocks(new, other))
     return self
 
 
 def _with_classes_of_both(model: Any, other: Any) -> Any:
     """Add the classes of another model to one whose classes may grow. Return the other with all."""
-    mine, theirs = model.targets_, getattr(other, "targets_", None)
+    mine, theirs = model._targets_, getattr(other, "_targets_", None)
     if type(other) is not type(model) or not isinstance(mine, Labels):
         return other
     if not isinstance(theirs, Labels):
         return other
     if not mine.grows and not np.array_equal(mine.classes, theirs.classes):
         return other
-    model.targets_ = mine.grown(theirs.classes)
+    model._targets_ = mine.grown(theirs.classes)
     model._follow(mine)
     both = snapshot(other)
-    both.__dict__ = vars(other) | {"targets_": model.targets_}
+    both.__dict__ = vars(other) | {"_targets_": model._targets_}
     both._follow(theirs)
     return both
 
@@ -79,8 +79,8 @@ def _check_mergeable(model: Any, other: Any) -> None:
         )
     if not other.__sklearn_is_fitted__():
         raise InvalidValueError(f"{owner}: other={other!r} is not fitted", "fit it first")
-    for name, mine in model.fixed_.items():
-        check_unchanged(owner, name, other.fixed_[name], mine)
+    for name, mine in model._fixed_.items():
+        check_unchanged(owner, name, other._fixed_[name], mine)
     by_class, in_other = getattr(model, "class_weight", None), getattr(other, "class_weight", None)
     if isinstance(by_class, str) or by_class != in_other:
         raise InvalidValueError(
@@ -90,7 +90,7 @@ def _check_mergeable(model: Any, other: Any) -> None:
             "the same dictionary of weights in all parts, such as "
             "class_weight={0: 1.0, 1: 5.0}, or None",
         )
-    if isinstance(other.targets_, LabelSets) != isinstance(model.targets_, LabelSets):
+    if isinstance(other._targets_, LabelSets) != isinstance(model._targets_, LabelSets):
         raise InvalidValueError(
             f"{owner}: other was fitted to y of another shape: one model has one label for each "
             "row, and the other a column for each of several labels",
@@ -104,7 +104,7 @@ def _check_mergeable(model: Any, other: Any) -> None:
                 "fit the parts on the same columns, and with classes= if some lack a label, or "
                 "classes='grow'",
             )
-    columns, in_other = model.rows_.columns, other.rows_.columns
+    columns, in_other = model._rows_.columns, other._rows_.columns
     if getattr(columns, "codes", None) != getattr(in_other, "codes", None):
         raise InvalidValueError(
             f"{owner}: the columns of other have other categories than the columns here, so their "
@@ -118,7 +118,7 @@ def _check_mergeable(model: Any, other: Any) -> None:
             "begin both parts with the same "
             "batch, or with copies of a model that has learned one batch",
         )
-    mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
+    mine, theirs = model._stream_.fingerprint(), other._stream_.fingerprint()
     drawn_alike = np.allclose(mine, theirs, rtol=1e-4)
     if not (drawn_alike and same(model.neurons_, other.neurons_, fitted=True)):
         raise InvalidValueError(

@@ -44,7 +44,7 @@ _MOST_CUTS = 4
 class NeuronLearner(Learner):
     """A learner of drawn neurons.
 
-    ``neurons_`` is the fitted family. ``stream_`` draws its neurons from the seed, if the learner
+    ``neurons_`` is the fitted family. ``_stream_`` draws its neurons from the seed, if the learner
     keeps coefficients of neurons.
 
     Parameters
@@ -76,21 +76,23 @@ class NeuronLearner(Learner):
 
     neurons: Neurons | str
     neurons_: Neurons
-    first_batch_: FirstBatch | None = None
+    _first_batch_: FirstBatch | None = None
     _scores_of_search: tuple[float, ...] | None = None
 
     def check_state(self) -> None:
         super().check_state()
         check_same("features of neurons_", self.neurons_.n_features_in_, self.n_features_in_)
         if self.neurons_.inputs_ is not None:
-            known, there = self.rows_.inputs(self, self.n_features_in_), self.neurons_.inputs_
+            known, there = self._rows_.inputs(self, self.n_features_in_), self.neurons_.inputs_
             codes = known.n_categories.tolist()
             check_same("categories of neurons_", there.n_categories.tolist(), codes)
             check_same("shape of neurons_", there.shape, known.shape)
-        if self.rows_.kind.layout.any_length:  # which compiled code relies on
+        if self._rows_.kind.layout.any_length:  # which compiled code relies on
             check_same("whether rows have any length", self.neurons_._layout.any_length, True)
-        if self.first_batch_ is not None:
-            check_same("columns of first_batch_", len(self.first_batch_.mean), self.n_features_in_)
+        if self._first_batch_ is not None:
+            check_same(
+                "columns of _first_batch_", len(self._first_batch_.mean), self.n_features_in_
+            )
 
     @property
     def _planned_neurons(self) -> int:
@@ -171,7 +173,7 @@ class NeuronLearner(Learner):
         neurons = self.neurons
         known = isinstance(neurons, str | Neurons)
         tags.input_tags.sparse = known and make_neurons(neurons).accepts_sparse
-        tags.input_tags.allow_nan = known and make_neurons(neurons)._accepts_tables
+        tags.input_tags.allow_nan = known and make_neurons(neurons).accepts_tables
         tags.input_tags.three_d_array = known and make_neurons(neurons)._layout.reads_arrays
         tags.array_api_support = self._on_devices
         return tags
@@ -195,7 +197,7 @@ def choose_neurons(
         if not learner._by_leaves:
             family._set_depth(X.shape[0], _MOST_CUTS)
     alpha = learner._alpha_of_choice(X.shape[0])
-    sample = X, targets, weight, learner._products, learner.seed_, learner.n_jobs, alpha
+    sample = X, targets, weight, learner._products, learner._seed_, learner.n_jobs, alpha
     with learner._progress(1, "choice", "choosing neurons") as bar:
         learner.neurons_, scores = choose(families, *sample)
         if scores is not None:
@@ -210,9 +212,9 @@ def _warn_of_linear(
 ) -> None:
     """Warn if a linear function of many features predicts much better than the neurons."""
     family, n_neurons = learner.neurons_, learner._planned_neurons
-    if learner.rows_.place is not HOST:
+    if learner._rows_.place is not HOST:
         return
-    sample = X, targets, weight, learner.seed_, learner.n_jobs
+    sample = X, targets, weight, learner._seed_, learner.n_jobs
     found = compare_with_linear(family, n_neurons, *sample)
     if found is None or not found.clearly_better:
         return
@@ -240,29 +242,29 @@ def fit_neurons(learner: NeuronLearner, X: Any, weight: np.ndarray | None) -> No
 
 def _fit_family(learner: NeuronLearner, family: Neurons, X: Any, weight: np.ndarray | None) -> None:
     """Fit a family to the first batch."""
-    family.inputs_ = learner.rows_.inputs(learner, X.shape[1])
+    family.inputs_ = learner._rows_.inputs(learner, X.shape[1])
     check_fit_takes_weights(family)
-    family.fit(X, generator(learner.seed_, Purpose.FIT), weight)
+    family.fit(X, generator(learner._seed_, Purpose.FIT), weight)
     check_fitted_family(family)
 
 
 def _take_neurons(learner: NeuronLearner, X: Any) -> None:
     """Try the neurons that were chosen on the first batch, and take note of it."""
-    kind = learner.rows_.kind
-    if kind.tables and not learner.neurons_._accepts_tables:
+    kind = learner._rows_.kind
+    if kind.tables and not learner.neurons_.accepts_tables:
         kind.without_gaps = type(learner.neurons_).__name__
     kind.any_code = learner.neurons_._any_code
-    if (columns := learner.rows_.columns) is not None and not kind.any_code:
-        learner.rows_.columns = columns.without_later()
-    takes, place = takes_from_data(learner.neurons_), learner.rows_.place or place_of(X)
-    learner.first_batch_ = FirstBatch(X, place) if takes else None
+    if (columns := learner._rows_.columns) is not None and not kind.any_code:
+        learner._rows_.columns = columns.without_later()
+    takes, place = takes_from_data(learner.neurons_), learner._rows_.place or place_of(X)
+    learner._first_batch_ = FirstBatch(X, place) if takes else None
     try_neurons(learner, X, place, first=True)
 
 
 def begin_stream(learner: NeuronLearner) -> None:
     """Begin the stream of the chosen neurons."""
-    dtype = learner.rows_.dtype
-    learner.stream_ = NeuronStream(learner.neurons_, learner.seed_, dtype, kept_bytes())
+    dtype = learner._rows_.dtype
+    learner._stream_ = NeuronStream(learner.neurons_, learner._seed_, dtype, kept_bytes())
 
 
 def receive_rows(
@@ -283,18 +285,18 @@ def receive_rows(
 
 def see_later_rows(learner: NeuronLearner, X: Any) -> None:
     """Check that the neurons suit the rows of a later batch."""
-    try_neurons(learner, X, learner.rows_.place or place_of(X))
+    try_neurons(learner, X, learner._rows_.place or place_of(X))
     note_later_rows(learner, X)
 
 
 def note_later_rows(learner: NeuronLearner, X: Any) -> None:
     """Take note of a later batch, and warn if its rows are unlike those of the first."""
-    place = learner.rows_.place or place_of(X)
-    if learner.first_batch_ is None:
+    place = learner._rows_.place or place_of(X)
+    if learner._first_batch_ is None:
         return
-    owner, inputs = type(learner).__name__, learner.rows_.inputs(learner, X.shape[1])
-    later = learner.first_batch_.after(X, place)
-    learner.first_batch_ = warn_of_later_rows(owner, later, learner.neurons_, inputs)
+    owner, inputs = type(learner).__name__, learner._rows_.inputs(learner, X.shape[1])
+    later = learner._first_batch_.after(X, place)
+    learner._first_batch_ = warn_of_later_rows(owner, later, learner.neurons_, inputs)
 
 
 def try_neurons(learner: NeuronLearner, X: Any, place: Place, first: bool = False) -> None:
@@ -306,21 +308,21 @@ def try_neurons(learner: NeuronLearner, X: Any, place: Place, first: bool = Fals
     if first:
         check_same_draws(type(family).__name__, trial, _trial(learner))
         check_rows_alone(family, rows, there)
-        if place is HOST and learner.rows_.dtype == np.float32 and learner.rows_.resolved:
+        if place is HOST and learner._rows_.dtype == np.float32 and learner._rows_.resolved:
             warn_of_rounding(family, rows, trial, _trial(learner, np.float64))
 
 
 def _kept_trial(learner: NeuronLearner, place: Place) -> Weights:
     """Return the same few neurons, which are kept with those of the stream, if there is one."""
-    stream: NeuronStream | None = vars(learner).get("stream_")
+    stream: NeuronStream | None = vars(learner).get("_stream_")
     if stream is None:
         return moved(_trial(learner), place)
     return stream.kept(f"trial on {place}", lambda: moved(_trial(learner), place))
 
 
 def _trial(learner: NeuronLearner, dtype: Any = None) -> Weights:
-    rng = generator(learner.seed_, Purpose.TRIAL)
+    rng = generator(learner._seed_, Purpose.TRIAL)
     width, n = learner.neurons_.width, _TRIAL_NEURONS
     if is_count(width):  # as is checked later
         n = max(1, min(n, _TRIAL_COLUMNS // width))
-    return draw(learner.neurons_, rng, n, learner.rows_.dtype if dtype is None else dtype)
+    return draw(learner.neurons_, rng, n, learner._rows_.dtype if dtype is None else dtype)

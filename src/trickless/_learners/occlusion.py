@@ -99,7 +99,7 @@ def occlusion_importance(
     check_value(_OWNER, "window_size", window_size, _WINDOW)
     check_is_fitted(estimator)
     given, layout = X, Layout()
-    if (rows := getattr(estimator, "rows_", None)) is not None:
+    if (rows := getattr(estimator, "_rows_", None)) is not None:
         layout = rows.kind.layout
         X = layout.flat(_OWNER, X, longer=True)
     elif is_unequal(X) or len(shape_of(X) or ()) > 2:  # of a pipeline, which reads flat rows too

@@ -54,7 +54,7 @@ class OnlineLearner(Learner):
     r"""A learner of an expansion, by the rounds of Algorithm 1 on mini-batches.
 
     A learner has ``estimates_``, which the rounds use, and ``_see``, which is shown every batch
-    before it is learned. The solver is ``rounds_``.
+    before it is learned. The solver is ``_rounds_``.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class OnlineLearner(Learner):
     max_support: int | None
     compression: str
     half_life: float | None = None  # of other learners
-    rounds_: Rounds
+    _rounds_: Rounds
 
     #: The estimates that rounds use, with the current parameters.
     estimates_: Any
@@ -133,11 +133,11 @@ class OnlineLearner(Learner):
 
     def check_state(self) -> None:
         super().check_state()
-        self._check_outputs("rounds_", self.rounds_.coefficients.n_outputs)
-        if (measured := self.rounds_.measured) is not None:
+        self._check_outputs("_rounds_", self._rounds_.coefficients.n_outputs)
+        if (measured := self._rounds_.measured) is not None:
             check_is("measured", measured, self._measures)
-        if len(self.rounds_.coefficients):
-            self._check_stored("support points", self.rounds_.rows)
+        if len(self._rounds_.coefficients):
+            self._check_stored("support points", self._rounds_.rows)
 
     @completed_by(LEARNING)
     def fit(self, X: Any, y: Any) -> Any:
@@ -150,9 +150,9 @@ class OnlineLearner(Learner):
             begin_rounds(new, X, targets)
             order = np.arange(X.shape[0])
             if self.half_life is None:
-                order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
+                order = generator(new._seed_, Purpose.SHUFFLE).permutation(order)
             new._learn(X[order], targets[order])
-            new.estimates_.function(new.rounds_, new.average)  # frozen once, if at all
+            new.estimates_.function(new._rounds_, new.average)  # frozen once, if at all
             of_numbers = not isinstance(new, Classifier) and new.estimates_.kernel is not None
             if of_numbers and not schedule_of(new).is_theorem:
                 warn_if_hardly_learned(new, X[order], targets[order])
@@ -162,7 +162,7 @@ class OnlineLearner(Learner):
         with training_copy(self, is_model, resumes=True) as new, linear_algebra(self.n_jobs):
             if new.__sklearn_is_fitted__():
                 X, targets, _ = new._receive_later(X, y, classes=classes, learned=True)
-                new.rounds_ = new.rounds_.fork()
+                new._rounds_ = new._rounds_.fork()
                 if len(targets):
                     new._see(X, targets, False)
             else:
@@ -175,16 +175,16 @@ class OnlineLearner(Learner):
     def _learn(self, X: Any, targets: np.ndarray) -> None:
         """Take a round for each row."""
         with self._progress(len(targets), "row") as bar:
-            self.rounds_.learn(X, targets, recipe_of(self), bar.update)
+            self._rounds_.learn(X, targets, recipe_of(self), bar.update)
 
     def _function(self, X: Any) -> Any:
-        return self.estimates_.function(self.rounds_, self.average)(X)
+        return self.estimates_.function(self._rounds_, self.average)(X)
 
     def _calibrates(self) -> bool:
         return True
 
     def _unseen(self) -> Unseen | None:
-        return recent_rows(self.rounds_.recent, self.rounds_.n_rounds, self.targets_.shown)
+        return recent_rows(self._rounds_.recent, self._rounds_.n_rounds, self._targets_.shown)
 
     @property
     def online_error_(self) -> np.ndarray:
@@ -193,7 +193,7 @@ class OnlineLearner(Learner):
         Beyond 8,192 batches, neighbours are merged.
         """
         check_is_fitted(self)
-        return np.array(self.rounds_.online)
+        return np.array(self._rounds_.online)
 
     @property
     @in_one_state
@@ -204,7 +204,7 @@ class OnlineLearner(Learner):
         """
         check_is_fitted(self)
         kernel, owner = self.estimates_.kernel, type(self).__name__
-        return regret_curve(self.rounds_, kernel, self.norm_bound, owner)
+        return regret_curve(self._rounds_, kernel, self.norm_bound, owner)
 
     @property
     @in_one_state
@@ -216,7 +216,7 @@ class OnlineLearner(Learner):
         the exact kernel. Otherwise it is None.
         """
         check_is_fitted(self)
-        return regret_bound(self.rounds_, self.estimates_.kernel, schedule_of(self))
+        return regret_bound(self._rounds_, self.estimates_.kernel, schedule_of(self))
 
 
 def range_of(self: Any, y: np.ndarray, classes: Any) -> Range:
@@ -226,18 +226,18 @@ def range_of(self: Any, y: np.ndarray, classes: Any) -> Range:
 
 def y_range_(self: Any) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
-    return self.targets_.low, self.targets_.high
+    return self._targets_.low, self._targets_.high
 
 
 def is_model(learner: OnlineLearner) -> bool:
     """Return whether a learner has taken rounds."""
-    return hasattr(learner, "rounds_") and learner.rounds_.n_rounds > 0
+    return hasattr(learner, "_rounds_") and learner._rounds_.n_rounds > 0
 
 
 def begin_rounds(learner: OnlineLearner, X: Any, targets: np.ndarray) -> None:
     """Begin the rounds of a learner that has received its first batch, and show it the batch."""
     calibrated = isinstance(learner, Classifier)
-    learner.rounds_ = Rounds(targets.shape[1], learner.seed_, learner.targets_, calibrated)
+    learner._rounds_ = Rounds(targets.shape[1], learner._seed_, learner._targets_, calibrated)
     learner._see(X, targets, True)
 
 

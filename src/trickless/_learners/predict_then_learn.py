@@ -73,8 +73,8 @@ def predict_then_learn_numbers(
     if return_std:
         check_method(self, "predict_then_learn(return_std=True)")
     decisions, std, new = _predict_and_learn(self, X, y, sample_weight, None, timestamps)
-    mean = new.targets_.shaped(decisions)
-    return (mean, new.targets_.shaped(std)) if return_std else mean
+    mean = new._targets_.shaped(decisions)
+    return (mean, new._targets_.shaped(std)) if return_std else mean
 
 
 @completed_by(LABELS, LEARNING)
@@ -111,7 +111,7 @@ def predict_then_learn_labels(
     if return_proba:
         check_method(self, "predict_then_learn(return_proba=True)")
     decisions, _, new = _predict_and_learn(self, X, y, sample_weight, classes, timestamps)
-    labels = new.targets_.labels(decisions)
+    labels = new._targets_.labels(decisions)
     return (labels, new._probabilities(decisions)) if return_proba else labels
 
 
@@ -166,7 +166,7 @@ def _predicted_in_blocks(new: Any, batch: Batch, aged: Aged) -> np.ndarray:
     problem, n = new._problem(), len(targets)
     passed = np.zeros(n) if aged.passed is None else aged.passed
     weight = np.ones(n) if weight is None else weight
-    follower, before, start, found = new.sums_.fork(), 0.0, 0, []
+    follower, before, start, found = new._sums_.fork(), 0.0, 0, []
     follower.drop_if_changed(problem)
     while start < n:
         if not follower.follows:
@@ -187,5 +187,5 @@ def _predicted_in_blocks(new: Any, batch: Batch, aged: Aged) -> np.ndarray:
     if aged.arrival is None:  # as partial_fit learns them
         add_to_sums(new, batch, aged)
     else:
-        new.sums_ = follower
+        new._sums_ = follower
     return np.concatenate(found)

@@ -45,7 +45,7 @@ def explained(learner: Any, y: Any, predicted: Any, sample_weight: Any = None) -
     from sklearn.metrics import d2_pinball_score  # late, since it takes a while to import
 
     if learner._of_loss("loss", "squared_error") not in QUANTILE_LOSSES:
-        return float(learner.targets_.score(y, predicted, sample_weight))
+        return float(learner._targets_.score(y, predicted, sample_weight))
     y, predicted, weight = (
         None if v is None else to_host(v) for v in (y, predicted, sample_weight)
     )

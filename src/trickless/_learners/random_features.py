@@ -215,12 +215,12 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
     def check_state(self) -> None:
         super().check_state()
-        check_count("n_neurons of fixed_", self.fixed_["n_neurons"], 1, MOST_THINGS)
+        check_count("n_neurons of _fixed_", self._fixed_["n_neurons"], 1, MOST_THINGS)
         check_source("source_", self.source_, self.neurons_, self._n_drawn)
 
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> None:
         owner = type(self).__name__
-        self.fixed_ = {name: getattr(self, name) for name in self._fixed}
+        self._fixed_ = {name: getattr(self, name) for name in self._fixed}
         if y is None:
             self._check_needs_no_targets()
         y = as_targets(owner, y, numeric=False)
@@ -232,15 +232,15 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
             self._set_scale(X, weight)
             return
         dtype = precision_of(X) if self.dtype is None else self.dtype
-        self.rows_ = Rows(owner, dtype, self._kind_of_rows(), numeric)
-        X, y, weight = self.rows_.first(self, X, y, sample_weight)
-        self.seed_ = as_seed(self.random_state)
+        self._rows_ = Rows(owner, dtype, self._kind_of_rows(), numeric)
+        X, y, weight = self._rows_.first(self, X, y, sample_weight)
+        self._seed_ = as_seed(self.random_state)
         if y is None:
             fit_neurons(self, X, weight)
         else:
             targets = Numbers(owner, y, dtype) if numeric else Labels(owner, y)
             choose_neurons(self, X, targets.matrix(y), weight)
-        self.source_ = NeuronStream(self.neurons_, self.seed_, self.rows_.dtype)
+        self.source_ = NeuronStream(self.neurons_, self._seed_, self._rows_.dtype)
         self._set_scale(X, weight)
 
     def _set_scale(self, X: Any, weight: np.ndarray | None) -> None:
@@ -285,12 +285,12 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         model.dtype = precision_of(X) if self.dtype is None else self.dtype
         model.fit(X, y, sample_weight)
         # The trees come from the model, and so does what it knows of the rows.
-        for name in ("rows_", "seed_", "neurons_", "first_batch_", "n_features_in_"):
+        for name in ("_rows_", "_seed_", "neurons_", "_first_batch_", "n_features_in_"):
             setattr(self, name, getattr(model, name))
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
-        self.rows_.owner = type(self).__name__
-        self.source_, self.importances_ = model.forest_.trees, model._importances()
+        self._rows_.owner = type(self).__name__
+        self.source_, self.importances_ = model._forest_.trees, model._importances()
 
     def _importances(self) -> np.ndarray | None:
         chosen: np.ndarray | None = getattr(self, "importances_", None)
@@ -333,12 +333,12 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         with linear_algebra(self.n_jobs):
             if family._n_nonzero and self.sparse_output and place is HOST:
                 pieces = partial(self.source_.pieces, 0, n_neurons)
-                how = self.n_jobs, self.rows_.dtype, True
+                how = self.n_jobs, self._rows_.dtype, True
                 Z = sparse_activations(family, pieces, X, n_neurons, *how)
                 Z.data *= scale
                 return Z
             n_columns = n_neurons * family.width
-            out, xp = place.empty((X.shape[0], n_columns), self.rows_.dtype), place.xp
+            out, xp = place.empty((X.shape[0], n_columns), self._rows_.dtype), place.xp
 
             def fill(rows: slice) -> None:
                 n_rows = rows.stop - rows.start
@@ -380,7 +380,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
         If only so many are given, each is used once.
         """
-        n, n_given = int(self.fixed_["n_neurons"]), self.neurons_._n_given
+        n, n_given = int(self._fixed_["n_neurons"]), self.neurons_._n_given
         return n if n_given is None else min(n, n_given)
 
     @property

@@ -73,7 +73,7 @@ def check_method(learner: Any, name: str) -> None:
     """
     values = vars(learner)
     if name not in _STARTS_OVER:
-        values = values | values.get("fixed_", {})
+        values = values | values.get("_fixed_", {})
     for row in learner._refusals:
         if name in row.methods:
             row.check(learner, values, name)

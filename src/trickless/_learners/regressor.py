@@ -62,7 +62,7 @@ class Regressor(RegressorMixin, Learner):
             Predicted targets, in the library and on the device of X.
         """
         decisions = self._decide(X)
-        return self.targets_.shaped(self.targets_.values(decisions))
+        return self._targets_.shaped(self._targets_.values(decisions))
 
     @in_one_state
     @completed_by(PREDICTING)
@@ -127,7 +127,7 @@ class Regressor(RegressorMixin, Learner):
     @property
     def n_outputs_(self) -> int:
         """Number of columns of y."""
-        return self.targets_.n_outputs
+        return self._targets_.n_outputs
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -58,10 +58,10 @@ def age(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
     if are_several(learner.half_life):
         return _timed(learner, X, sample_weight, timestamps)
     forgets = in_units(learner.half_life) < np.inf
-    if not forgets and learner.clock_ is None and timestamps is None:
+    if not forgets and learner._clock_ is None and timestamps is None:
         return Aged(sample_weight)
     owner, n_rows, clock = _begun(learner, X)
-    learner.clock_, ages = clock.after(owner, n_rows, timestamps, learner.half_life)
+    learner._clock_, ages = clock.after(owner, n_rows, timestamps, learner.half_life)
     fresh = np.ones(n_rows) if ages.weights is None else ages.weights
     arrival = Arrival(clock.n_rows, fresh) if forgets or clock.forgets else None
     if ages.weights is None:
@@ -77,7 +77,7 @@ def _begun(learner: Any, X: Any) -> tuple[str, int, Clock]:
     Rows that were learned without a clock had no time stamps.
     """
     owner = type(learner).__name__
-    clock = learner.clock_ or Clock(stamped=False if learner.__sklearn_is_fitted__() else None)
+    clock = learner._clock_ or Clock(stamped=False if learner.__sklearn_is_fitted__() else None)
     with with_remedies(owner):
         return owner, _num_samples(X), clock
 
@@ -87,7 +87,7 @@ def _timed(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Aged:
     owner, n_rows, clock = _begun(learner, X)
     for each in () if isinstance(learner.half_life, str) else learner.half_life:
         clock.after(owner, n_rows, timestamps, each)  # checks whether they go together
-    learner.clock_, _ = clock.after(owner, n_rows, timestamps, None)
+    learner._clock_, _ = clock.after(owner, n_rows, timestamps, None)
     if timestamps is None:
         return Aged(sample_weight)
     if isinstance(learner.half_life, str):
@@ -106,16 +106,16 @@ def lapses(learner: Any, X: Any, timestamps: Any) -> np.ndarray | None:
     It is None if the learner forgets nothing.
     """
     forgets = in_units(learner.half_life) < np.inf
-    if not forgets and learner.clock_ is None and timestamps is None:
+    if not forgets and learner._clock_ is None and timestamps is None:
         return None
     owner, n_rows, clock = _begun(learner, X)
-    learner.clock_, passed = clock.lapses(owner, n_rows, timestamps, learner.half_life)
+    learner._clock_, passed = clock.lapses(owner, n_rows, timestamps, learner.half_life)
     return passed if forgets else None
 
 
 def now_weights(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> Any:
     """Return the weights that rows of earlier batches have now."""
-    if learner.clock_ is None or not learner.clock_.forgets:
+    if learner._clock_ is None or not learner._clock_.forgets:
         return sample_weight
     owner, n_rows, clock = _begun(learner, X)
     if in_units(learner.half_life) == np.inf:
@@ -131,9 +131,9 @@ def now_weights(learner: Any, X: Any, sample_weight: Any, timestamps: Any) -> An
 
 def merge_clocks(learner: Any, other: Any) -> tuple[float, float]:
     """Set the clock of a learner with the rows of another, and return the fade of each."""
-    mine, theirs = learner.clock_, other.clock_
+    mine, theirs = learner._clock_, other._clock_
     if not any(clock is not None and clock.forgets for clock in (mine, theirs)):
-        learner.clock_ = None if mine is None or theirs is None else mine
+        learner._clock_ = None if mine is None or theirs is None else mine
         return 1.0, 1.0
     owner = type(learner).__name__
     if in_units(learner.half_life) != in_units(other.half_life):
@@ -143,5 +143,5 @@ def merge_clocks(learner: Any, other: Any) -> tuple[float, float]:
             "the same half_life in both models",
         )
     mine, theirs = mine or Clock(), theirs or Clock()
-    learner.clock_, *fades = mine.together(owner, theirs, learner.half_life)
+    learner._clock_, *fades = mine.together(owner, theirs, learner.half_life)
     return fades[0], fades[1]

@@ -188,7 +188,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
             choose_neurons(self, X, targets, None)
         else:
             see_later_rows(self, X)
-        self.estimates_.measure(X, self.rounds_)
+        self.estimates_.measure(X, self._rounds_)
         if schedule_of(self).is_theorem:
             check_independent(type(self).__name__, f"schedule={self.schedule!r}", self.neurons_)
 
@@ -218,8 +218,8 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         X = self._rows_to_predict(X)
         with linear_algebra(self.n_jobs):
             if tolerance is None:
-                return self.estimates_.function(self.rounds_, self.average).estimate(X)
-            rng = generator(self.seed_, Purpose.PREDICT)
+                return self.estimates_.function(self._rounds_, self.average).estimate(X)
+            rng = generator(self._seed_, Purpose.PREDICT)
             return self.expansion_.certify(X, tolerance, confidence, rng)
 
     @property
@@ -227,7 +227,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
     def expansion_(self) -> Expansion:
         """The expansion that predicts: the average over rounds, or the last f."""
         check_is_fitted(self)
-        return self.estimates_.expansion(self.rounds_, self.average)
+        return self.estimates_.expansion(self._rounds_, self.average)
 
     @in_one_state
     def freeze(self, n_neurons: int, random_state: Any = None) -> Network:
@@ -249,14 +249,14 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
             The network. Its values are in the units of y for a regressor.
         """
         network = self.expansion_.freeze(n_neurons, random_state=random_state)
-        return self.targets_.network(network)
+        return self._targets_.network(network)
 
     @property
     @in_one_state
     def network_(self) -> Network:
         """The expansion frozen into a finite network of ``n_neurons`` neurons."""
         check_is_fitted(self)
-        return self.targets_.network(self.estimates_.function(self.rounds_, self.average))
+        return self._targets_.network(self.estimates_.function(self._rounds_, self.average))
 
 
 @documented
@@ -373,7 +373,7 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         if not return_standard_error and tolerance is None:
             return super().predict(X)
         check_is_fitted(self)
-        targets = self.targets_
+        targets = self._targets_
         if tolerance is not None:
             tolerance = targets.tolerance(tolerance)
         value, error = self._estimated(X, tolerance, confidence)
@@ -444,7 +444,7 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
             return super().decision_function(X)
         check_is_fitted(self)
         value, error = self._estimated(X, tolerance, confidence)
-        value, error = self.targets_.shown(value), self.targets_.shown_errors(error)
+        value, error = self._targets_.shown(value), self._targets_.shown_errors(error)
         if value.shape[1] == 1:
             value, error = value[:, 0], error[:, 0]
         return (value, error) if return_standard_error else value

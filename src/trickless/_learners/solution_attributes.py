@@ -28,7 +28,7 @@ from trickless.conformal.unseen import Scores, Unseen
 
 
 class SolutionAttributes(NeuronLearner):
-    """What the sums of a learner, ``sums_``, say about the solution of its ``_problem``.
+    """What the sums of a learner, ``_sums_``, say about the solution of its ``_problem``.
 
     Attributes
     ----------
@@ -73,10 +73,10 @@ class SolutionAttributes(NeuronLearner):
     alpha: float | str
     weight_bound: float | None
     loss: str = "squared_error"
-    sums_: Any
-    early_: EarlyRows | None = None
-    stream_: NeuronStream
-    clock_: Clock | None = None
+    _sums_: Any
+    _early_: EarlyRows | None = None
+    _stream_: NeuronStream
+    _clock_: Clock | None = None
 
     def _problem(self) -> Problem:
         """Return what the solver is asked to minimise."""
@@ -90,51 +90,51 @@ class SolutionAttributes(NeuronLearner):
 
     def _is_model(self) -> bool:
         """Return whether the learner can predict, if it was interrupted."""
-        sums, squared = getattr(self, "sums_", None), self.loss == "squared_error"
+        sums, squared = getattr(self, "_sums_", None), self.loss == "squared_error"
         return squared and sums is not None and bool(sums.has_statistics)
 
     @property
     def _begins_classes(self) -> bool:
-        return isinstance(getattr(self, "sums_", None), Experts)
+        return isinstance(getattr(self, "_sums_", None), Experts)
 
     def check_state(self) -> None:
         super().check_state()
-        check_is("sums_", self.sums_, Sums | Experts)
-        check_alike("neurons of stream_", self.stream_.neurons, self.neurons_)
-        check_alike("neurons of sums_", self.sums_.stream.neurons, self.neurons_)
-        self._check_outputs("sums_", len(self.sums_.origin))
+        check_is("_sums_", self._sums_, Sums | Experts)
+        check_alike("neurons of _stream_", self._stream_.neurons, self.neurons_)
+        check_alike("neurons of _sums_", self._sums_.stream.neurons, self.neurons_)
+        self._check_outputs("_sums_", len(self._sums_.origin))
 
     def _solution(self) -> Solution:
         check_is_fitted(self)
         check_parameters(self, self._rules)
-        solution: Solution = self.sums_.solution(self._problem())
+        solution: Solution = self._sums_.solution(self._problem())
         return solution
 
     def _function(self, X: Any) -> Any:
-        return self.sums_.function(self._problem())(X)
+        return self._sums_.function(self._problem())(X)
 
     def _network(self) -> Network:
-        network: Network = self.sums_.function(self._problem())
+        network: Network = self._sums_.function(self._problem())
         return network
 
     def _forget_rows(self, error_bars: bool) -> None:
-        self.early_ = None
+        self._early_ = None
         calibrated = isinstance(self, Classifier)
         temperatures = self._temperatures() if calibrated else None
         scores = self._scores() if isinstance(self, Classifier) else None
         deviations = error_bars and not calibrated
-        self.sums_ = self.sums_.without_statistics(
+        self._sums_ = self._sums_.without_statistics(
             self._problem(), temperatures, scores, deviations
         )
 
     def _unseen(self) -> Unseen | None:
-        if not self._calibrates() or not self.sums_.has_unseen or self.weight_bound is not None:
+        if not self._calibrates() or not self._sums_.has_unseen or self.weight_bound is not None:
             return None
-        return self.sums_.unseen(self._problem())
+        return self._sums_.unseen(self._problem())
 
     def _scores(self) -> Scores | None:
-        sums = self.sums_
-        if sums.scores is None and not isinstance(self.targets_, LabelSets):
+        sums = self._sums_
+        if sums.scores is None and not isinstance(self._targets_, LabelSets):
             sums.scores = super()._scores()
         return sums.scores
 
@@ -144,7 +144,7 @@ class SolutionAttributes(NeuronLearner):
     def _temperatures(self) -> Temperatures | None:
         if not self._calibrates():
             return None
-        return self.sums_.temperatures(self._problem(), isinstance(self.targets_, LabelSets))
+        return self._sums_.temperatures(self._problem(), isinstance(self._targets_, LabelSets))
 
     @property
     @in_one_state
@@ -155,12 +155,12 @@ class SolutionAttributes(NeuronLearner):
                 "compact() has left out statistics_",
                 "use the model from before compact(), or call fit",
             )
-        if self.sums_.statistics is None:
+        if self._sums_.statistics is None:
             raise MissingAttributeError(
                 "the model was solved in passes over the rows, so there are no statistics_",
                 "solver='direct'",
             )
-        return self.sums_.statistics
+        return self._sums_.statistics
 
     @property
     def cv_values_(self) -> np.ndarray:
@@ -183,14 +183,14 @@ class SolutionAttributes(NeuronLearner):
         _ = self.cv_values_
         grid = self._solution().grid
         assert grid is not None
-        return grid / self.sums_.n_neurons
+        return grid / self._sums_.n_neurons
 
     @property
     @in_one_state
     def alpha_(self) -> Any:
         """The regularisation strength: a number, or one for each of several outputs."""
         ridge = self._solution().ridge
-        alpha = ridge / self.sums_.n_neurons
+        alpha = ridge / self._sums_.n_neurons
         return float(alpha[0]) if len(alpha) == 1 else alpha
 
     @property
@@ -203,7 +203,7 @@ class SolutionAttributes(NeuronLearner):
     def neuron_coef_(self) -> np.ndarray:
         """Coefficients of the neurons, shape (n_neurons, width, n_outputs)."""
         solution = self._solution()
-        coef: np.ndarray = self.sums_.by_neuron(solution.coef)
+        coef: np.ndarray = self._sums_.by_neuron(solution.coef)
         return coef
 
     @property
@@ -253,5 +253,5 @@ class SolutionAttributes(NeuronLearner):
 
     def _experts(self) -> Experts:
         check_is_fitted(self)
-        experts: Experts = self.sums_
+        experts: Experts = self._sums_
         return experts

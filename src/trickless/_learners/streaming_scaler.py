@@ -124,7 +124,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
         "with_std": boolean("with_std=False only centres columns"),
     }
 
-    clock_: Clock | None = None
+    _clock_: Clock | None = None
     moments_: ColumnMoments
     n_features_in_: Things
 

@@ -56,7 +56,7 @@ class Kind(Stated):
     def __init__(self, neurons: Neurons | None = None, devices: bool = False) -> None:
         known: Any = Neurons if neurons is None else neurons
         self.family = None if neurons is None else type(neurons).__name__
-        self.tables = known._accepts_tables
+        self.tables = known.accepts_tables
         self.sparse = neurons is None or neurons.accepts_sparse
         self.devices = devices
         self.any_code = known._any_code

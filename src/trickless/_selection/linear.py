@@ -52,7 +52,7 @@ def compare_with_linear(
     There are at most 1,024 columns of activations.
     """
     narrow = X.shape[1] < _WIDE or X.shape[0] < _LEAST_ROWS
-    if narrow or family._accepts_tables or not np.ptp(targets, axis=0).any():
+    if narrow or family.accepts_tables or not np.ptp(targets, axis=0).any():
         return None
     n = max(1, min(n_neurons, _COLUMNS // family.width))
     comparison = Comparison(X, targets, weight, seed, Purpose.LINEAR, 0, _ROWS, n, n_jobs)

@@ -76,11 +76,11 @@ class Auto(Learner):
     loss: str
     dtype = "float64"
 
-    kind_: str
+    _kind_: str
     parts_: Annotated[list[Fitted], Length("n_parts")]
     weights_: Annotated[np.ndarray, Array("f8", "n_parts", least=0, some=True)]
     report_: Report
-    unseen_: Unseen | None
+    _unseen_: Unseen | None
 
     _fixed = ("loss",)
     _rules = {
@@ -105,10 +105,10 @@ class Auto(Learner):
             row is then predicted by models that have seen no row of its group.
         """
         with training_copy(self, _is_fitted) as new, linear_algebra(self.n_jobs):
-            new.kind_ = kind_of(X)
+            new._kind_ = kind_of(X)
             batch = new._receive_first(X, y, sample_weight)
             rows = new._training(X, y, sample_weight, groups, *batch)
-            parts = KINDS[new.kind_].parts(rows)
+            parts = KINDS[new._kind_].parts(rows)
             with new._progress(len([*parts.quick, *parts.slow]), "part") as bar:
                 learned, seconds = new._learn(parts, rows, bar.update)
             new._weigh(learned, seconds, rows)
@@ -135,13 +135,13 @@ class Auto(Learner):
                 "the parts have not learned from",
                 f"at least two {more}",
             )
-        inputs, seed = self.rows_.inputs(self, matrix.shape[1]), self.seed_ % 2**31
+        inputs, seed = self._rows_.inputs(self, matrix.shape[1]), self._seed_ % 2**31
         known = inputs.n_categories, inputs.shape, targets, self._n_classes, weight, numbers
         return Training(given, matrix, *known, seed, self.loss, self.n_jobs)
 
     def _given(self, X: Any, matrix: Any) -> Any:
         """Return rows as parts read them: as given, if there is more to them than numbers."""
-        columns, is_table = self.rows_.columns, self.kind_ in ("table", "sparse")
+        columns, is_table = self._rows_.columns, self._kind_ in ("table", "sparse")
         return matrix if is_table and (columns is None or columns.are_plain) else X
 
     def _learn(
@@ -179,7 +179,7 @@ class Auto(Learner):
         lines = names, weights[order], lost[order], np.add(seconds, later)[order]
         self.report_ = Report(*lines, loss.mean(mixed), len(some))
         weight = None if rows.weight is None else rows.weight[some]
-        self.unseen_ = Unseen.of(self._decisions(mixed), rows.targets[some], weight)
+        self._unseen_ = Unseen.of(self._decisions(mixed), rows.targets[some], weight)
         if (constant := loss.of_constant()) > 0:
             warn_if_no_better(self, 1 - self.report_.loss / constant, rows.n_rows)
 
@@ -188,7 +188,7 @@ class Auto(Learner):
         return 0
 
     def _kind_of_rows(self) -> Kind:
-        return KINDS[self.kind_].kind()
+        return KINDS[self._kind_].kind()
 
     def _decisions(self, values: np.ndarray) -> np.ndarray:
         """Return decision values from the values of the stack."""
@@ -203,12 +203,12 @@ class Auto(Learner):
         return self._decisions(np.tensordot(self.weights_, values, 1))
 
     def _unseen(self) -> Unseen | None:
-        return self.unseen_
+        return self._unseen_
 
     def _forget_rows(self, error_bars: bool) -> None:
         self.parts_ = [part.compact(False) for part in self.parts_]
         if not error_bars:
-            self.unseen_ = None
+            self._unseen_ = None
 
     def __sklearn_is_fitted__(self) -> bool:
         return _is_fitted(self)

@@ -108,16 +108,16 @@ class Sinks:
         make = KitchenSinksClassifier if rows.n_classes else KitchenSinksRegressor
         model = make(self.neurons, self.n_neurons, random_state=rows.seed, n_jobs=rows.n_jobs)
         reads = self.reads(rows)
-        model.fit(reads(rows.given, rows.matrix), rows.y, rows.weight)
+        model.fit(reads(rows.given, rows.matrix), rows.y, rows.weight, groups=rows.groups)
         fitted = Fitted(self.name, model, reads)
-        targets = model.targets_.matrix(rows.y, stream=False)
+        targets = model._targets_.matrix(rows.y, stream=False)
         shares = model._solution().shares_explained(targets, rows.weight)
 
         def unseen(some: np.ndarray) -> np.ndarray:
             whole = rows.groups is None or np.isin(rows.groups, rows.groups[some]).sum() == len(
                 some
             )
-            if not model.sums_.has_statistics or not (whole or _keeps_rows(model)):
+            if not model._sums_.has_statistics or not (whole or _keeps_rows(model)):
                 return by_folds(self, rows, some)
             decisions = _without_folds(fitted, rows, some)
             if not rows.n_classes:
@@ -129,7 +129,7 @@ class Sinks:
 
 def _keeps_rows(model: Any) -> bool:
     """Return whether there are so few rows that Kitchen Sinks has kept them."""
-    return model.sums_.statistics.kept is not None
+    return model._sums_.statistics.kept is not None
 
 
 def _without_folds(fitted: Fitted, rows: Training, some: np.ndarray) -> np.ndarray:
@@ -146,11 +146,11 @@ def _without_folds(fitted: Fitted, rows: Training, some: np.ndarray) -> np.ndarr
         n_folds = 1 if rows.groups is not None else -(-len(some) // _MANY_ROWS)
         folds = np.array_split(asked, n_folds)
     held = rows.take(some)
-    X = model.rows_.to_predict(model, fitted.reads(held.given, held.matrix))
-    targets, share = model.targets_.matrix(held.y, stream=False), rows.share[some]
-    unseen = model.sums_.without_folds(folds, X, targets, share, model._problem())
+    X = model._rows_.to_predict(model, fitted.reads(held.given, held.matrix))
+    targets, share = model._targets_.matrix(held.y, stream=False), rows.share[some]
+    unseen = model._sums_.without_folds(folds, X, targets, share, model._problem())
     if rows.n_classes and not few:
-        model.sums_.calibrate(unseen)
+        model._sums_.calibrate(unseen)
     return np.asarray(unseen.decisions[asked])
 
 
@@ -170,7 +170,7 @@ class Trees:
         fitted, held = Fitted(self.name, model, Given()), model._unseen()
         if held is None:
             return Learned(fitted, lambda some: by_folds(self, rows, some))
-        targets = model.targets_.matrix(rows.y, stream=False)
+        targets = model._targets_.matrix(rows.y, stream=False)
         stopping = model._stopping((rows.matrix, targets, rows.weight), None, rows.groups)
         numbers = np.concatenate([apart for apart, _ in stopping.sides(targets)])
         order = np.argsort(numbers)

@@ -42,8 +42,8 @@ def rows_that_count(learner: Any, y: Any, sample_weight: Any) -> np.ndarray:
     weight = check_weights(owner, to_host(sample_weight), len(y))
     if weight is not None:
         kept = weight > 0
-    if isinstance(learner.targets_, Labels):
-        weight = learner.targets_.weights(y[kept], None, learner.class_weight)
+    if isinstance(learner._targets_, Labels):
+        weight = learner._targets_.weights(y[kept], None, learner.class_weight)
         if weight is not None:
             kept[kept] = weight > 0
     return kept

@@ -84,8 +84,8 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
             new.class_weight = class_weight  # numbers instead of "balanced"
         batch = new._receive_first(*some_rows(owner, rows, seed), classes, seed=seed, stream=True)
         new._begin_sums(*batch)
-        new.sums_.take(_summed(new, rows))
-        new.sums_.function(new._problem())
+        new._sums_.take(_summed(new, rows))
+        new._sums_.function(new._problem())
         if class_weight is not None:
             new.class_weight = estimator.class_weight
     return estimator
@@ -105,7 +105,7 @@ def _summed(model: Any, rows: Pieces) -> Statistics:
 
 def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any) -> Statistics:
     """Sums over a piece and the pieces before it. Inputs stay unchanged, since tasks share them."""
-    total = model.sums_.no_rows() if before is None else deepcopy(before)
+    total = model._sums_.no_rows() if before is None else deepcopy(before)
     weight = check_weights(type(model).__name__, weight, X.shape[0], may_be_empty=True)
     if weight is None or weight.any():
         with linear_algebra(model.n_jobs):
@@ -113,7 +113,7 @@ def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any
             if len(batch[1]):
                 try_neurons(model, batch[0], HOST)
                 total.make_room(len(batch[1]))
-                total.merge(model.sums_.summed(*batch, model._problem()))
+                total.merge(model._sums_.summed(*batch, model._problem()))
     return total
 
 

@@ -43,7 +43,7 @@ def predict(model: Any, X: Any, method: str = "predict") -> Any:
         )
     model = snapshot(model)  # the original may go on learning
     light = copy(model)
-    if hasattr(light, "sums_"):
+    if hasattr(light, "_sums_"):
         light._forget_rows(error_bars=False)
     shared = dask.delayed(light, pure=False)
     if isinstance(X, dask.array.Array):

@@ -66,13 +66,13 @@ def written(
         known |= {"set": partial(_set, far=far), "interval": partial(_around, far=far)}
     f: Any = None
     if not isinstance(model, RandomFeatures):
-        f = xp.repeated(model.targets_.shown(decisions(model, X)), X)
+        f = xp.repeated(model._targets_.shown(decisions(model, X)), X)
         f.graph.limits[f.name] = np.finfo(float).max, False
     return {name: xp.repeated(known[name](model, X, f, confidence), X) for name in names}
 
 
 def _label(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
-    if isinstance(model.targets_, LabelSets):
+    if isinstance(model._targets_, LabelSets):
         return xp.astype(f > 0, np.int64)
     if len(model.classes_) == 1:
         return xp.zeros((1,), dtype=xp.int32)
@@ -85,11 +85,11 @@ def _set(model: Any, X: Tensor, f: Any, confidence: float, far: Any = None) -> A
     The bound is the score of a row. Rounding must not move other rows of the same score beyond it.
     """
     far = how_unlikely(model, confidence)[0] if far is None else far
-    return scores_of_classes(model._likely(f)) <= far + TIES * np.finfo(model.rows_.dtype).eps
+    return scores_of_classes(model._likely(f)) <= far + TIES * np.finfo(model._rows_.dtype).eps
 
 
 def _prediction(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
-    return model.targets_.shaped(model.targets_.values(f))
+    return model._targets_.shaped(model._targets_.values(f))
 
 
 def _std(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
@@ -103,7 +103,7 @@ def _std(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:
             for output in np.flatnonzero(same).tolist():
                 parts[output] = square * (process.noise[output] / n)
     variance = xp.stack([parts[output] for output in sorted(parts)], axis=1)
-    return model.targets_.shaped(np.sqrt(variance + process.noise_of_new))
+    return model._targets_.shaped(np.sqrt(variance + process.noise_of_new))
 
 
 def _activations(solved: Any, X: Tensor) -> Tensor:
@@ -117,8 +117,8 @@ def _interval(model: Any, X: Tensor, f: Any, confidence: float) -> Tensor:
     if isinstance(model, KitchenSinks):
         check_method(model, "outputs='interval'")
     if not isinstance(model, KitchenSinks) or has_errors_only(model):
-        return model.targets_.ends(f, how_far(model, confidence))
-    sums, problem = model.sums_, model._problem()
+        return model._targets_.ends(f, how_far(model, confidence))
+    sums, problem = model._sums_, model._problem()
     rows, Z, parts = sums.left_out(problem), _activations(sums, X), {}
     rule = JackknifePlus(confidence, counts_of_left_out(model, confidence), choices_of(model))
     with sums._dependent_columns(problem):
@@ -127,7 +127,7 @@ def _interval(model: Any, X: Tensor, f: Any, confidence: float) -> Tensor:
             for output in same.tolist():
                 new = NewRows(f[:, output], of_old, np.empty(0))
                 parts[output] = rule(new, rows.of_output(output))
-    return model.targets_.in_units(xp.stack([parts[j] for j in sorted(parts)], axis=1))
+    return model._targets_.in_units(xp.stack([parts[j] for j in sorted(parts)], axis=1))
 
 
 def _affine(influence: Any, Z: Tensor) -> Tensor:
@@ -139,6 +139,6 @@ def _affine(influence: Any, Z: Tensor) -> Tensor:
 
 def _around(model: Any, X: Tensor, f: Tensor, confidence: float, far: np.ndarray) -> Tensor:
     """Return intervals within a distance of predictions, in the units of the targets."""
-    mean = model.targets_.values(f)
-    ends = model.targets_.shaped(xp.stack([mean - far, mean + far], axis=-1))
+    mean = model._targets_.values(f)
+    ends = model._targets_.shaped(xp.stack([mean - far, mean + far], axis=-1))
     return within_range(model, ends)

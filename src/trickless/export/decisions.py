@@ -31,7 +31,7 @@ def decisions(model: Any, X: Tensor) -> Tensor:
     if isinstance(model, Auto):
         return xp.astype(_of_stack(model, X), xp.float64)
     if isinstance(model, OnlineLearner):
-        return _of_network(model.estimates_.function(model.rounds_, model.average), X)
+        return _of_network(model.estimates_.function(model._rounds_, model.average), X)
     return _of_network(model.network_, X)
 
 
@@ -50,12 +50,12 @@ def _of_part(stack: Auto, part: Fitted, X: Tensor) -> Any:
         answer = model.predict_proba if n_classes else model.predict
         values = answer(part.reads(X, X))
     else:
-        own, theirs = stack.rows_.columns, model.rows_.columns
+        own, theirs = stack._rows_.columns, model._rows_.columns
         if own is not None and theirs is not None:  # which may be relative to other origins
             X = X + (own.origins - theirs.origins)
-        f = decisions(model, xp.astype(part.reads(X, X), model.rows_.dtype))
-        f = model.targets_.shown(f)
-        values = model._probabilities(f) if n_classes else model.targets_.values(f)
+        f = decisions(model, xp.astype(part.reads(X, X), model._rows_.dtype))
+        f = model._targets_.shown(f)
+        values = model._probabilities(f) if n_classes else model._targets_.values(f)
     return of_all_classes(values, model.classes_, n_classes) if n_classes else values
 
 

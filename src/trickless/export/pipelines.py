@@ -46,7 +46,7 @@ def _declare(operator: Any) -> None:
     """Declare the shape of what a regressor or a transformer returns."""
     model, (variable,) = operator.raw_operator, operator.outputs
     transforms = isinstance(model, trickless.RandomFeatures)
-    width = model._n_features_out if transforms else model.targets_.n_outputs
+    width = model._n_features_out if transforms else model._targets_.n_outputs
     kind = type(guess_tensor_type(operator.inputs[0].type))
     variable.type = kind([operator.inputs[0].get_first_dimension(), width])
 

@@ -47,7 +47,7 @@ def trace(owner: str, model: Any, outputs: Any, confidence: float, dtype: Any = 
         names = usual if outputs is None else _checked_names(outputs, tuple(known))
         graph = Graph(f"{type(learner).__name__} of trickless {library_version()}")
         if dtype is None:
-            dtype = np.float64 if _reads_table(learner) or scaler else learner.rows_.dtype
+            dtype = np.float64 if _reads_table(learner) or scaler else learner._rows_.dtype
         X = _rows_of_learner(graph, learner, np.dtype(dtype), scaler)
         for name, tensor in written(learner, X, names, confidence, conformal).items():
             graph.outputs[name] = tensor.name_in(graph)
@@ -94,7 +94,7 @@ def _checked_names(outputs: Any, known: tuple[str, ...]) -> tuple[str, ...]:
 
 def _rows_of_learner(graph: Graph, learner: Any, dtype: np.dtype, scaler: Any = None) -> Tensor:
     """Declare the inputs of a learner, and return its rows in its precision."""
-    known = learner.rows_.columns
+    known = learner._rows_.columns
     if known is None or not _reads_table(learner) or scaler is not None:
         first = learner if scaler is None else scaler
         X = declared(graph, "X", dtype, first.n_features_in_)
@@ -127,12 +127,12 @@ def _rows_of_learner(graph: Graph, learner: Any, dtype: np.dtype, scaler: Any = 
 
 def _reads_table(learner: Any) -> bool:
     """Return whether the rows of a learner are a table, whose columns may hold anything."""
-    return learner.rows_.columns is not None and learner.rows_.kind.tables
+    return learner._rows_.columns is not None and learner._rows_.kind.tables
 
 
 def rows_of_matrix(learner: Any, X: Tensor) -> Tensor:
     """Return rows of a matrix in the precision of a learner."""
-    known = learner.rows_.columns
+    known = learner._rows_.columns
     if known is not None and (any(known.whole) or (_reads_table(learner) and not known.are_plain)):
         raise InvalidValueError(
             f"{type(learner).__name__} was fitted to a data frame with categories or times, which "
@@ -147,12 +147,12 @@ def _read(learner: Any, X: Tensor) -> Tensor:
 
     They must be finite, except for gaps in the rows of a table.
     """
-    known = learner.rows_.columns
+    known = learner._rows_.columns
     if known is not None and known.origins.any():
         X = xp.astype(X, xp.float64) - known.origins
-    X = xp.astype(X, learner.rows_.dtype)
+    X = xp.astype(X, learner._rows_.dtype)
     assert X.graph is not None
-    X.graph.limits[X.name] = float(np.finfo(X.dtype).max), learner.rows_.kind.tables
+    X.graph.limits[X.name] = float(np.finfo(X.dtype).max), learner._rows_.kind.tables
     return X
 
 

@@ -67,7 +67,7 @@ class Auto(Neurons):
     _doc_link_module = ""  # it has no page
 
     accepts_sparse = True
-    _accepts_tables = True
+    accepts_tables = True
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Auto:
         super().fit(X, rng, sample_weight)

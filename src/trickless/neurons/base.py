@@ -52,6 +52,10 @@ class Neurons(Stated, BaseEstimator, ABC):
         Whether the neurons of one draw are independent of each other. Standard errors and
         certificates assume it, and raise an error if it is False. Different draws are always
         independent.
+    accepts_tables : bool
+        Whether :meth:`activate` accepts missing values (NaN) and categories. The learner then reads
+        data frames with columns of any type: categories become codes, and dates become numbers of
+        days.
     accepts_arrays : bool
         Whether learners accept arrays of more than two dimensions, such as images. ``activate``
         still gets flat rows, and ``inputs_.shape`` is the shape of each.
@@ -97,9 +101,7 @@ class Neurons(Stated, BaseEstimator, ABC):
     bound: float = 1.0
     accepts_sparse: bool = False
     accepts_arrays: bool = False
-    #: Whether ``activate`` accepts missing values (NaN) and categories. The learner then reads data
-    #: frames with columns of any type: categories become codes, and dates become numbers of days.
-    _accepts_tables: bool = False
+    accepts_tables: bool = False
     #: Whether ``activate`` accepts codes of categories from ``n_categories`` on. Categories that
     #: appear later in a stream have such codes. Otherwise they have the code of new categories.
     _any_code: bool = False

@@ -187,7 +187,7 @@ def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
             unmasked(X),
             accept_sparse="csr" if neurons.accepts_sparse else False,
             dtype=np.float64,
-            ensure_all_finite="allow-nan" if neurons._accepts_tables else True,
+            ensure_all_finite="allow-nan" if neurons.accepts_tables else True,
             ensure_min_samples=0,
             input_name=name,
         )

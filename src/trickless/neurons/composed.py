@@ -58,7 +58,7 @@ class Composed(Neurons):
     _places: Annotated[list[slice], Length("parts_")]
 
     accepts_sparse: Any = _of_parts(all, "accepts_sparse")
-    _accepts_tables: Any = _of_parts(all, "_accepts_tables")
+    accepts_tables: Any = _of_parts(all, "accepts_tables")
     _any_code: Any = _of_parts(all, "_any_code")
     _skips_missing: Any = _of_parts(all, "_skips_missing")
     _by_order: Any = _of_parts(any, "_by_order")

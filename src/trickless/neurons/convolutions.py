@@ -145,7 +145,7 @@ class Convolutions(Neurons):
     True
     """
 
-    _accepts_tables = True
+    accepts_tables = True
     _skips_missing = True
 
     _rules = {

@@ -112,9 +112,9 @@ class Layers(Composed):
         return self.neurons[0].accepts_sparse
 
     @property
-    def _accepts_tables(self) -> bool:  # type: ignore[override]
+    def accepts_tables(self) -> bool:  # type: ignore[override]
         """Whether the first family accepts missing values and categories."""
-        return self.neurons[0]._accepts_tables
+        return self.neurons[0].accepts_tables
 
     @property
     def _skips_missing(self) -> bool:  # type: ignore[override]

@@ -58,7 +58,7 @@ class On(Composed):
         self.neurons = neurons
 
     @property
-    def _accepts_tables(self) -> bool:  # type: ignore[override]
+    def accepts_tables(self) -> bool:  # type: ignore[override]
         """True, because the other columns may hold anything. The chosen columns are checked."""
         return True
 
@@ -66,7 +66,7 @@ class On(Composed):
     def _any_code(self) -> bool:  # type: ignore[override]
         """Whether the chosen columns are of numbers, or may hold any code."""
         part = self.neurons
-        return not isinstance(part, Neurons) or part._any_code or not part._accepts_tables
+        return not isinstance(part, Neurons) or part._any_code or not part.accepts_tables
 
     @property
     def _n_seen(self) -> int:
@@ -81,7 +81,7 @@ class On(Composed):
                 f"and {self.neurons!r} uses relevance, which is learned for all columns together",
                 "length_scale='auto', feature_weights=None, or fit the learner to these columns",
             )
-        if chosen.n_categories.any() and not self.neurons._accepts_tables:
+        if chosen.n_categories.any() and not self.neurons.accepts_tables:
             raise self._refused(
                 f"but they hold categories, which {type(self.neurons).__name__} does not accept",
                 "choose columns of numbers, or use Tabular() on them",
@@ -136,7 +136,7 @@ class On(Composed):
             return X[:, self.indices_]
         xp = namespace(X)
         X = xp.take(X, xp.asarray(self.indices_, device=device(X)), axis=1)
-        if not self.neurons._accepts_tables and xp.any(xp.isnan(X)):
+        if not self.neurons.accepts_tables and xp.any(xp.isnan(X)):
             raise self._refused(
                 f"but they have missing values, which {type(self.neurons).__name__} does not "
                 "accept",

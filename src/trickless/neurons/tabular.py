@@ -105,7 +105,7 @@ class Tabular(Neurons):
     True
     """
 
-    _accepts_tables = True
+    accepts_tables = True
     _any_code = True
     _by_order = True
 

@@ -130,7 +130,7 @@ class Trees(Neurons):
     True
     """
 
-    _accepts_tables = True
+    accepts_tables = True
     _by_order = True
     _one_hot = True
 

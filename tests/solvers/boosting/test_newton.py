@@ -29,13 +29,13 @@ def test_leaves_take_newton_steps_one_tree_after_the_other(loss):
         y, model = np.exp(f), BoostedTreesRegressor(5, loss=loss, **options)
     model.fit(X, y, weight)
     family, weights = model.neurons_, model.network_.source.weights
-    leaves, targets = family.leaf_numbers(X, weights), model.targets_.matrix(y)
+    leaves, targets = family.leaf_numbers(X, weights), model._targets_.matrix(y)
     made = make_loss(loss)
 
     def newton(f, y):
         g, h = made.newton(f[None], y[None])
         return g[0], h[0]
 
-    start = model.forest_.start
+    start = model._forest_.start
     expected = naive.newton_on_trees(leaves, targets, newton, weight, start, 0.3, 0.2, family.width)
     np.testing.assert_allclose(model.neuron_coef_, expected, atol=1e-5)

@@ -91,8 +91,8 @@ def test_the_loop_grows_the_trees_of_a_literal_reference():
     ).fit(X, y)  # fmt: skip
     bins, counts = np.asarray(model.neurons_._read(X)).T, model.neurons_.bins_.counts
     own = {"depth": 4, "size": 0.2, "damping": 0.15}
-    trees, f = reference(bins, counts, y, model.forest_.seed, **sizes, **own)
-    columns, sets = model.forest_.trees.weights
+    trees, f = reference(bins, counts, y, model._forest_.seed, **sizes, **own)
+    columns, sets = model._forest_.trees.weights
     assert np.allclose(model.predict(X), f, atol=1e-6)
     for (cuts, values), of_cuts, bits, coef in zip(
         trees, columns, sets, model.neuron_coef_, strict=True

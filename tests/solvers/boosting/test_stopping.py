@@ -94,8 +94,8 @@ def test_rows_apart_are_never_learned_from():
         np.testing.assert_array_equal(other.neuron_coef_, model.neuron_coef_[:n])
         for ours, theirs in zip(weights_of(other), weights_of(model), strict=True):
             np.testing.assert_array_equal(ours, theirs[:n])
-        assert digest(other.rows_) == digest(model.rows_)
-        assert digest(other.targets_) == digest(model.targets_)
+        assert digest(other._rows_) == digest(model._rows_)
+        assert digest(other._targets_) == digest(model._targets_)
 
 
 def test_scores_of_rows_apart_count_their_weights():
@@ -168,7 +168,7 @@ def test_the_last_trees_are_looked_at(n_trees):
     """Though the fit may end between two looks."""
     X, y = data(noise=0.01)
     model = trees(n_trees=n_trees).fit(X, y, X_val=X, y_val=y)
-    assert model.forest_.scored[-1] == n_trees
+    assert model._forest_.scored[-1] == n_trees
     assert len(model.neuron_coef_) == n_trees  # which is best, since the rows are the same
 
 

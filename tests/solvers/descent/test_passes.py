@@ -60,8 +60,8 @@ def test_rows_apart_are_never_learned_from():
     for other in (shifted, model):
         n = other.n_iter_
         np.testing.assert_array_equal(other.loss_curve_, alone.loss_curve_[:n])
-        assert digest(other.rows_) == digest(alone.rows_)
-        assert digest(other.targets_) == digest(alone.targets_)
+        assert digest(other._rows_) == digest(alone._rows_)
+        assert digest(other._targets_) == digest(alone._targets_)
 
 
 def test_scores_of_rows_apart_count_their_weights():
@@ -72,7 +72,7 @@ def test_scores_of_rows_apart_count_their_weights():
     model = model_of(dtype="float64").fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=weight)
     lost, start = (
         np.average((y_val - f) ** 2, weights=weight)
-        for f in (model.predict(X_val), model.descent_.constant)
+        for f in (model.predict(X_val), model._descent_.constant)
     )
     assert model.validation_scores_[-1] == pytest.approx(1 - lost / start)
     without = model_of(dtype="float64").fit(
@@ -199,7 +199,7 @@ def test_callbacks_score_the_rows_apart():
         log = monitor.get_logs().data
         steps = [each["r2"] for each in log if each["task_name"] == "neuron"]
         scores = np.array(model.validation_scores_)
-        at = np.array(model.descent_.scored) * 100 // 320 - 1  # a hundred calls in a fit
+        at = np.array(model._descent_.scored) * 100 // 320 - 1  # a hundred calls in a fit
         # The score of the model relative to a constant, at the same rows.
         assert np.corrcoef(np.array(steps)[at], scores)[0, 1] > 0.999
 

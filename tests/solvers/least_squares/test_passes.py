@@ -132,7 +132,7 @@ def test_alpha_is_chosen_by_cross_validation(monkeypatch):
     monkeypatch.setattr(trickless._solvers.least_squares.passes, "_COMPARE_TOL", 1e-5)
     few = KitchenSinksRegressor(Gaussian(1.0), 15, random_state=0, dtype="float64").fit(X, Y)
     model = make(alpha="auto", solver="iterative").fit(X, Y)
-    blocks = [model.neurons_.activate(X, w) for _, w in model.stream_.pieces(0, N_NEURONS)]
+    blocks = [model.neurons_.activate(X, w) for _, w in model._stream_.pieces(0, N_NEURONS)]
     for output, scores in enumerate(model.cv_values_):
         tried = np.isfinite(scores)
         ridges = model.cv_alphas_[tried] * N_NEURONS
@@ -151,7 +151,7 @@ def test_cross_validation_takes_the_effective_number_of_rows(monkeypatch):
     y = Y[:400] + 0.5 * inputs(400, 2, seed=2)
     model = make(alpha="auto", solver="iterative").set_params(n_neurons=60)
     model.fit(X[:400], y, weight)
-    blocks = [model.neurons_.activate(X[:400], w) for _, w in model.stream_.pieces(0, 60)]
+    blocks = [model.neurons_.activate(X[:400], w) for _, w in model._stream_.pieces(0, 60)]
     for output, alpha in enumerate(model.alpha_):
         exact = brute_force_scores(y, np.hstack(blocks), 60 * alpha, weight)[output]
         # At most 120 degrees of freedom of 357, to 5 standard errors of 50 signs.

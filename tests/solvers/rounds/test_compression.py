@@ -66,15 +66,15 @@ def test_nothing_learned_is_projected_to_nothing():
 def compressed(model):
     """The model before a compression, as it is after one, and the points that it kept."""
     after = deepcopy(model).set_params(max_support=100)
-    after.rounds_.compress(recipe_of(after))
-    rows = model.rounds_.support.rows
-    kept = [np.flatnonzero((row == rows).all(axis=1)).item() for row in after.rounds_.support.rows]
+    after._rounds_.compress(recipe_of(after))
+    rows = model._rounds_.support.rows
+    kept = [np.flatnonzero((row == rows).all(axis=1)).item() for row in after._rounds_.support.rows]
     assert len(kept) == 25
     return after, kept
 
 
 def coefficients(model):
-    return np.hstack([model.rounds_.coefficients.last(), model.rounds_.coefficients.average()])
+    return np.hstack([model._rounds_.coefficients.last(), model._rounds_.coefficients.average()])
 
 
 def test_kernels_are_projected_onto_the_kept_points():
@@ -86,7 +86,7 @@ def test_kernels_are_projected_onto_the_kept_points():
     values = K[kept] @ coefficients(model)
     expected = np.linalg.solve(K[np.ix_(kept, kept)] + 1e-4 * np.eye(25), values)
     np.testing.assert_allclose(coefficients(after), expected, rtol=1e-6)
-    assert after.rounds_.coefficients.n_rounds == 200
+    assert after._rounds_.coefficients.n_rounds == 200
 
 
 def test_neurons_are_compared_at_one_draw_each_time():
@@ -109,13 +109,13 @@ def test_the_norm_does_not_grow():
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
     model = ShrinkingGradientRegressor(**GAUSSIAN, random_state=0).partial_fit(X, y)
     after = deepcopy(model).set_params(max_support=1200)
-    after.rounds_.compress(recipe_of(after))
+    after._rounds_.compress(recipe_of(after))
     norms = []
     for one in (model, after):
-        K = model.estimates_.kernel(one.rounds_.rows, one.rounds_.rows)
+        K = model.estimates_.kernel(one._rounds_.rows, one._rounds_.rows)
         alpha = coefficients(one)
         norms.append(np.sqrt((alpha * (K @ alpha)).sum(axis=0)))
-    assert len(after.rounds_.support) == 300
+    assert len(after._rounds_.support) == 300
     assert (norms[1] < 1.1 * norms[0]).all()
 
 
@@ -134,9 +134,9 @@ def test_a_neuron_that_is_not_finite_is_found_before_it_spoils_the_model():
     before = coefficients(model)
     far[0] = 3.0
     with pytest.raises(ValueError, match=r"FromFunction.*not finite.*Remedy"):
-        model.rounds_.compress(recipe_of(model.set_params(max_support=100)))
+        model._rounds_.compress(recipe_of(model.set_params(max_support=100)))
     np.testing.assert_array_equal(coefficients(model), before)
-    assert len(model.rounds_.support) == 150
+    assert len(model._rounds_.support) == 150
 
 
 @pytest.mark.parametrize("average", [True, False])
@@ -170,7 +170,7 @@ def test_a_long_stream_is_learned_as_if_every_row_were_kept(learner):
         rows = slice(start, start + 1000)
         for model in (whole, bounded, unbiased):
             model.partial_fit(X[rows], labels[rows], classes=[0, 1, 2])
-        assert len(bounded.rounds_.support) <= 400
+        assert len(bounded._rounds_.support) <= 400
     right = [model.score(test, test_labels) for model in (whole, bounded, unbiased)]
     assert right[1] > right[0] - 0.015
     assert right[1] > right[2] + 0.01
@@ -201,12 +201,12 @@ def test_a_kernel_that_is_not_positive_cannot_be_projected_and_nothing_is_lost(m
     model.partial_fit(X[:90], y[:90])
     with pytest.raises(ValueError, match=r"positive semi-definite.*Remedy: compression='unbiased'"):
         model.partial_fit(X[90:], y[90:])
-    n_rounds = model.rounds_.coefficients.n_rounds
+    n_rounds = model._rounds_.coefficients.n_rounds
     assert n_rounds >= 90
     assert np.isfinite(model.predict(X)).all()
     model.set_params(compression="unbiased").partial_fit(X, y)
-    assert model.rounds_.coefficients.n_rounds == n_rounds + 150
-    assert len(model.rounds_.support) <= 100
+    assert model._rounds_.coefficients.n_rounds == n_rounds + 150
+    assert len(model._rounds_.support) <= 100
 
 
 def test_a_stream_may_change_its_bound_and_the_kind_of_compression():
@@ -224,7 +224,7 @@ def test_a_stream_may_change_its_bound_and_the_kind_of_compression():
     for start, change in zip(range(0, 1200, 200), changes, strict=True):
         model.set_params(**change).partial_fit(X[start : start + 200], y[start : start + 200])
         most = model.max_support or np.inf
-        assert len(model.rounds_.support) == len(model.rounds_.coefficients) <= most
+        assert len(model._rounds_.support) == len(model._rounds_.coefficients) <= most
     assert model.score(X, y) > 0.8
 
 
@@ -256,8 +256,8 @@ def test_a_model_without_use_that_diverges_names_the_compression():
     model = KernelGradientRegressor(y_range=(-1, 1), **RBF)
     X = inputs(100, 2)
     model.partial_fit(X, X[:, 0].clip(-1, 1))
-    model.rounds_.lost = "compression='projection'"
-    model.rounds_.coefficients.append(np.full((1, 1), 1e6))
-    model.rounds_.support.append(X[:1])
+    model._rounds_.lost = "compression='projection'"
+    model._rounds_.coefficients.append(np.full((1, 1), 1e6))
+    model._rounds_.support.append(X[:1])
     with pytest.raises(ValueError, match=r"diverged.*Remedy: compression='projection'"):
         model.partial_fit(X, X[:, 0].clip(-1, 1))

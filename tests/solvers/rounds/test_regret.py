@@ -20,7 +20,7 @@ mpl.use("Agg")
 
 
 def losses_of(model):
-    return played_losses(model.rounds_, model.estimates_.kernel)
+    return played_losses(model._rounds_, model.estimates_.kernel)
 
 
 def learned(X, y, **options):
@@ -74,8 +74,8 @@ def test_losses_are_those_of_the_functions_that_were_played(norm_bound):
     for t in range(40):
         expected.append(0.5 * (K[t, :t] @ alpha - y[t]) ** 2)
         step = learned(X[: t + 1], y[: t + 1], norm_bound=norm_bound, **options)
-        alpha = step.rounds_.coefficients.last()[:, 0]
-    shrunk = len(model.rounds_.coefficients._rounds_of_epoch[0]) - 1
+        alpha = step._rounds_.coefficients.last()[:, 0]
+    shrunk = len(model._rounds_.coefficients._rounds_of_epoch[0]) - 1
     assert shrunk > 3 if norm_bound < 1 else shrunk == 0
     np.testing.assert_allclose(losses_of(model)[:, 0], expected, atol=1e-10)
 
@@ -87,7 +87,7 @@ def test_rows_of_a_batch_are_played_by_one_function():
     losses = losses_of(model)[:, 0]
     np.testing.assert_allclose(losses[:20], 0.5 * y[:20] ** 2)
     first = learned(X[:20], y[:20], batch_size=20, step_size=0.04, schedule="constant")
-    f = model.neurons_.kernel(X[20:40], X[:20]) @ first.rounds_.coefficients.last()[:, 0]
+    f = model.neurons_.kernel(X[20:40], X[:20]) @ first._rounds_.coefficients.last()[:, 0]
     np.testing.assert_allclose(losses[20:40], 0.5 * (f - y[20:40]) ** 2, atol=1e-10)
 
 
@@ -121,10 +121,10 @@ def test_regret_stays_below_the_bound(neurons):
         model = ShrinkingGradientRegressor(
             neurons, n_draws=200, norm_bound=B, y_range=(-1, 1), random_state=seed, **options
         ).partial_fit(X, y)
-        f = model.rounds_.coefficients.last()
+        f = model._rounds_.coefficients.last()
         variance = max(variance, (f.T @ model.neurons_.kernel(X) @ f).item() / 200)
         finals.append(model.regret_[-1, 1])
-        assert len(model.rounds_.coefficients._rounds_of_epoch[0]) == 1  # nothing shrank
+        assert len(model._rounds_.coefficients._rounds_of_epoch[0]) == 1  # nothing shrank
     bound = shrinking_gradient_regret(T, B, eta, 2 * variance)
     assert 0 < np.mean(finals) < bound
     assert bound == pytest.approx(1.25 * B * np.sqrt(T), rel=0.1)
@@ -170,7 +170,7 @@ def test_a_bound_has_the_largest_variance_of_the_run():
     options = {"schedule": "constant", "step_size": eta, "batch_size": 1, "norm_bound": 2.0}
     for estimator in ("index", "full"):
         model = learned(X, y, estimate=estimator, n_draws=50, **options)
-        alpha = model.rounds_.coefficients.last()[:, 0]
+        alpha = model._rounds_.coefficients.last()[:, 0]
         K = model.neurons_.kernel(X)
         spreads = [
             np.abs(a).sum() ** 2 if estimator == "index" else a @ K[: len(a), : len(a)] @ a
@@ -178,7 +178,7 @@ def test_a_bound_has_the_largest_variance_of_the_run():
         ]
         largest = np.maximum.accumulate(spreads) / 50
         np.testing.assert_allclose(
-            largest_variances(model.rounds_, model.estimates_.kernel), largest, rtol=1e-5
+            largest_variances(model._rounds_, model.estimates_.kernel), largest, rtol=1e-5
         )
         expected = [
             shrinking_gradient_regret(int(t), 2.0, eta, largest[int(t) - 1])

@@ -103,7 +103,7 @@ def test_the_support_stays_below_its_bound(compression, average, sparse):
         model.partial_fit(rows[start : start + 50], y[start : start + 50])
         assert model.support_vectors_.shape[0] <= 100
         assert len(model.dual_coef_) == model.support_vectors_.shape[0]
-    assert model.rounds_.coefficients.n_rounds == 300
+    assert model._rounds_.coefficients.n_rounds == 300
     assert model.score(X, y) > 0.5
     support = model.support_vectors_.toarray() if sparse else model.support_vectors_
     place = [np.flatnonzero((row == X).all(axis=1)) for row in support]
@@ -116,15 +116,15 @@ def test_an_unbiased_compression_keeps_the_expectation():
     y = np.sin(2 * X[:, 0])
     x = inputs(5, 2, seed=3)
     model = kernel_learner(batch_size=1).partial_fit(X, y)
-    exact = model.kernel_(x, X) @ model.rounds_.coefficients.last()
+    exact = model.kernel_(x, X) @ model._rounds_.coefficients.last()
     runs = []
     for seed in range(400):
         thinned = deepcopy(model).set_params(max_support=60, compression="unbiased")
-        thinned.rounds_.seed = seed
-        thinned.rounds_.compress(recipe_of(thinned))
-        assert len(thinned.rounds_.support) == 30
+        thinned._rounds_.seed = seed
+        thinned._rounds_.compress(recipe_of(thinned))
+        assert len(thinned._rounds_.support) == 30
         runs.append(
-            model.kernel_(x, thinned.support_vectors_) @ thinned.rounds_.coefficients.last()
+            model.kernel_(x, thinned.support_vectors_) @ thinned._rounds_.coefficients.last()
         )
     error = np.std(runs, axis=0) / np.sqrt(400)
     assert (np.abs(np.mean(runs, axis=0) - exact) < 5 * error).all()
@@ -140,10 +140,10 @@ def test_an_unbiased_compression_thins_the_model_that_keeps_all():
     rows = bounded.support_vectors_
     kept = np.array([np.flatnonzero((row == X).all(axis=1)).item() for row in rows])
     assert len(kept) == 20
-    last = whole.rounds_.coefficients.last()
+    last = whole._rounds_.coefficients.last()
     ratio = 1 / inclusion(np.abs(last[:, 0]), 20)[kept]
-    np.testing.assert_allclose(bounded.rounds_.coefficients.last(), last[kept] * ratio[:, None])
-    np.testing.assert_allclose(bounded.dual_coef_, bounded.rounds_.coefficients.last())
+    np.testing.assert_allclose(bounded._rounds_.coefficients.last(), last[kept] * ratio[:, None])
+    np.testing.assert_allclose(bounded.dual_coef_, bounded._rounds_.coefficients.last())
 
 
 def test_the_curve_of_errors_is_merged_when_it_is_long(monkeypatch):

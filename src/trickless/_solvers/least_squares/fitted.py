@@ -136,6 +136,7 @@ class Fitted(Stated):
     def _forget(self) -> None:
         """Drop the solution, so that the next call of ``solution`` computes it again."""
         self._solution = self._network = self._temperatures = self.scores = None
+        self._unseen = None
         self._has_intercept = self._few = None
 
     def _moments(self, problem: Problem) -> Moments:

@@ -64,6 +64,11 @@ PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 #: The most rows of the preconditioner for sparse activations, and the ridges to compare, times the
 #: number of rows, divided by the number of neurons.
 SPARSE_PRECONDITIONER_ROWS, SPARSE_RIDGES = 2048, 10 ** np.arange(-2, 1.1, 0.5)
+#: Rows from which on no more groups are left out.
+_ROWS_OF_GROUPS = 2048
+
+#: Numbers of the rows of each fold; rows, their targets, and their shares of all weights.
+Apart = tuple[list[np.ndarray], Any, np.ndarray, np.ndarray]
 
 
 class Sums(Following, GaussianAnswers):
@@ -186,8 +191,39 @@ class Sums(Following, GaussianAnswers):
         self.origin = left.origin
         self.take(left)
 
-    def solution(self, problem: Problem) -> Solution:
-        """Return the solution for the rows so far, computed at the first call."""
+    def leave_out_groups(
+        self,
+        groups: np.ndarray,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        problem: Problem,
+    ) -> None:
+        """Choose alpha, and answer, by rows that are left out with all rows of their group.
+
+        ``X`` are all rows that were learned, whose groups are numbered from 0 on. They are all left
+        out while they are kept, and else those of some groups.
+        """
+        weight = np.ones(len(targets)) if weight is None else weight
+        chosen = np.ones(len(targets), dtype=bool)
+        if self._moments(problem).rows is None:
+            rng = generator(self.stream.seed, Purpose.GROUPS)
+            order = rng.permutation(groups.max() + 1)
+            before = np.cumsum(np.bincount(groups)[order]) - np.bincount(groups)[order]
+            chosen = np.isin(groups, order[before < _ROWS_OF_GROUPS])
+        some = np.flatnonzero(chosen)
+        _, numbers, sizes = np.unique(groups[some], return_inverse=True, return_counts=True)
+        folds = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
+        apart = folds, X[some], targets[some], (weight / weight.sum())[some]
+        self._forget()
+        self.solution(problem, apart)
+        self._unseen = self.without_folds(*apart, problem)
+
+    def solution(self, problem: Problem, apart: Apart | None = None) -> Solution:
+        """Return the solution for the rows so far, computed at the first call.
+
+        Rows that are left out choose alpha: one by one, or rows that come ``apart`` by folds.
+        """
         solution = self._solution
         if solution is None:
             moments = self._moments(problem)
@@ -196,7 +232,7 @@ class Sums(Following, GaussianAnswers):
                     solution = solve_by_evidence(moments, problem.n_jobs)
                     _warn_of_least(problem, solution, moments)
                 elif isinstance(problem.alpha, str):
-                    solution = self._solve_by_left_out(moments, problem)
+                    solution = self._solve_by_left_out(moments, problem, apart)
                     _warn_of_end(problem, solution, moments)
                 else:
                     solution = self._solve_at(moments, problem)
@@ -238,7 +274,7 @@ class Sums(Following, GaussianAnswers):
     # If all rows are available.
 
     def goes_in_passes(
-        self, X: Any, problem: Problem, solver: str, loss: str, error_bars: bool
+        self, X: Any, problem: Problem, solver: str, loss: str, needs_sums: bool
     ) -> bool:
         """Return whether least squares is solved in passes over the rows, not from statistics."""
         if solver == "iterative":
@@ -254,7 +290,7 @@ class Sums(Following, GaussianAnswers):
         few = n_rows <= FEW_ROWS and n_rows * self.n_columns <= FEW_ACTIVATIONS
         free = solver == "auto" and not few and problem.alpha != 0
         free = free and problem.alpha != "evidence" and problem.weight_bound is None
-        free = free and loss == "squared_error" and not error_bars
+        free = free and loss == "squared_error" and not needs_sums
         return free and many and place_of(X) is HOST
 
     def _is_sparse(self, X: Any) -> bool:
@@ -323,12 +359,19 @@ class Sums(Following, GaussianAnswers):
             self._solution = solve_in_passes(blocks, targets, weight, ridge, chosen, rng, problem)
         self._sample = RowSample.of(X, targets, weight, self.stream.seed)
 
-    def _solve_by_left_out(self, moments: Moments, problem: Problem) -> Solution:
+    def _solve_by_left_out(
+        self, moments: Moments, problem: Problem, apart: Apart | None
+    ) -> Solution:
         """Return the solution at the alpha that rows which are left out choose.
 
         These are all rows, while they are kept, or a sample of them. Classes have one alpha.
         """
         rows: Iterable[Left] = () if moments.rows is not None else self._sampled(problem)
+        if apart is not None:
+            folds, X, targets, share = apart
+            rows = self._each(X, targets, np.ones(len(targets)), share, problem)
+            how = problem.n_jobs, problem.classifies, folds
+            return solve_by_left_out(moments, rows, *how)
         sample = self.statistics.sample if self.statistics is not None else None
         if moments.rows is None and (sample is None or not sample.weight.any()):
             raise InvalidValueError(
