@@ -1,6 +1,7 @@
 """Targets, weights and parameters near the ends of the range of numbers: right, or refused."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -212,3 +213,14 @@ def test_integers_of_numpy_do_not_overflow():
     same = KitchenSinksRegressor(n_neurons=np.int8(100), random_state=0).fit(X, y)
     np.testing.assert_array_equal(few.predict(X), same.predict(X))
     assert clone(same).n_neurons == 100
+
+
+@pytest.mark.parametrize("values", [[1.0, -1.0] * 8, [-1.0] * 15 + [1.0]])
+def test_the_largest_numbers_of_a_column_do_not_overflow_in_sums(values):
+    """Sums of 1.8e308 and −1.8e308 were infinite and then no number."""
+    X, y = np.finfo(float).max * np.array(values)[:, None], np.arange(16.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = BoostedTreesRegressor(random_state=0).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    assert np.isfinite(model._first_batch_.mean).all()

@@ -71,11 +71,12 @@ class FirstBatch(Stated):
             for best, sign in ((xp.min, 1), (xp.max, -1))
         )
         known = rows.shape[0] - to_host(xp.count_nonzero(missing, axis=0))
-        with np.errstate(over="ignore"):
-            total = to_host(xp.sum(xp.where(missing, xp.zeros_like(rows), rows), axis=0))
+        # Rows are divided before they are summed, so that no sum overflows.
+        shares = xp.where(missing, xp.zeros_like(rows), rows / max(1, rows.shape[0]))
+        mean = to_host(xp.sum(shares, axis=0)).astype(float)
         empty = known == 0
         self.low, self.high = (np.where(empty, np.nan, end.astype(float)) for end in (low, high))
-        self.mean = np.where(empty, np.nan, total.astype(float) / np.maximum(known, 1))
+        self.mean = np.where(empty, np.nan, mean * (rows.shape[0] / np.maximum(known, 1)))
         self.spread = float(self._squares(rows, place).sum()) / rows.shape[0]
         self.n_later, self.warned = 0, False
         self.other = self.beyond = self.far = np.zeros(len(self.mean))
