@@ -56,7 +56,9 @@ def test_lower_bounds_are_those_of_the_documentation(name):
 
 def test_commits_are_checked_as_in_continuous_integration():
     hooks = re.findall(r"entry: make (.*)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.M)
-    checks = re.findall(r'lint\) make (lint.*) VENV="\$venv" ;;$', (ROOT / ".ci/run").read_text(), re.M)
+    checks = re.findall(
+        r'lint\) make (lint.*) VENV="\$venv" ;;$', (ROOT / ".ci/run").read_text(), re.M
+    )
     assert checks == [" ".join(hooks)] == ["lint types"]
 
 

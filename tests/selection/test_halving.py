@@ -14,7 +14,7 @@ from trickless._selection.relevance import _Descent, slopes_of_score
 from trickless._selection.scores import Comparison
 from trickless._solvers.least_squares.paths import Path
 from trickless._solvers.least_squares.ridge import at_rounding_of_single
-from trickless.neurons import Dense, Ferns, Gaussian, Laplace1, Mixture, On, Stumps
+from trickless.neurons import Dense, Ferns, Gaussian, Landmarks, Laplace1, Mixture, On, Stumps
 from trickless.neurons.inputs import Relevance
 
 
@@ -392,3 +392,12 @@ def test_rows_are_compared_in_proportion_to_their_weights():
     )
     np.testing.assert_array_equal(sample(np.full(5000, 0.3)).X, sample(None).X)
     assert (sample(None).targets > 0).sum() < 20
+
+
+@pytest.mark.filterwarnings("ignore:.*no better than by a constant")
+@pytest.mark.parametrize("value", [0.0, 3.0])
+def test_a_kernel_of_equal_rows_is_compared_too(value):
+    """Cholesky's factor of a kernel without rank was an error of SciPy."""
+    y = np.random.default_rng(0).standard_normal(20)
+    model = KitchenSinksRegressor(Landmarks(), 20, random_state=0).fit(np.full((20, 1), value), y)
+    np.testing.assert_allclose(model.predict([[value]]), y.mean(), atol=1e-6)

@@ -66,7 +66,12 @@ def learn(model, batches, labels, odd, rng, folder):
                 model = from_memory_map(model, folder)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model.partial_fit(X, y, **given)
+            try:
+                model.partial_fit(X, y, **given)
+            except ValueError as error:  # a first batch of another scale misleads steps
+                if "diverged" not in str(error):
+                    raise
+                said.append(str(error))
         said += [str(each.message) for each in caught]
     return model, said
 

@@ -88,7 +88,11 @@ class Comparison:
         n_rows = len(kernel)
         kernel.flat[:: n_rows + 1] *= 1 + _JITTER
         with linear_algebra(self.n_jobs, n_rows**3):
-            rows = linalg.cholesky(kernel, lower=True, overwrite_a=True, check_finite=False)
+            try:
+                rows = linalg.cholesky(kernel, lower=True, check_finite=False)
+            except linalg.LinAlgError:  # of rows that are nearly all alike
+                eigenvalues, vectors = linalg.eigh(kernel, check_finite=False)
+                rows = vectors * np.sqrt(np.maximum(eigenvalues, 0))
         return self.score_of(*self.summed("kernel", n_rows, rows.__getitem__), n_neurons=1)
 
     def best(self, families: list[Neurons]) -> Neurons:

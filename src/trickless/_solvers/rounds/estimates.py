@@ -82,15 +82,14 @@ class Drawn:
         return self.square_bound if known is None else known.square or self.square_bound
 
     def measure(self, X: Any, rounds: Rounds) -> None:
-        """Measure the largest k(x, x), in the first batch and whenever rounds have doubled.
+        """Measure the largest k(x, x) of the rows so far, by the same neurons each time.
 
         The bound of a family may be far above it, and steps for the bound would learn nothing.
         """
-        known: Any = rounds.measured or Measured()
-        n_rounds, family = rounds.n_rounds, self.neurons
-        if self.schedule.is_theorem or (known.square and n_rounds < 2 * known.at):
+        if self.schedule.is_theorem:
             return
-        rng = generator(rounds.seed, Purpose.TRIAL, n_rounds)
+        known: Any = rounds.measured or Measured()
+        family, rng = self.neurons, generator(rounds.seed, Purpose.TRIAL)
         rows = X[np.sort(rng.permutation(X.shape[0])[:_SQUARE_ROWS])]
         n = -(-_SQUARE_COLUMNS // family.width)
         Z = np.empty((rows.shape[0], n * family.width))
@@ -100,7 +99,7 @@ class Drawn:
         square = max(known.square, float((Z**2).sum(axis=1).max()) / n)
         if square > _NEARLY * self.square_bound:
             square = self.square_bound
-        rounds.measured = known._replace(square=square, at=max(1, n_rounds, X.shape[0]))
+        rounds.measured = known._replace(square=square)
 
     def __call__(self, X: Any, rounds: Rounds) -> np.ndarray:
         """Estimates E_t for some rows: (n_rows, n_outputs)."""

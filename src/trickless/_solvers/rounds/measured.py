@@ -13,12 +13,11 @@ from trickless._solvers.outputs import NewOutputs
 class Measured(NamedTuple):
     """The largest k(x, x), variances of estimates by single neurons, and the size of their support.
 
-    ``square`` was measured after ``at`` rounds; it is 0 if it was not. ``size`` is 0 if measuring
-    the variances was not worth the time.
+    ``square`` is 0 if it was not measured. ``size`` is 0 if measuring variances was not worth the
+    time.
     """
 
     square: float = 0.0
-    at: int = 0
     size: float = 0.0
     variances: Variances | None = None
 
