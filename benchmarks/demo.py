@@ -1,4 +1,4 @@
-"""The demo, with three runs of every model, and where it was made: for the README.
+"""The demo, with three draws of its folds, and where it was made: for the README.
 
 Run as ``make bench-demo``; writes ``trickless-demo.png`` and ``trickless-demo.json`` to
 ``benchmarks/results``.

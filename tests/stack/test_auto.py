@@ -149,6 +149,7 @@ def test_trees_predict_held_out_rows_in_the_order_asked_for():
     assert np.array_equal(learned.unseen(few)[:, 0], values[[5, 50]])
 
 
+@pytest.mark.filterwarnings("ignore:.*as if rows came in groups")  # of the fit without them
 @pytest.mark.parametrize("part", [Sinks("", "gaussian"), Trees(), Linear(Matrix.of)])
 def test_groups_stay_together(part):
     """Rows of a group share a number that nothing else tells, and a column that names the group."""
@@ -380,3 +381,27 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was():
     with pytest.raises(ValueError, match="AutoRegressor"):
         model.fit(frame, np.where(y > 0, y, np.nan))
     np.testing.assert_array_equal(model.predict(frame), before)
+
+
+@pytest.mark.parametrize("most", [37, 60])
+def test_trees_that_keep_some_of_their_held_out_rows_say_which(most, monkeypatch):
+    """With more than 20,480 rows, they keep 2,048 of a tenth, and were asked for the others."""
+    monkeypatch.setattr("trickless._solvers.early_stopping.MOST", most)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1200, 3))
+    y = np.arange(1200.0)  # which tells the rows
+    rows = training(X, y)
+    learned = Trees(n_trees=30).learn(rows)
+    assert len(learned.only) == most
+    held = learned.fitted.model._unseen()
+    np.testing.assert_array_equal(np.sort(held.targets[:, 0]), np.sort(y_of(learned, rows)))
+    some = learned.only[::3]
+    order = np.argsort(held.targets[:, 0])
+    expected = held.decisions[order][:, 0][::3]
+    np.testing.assert_array_equal(learned.unseen(some)[:, 0], expected)
+    assert AutoRegressor(random_state=0).fit(X, X[:, 0] ** 2).report_.loss < 0.1
+
+
+def y_of(learned, rows):
+    """Targets of the held-out rows, as the trees know them."""
+    return learned.fitted.model._targets_.matrix(rows.y[learned.only], stream=False)[:, 0]

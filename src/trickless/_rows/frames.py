@@ -233,6 +233,8 @@ def names_of(frame: Any) -> list[Any]:
 
 def are_single(frame: Any) -> bool:
     """Return whether all columns of a data frame are numbers in single precision."""
+    if len(set(names := names_of(frame))) < len(names):  # which raises an error later
+        return False
     return set(nw.from_native(frame, eager_only=True).schema.values()) == {nw.Float32()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from itertools import pairwise
 from numbers import Number
@@ -11,7 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from trickless._arrays.missing import is_missing, unmasked
-from trickless._rows.frames import Column, ColumnOfArray, columns_of, is_frame
+from trickless._rows.frames import Column, ColumnOfArray, columns_of, is_frame, names_of
 from trickless._rows.values import NUMBERS, OBJECTS, TIMES, TRUTH, kind_of_time
 from trickless._rules import shown
 
@@ -64,8 +65,13 @@ def _told(column: Any, held: str, needed: Refusal, name: str) -> Refusal:
 
 
 def why_no_frame(X: Any, name: str = "X") -> Refusal | None:
-    """Return how to convert a table of another library, or of records; None if X is not one."""
+    """Return how to convert what cannot be read as columns with names; None if it can be."""
     if is_frame(X):
+        counts = Counter(names_of(X))
+        name_of_most, most = counts.most_common(1)[0] if counts else ("", 0)
+        if most > 1:
+            why = f"{name} has {most} columns {name_of_most!r}"
+            return why, "pass each column once, each under its own name"
         return None
     is_sparse = scipy.sparse.issparse(X)  # of which one kind is a dictionary
     if not is_sparse and isinstance(X, Mapping | Set | Iterator | str | bytes | None):

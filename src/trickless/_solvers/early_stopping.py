@@ -46,7 +46,7 @@ class HeldOut(NamedTuple):
 
     def unseen(self, shift: np.ndarray | float = 0.0) -> Unseen:
         """Return some of the rows, spread evenly, with decision values that are moved."""
-        some = np.arange(n := min(len(self.f), MOST)) * len(self.f) // max(n, 1)
+        some = kept(len(self.f))
         weight = None if self.weight is None else self.weight[some]
         return Unseen.of(self.f[some] + shift, self.targets[some], weight)
 
@@ -64,6 +64,11 @@ class HeldOut(NamedTuple):
             value = loss.value(now, targets)
             lost.append(value / unit if unit > 0 else np.ones_like(value))
         return np.mean(lost, axis=0)
+
+
+def kept(n_rows: int) -> np.ndarray:
+    """Return the numbers of the held-out rows that a model keeps, spread evenly."""
+    return np.arange(n := min(n_rows, MOST)) * n_rows // max(n, 1)
 
 
 def mean_and_error(

@@ -15,6 +15,7 @@ import numpy as np
 from trickless._arrays.stated import Stated
 from trickless._learners.boosted_trees import BoostedTreesClassifier, BoostedTreesRegressor
 from trickless._learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless._solvers.early_stopping import kept
 from trickless._stack.linear import path
 from trickless._stack.reading import Given
 from trickless._stack.training import FOLDS, Training, of_all_classes, values_of
@@ -173,6 +174,7 @@ class Trees:
         targets = model._targets_.matrix(rows.y, stream=False)
         stopping = model._stopping((rows.matrix, targets, rows.weight), None, rows.groups)
         numbers = np.concatenate([apart for apart, _ in stopping.sides(targets)])
+        numbers = numbers[kept(len(numbers))]
         order = np.argsort(numbers)
 
         def unseen(some: np.ndarray) -> np.ndarray:

