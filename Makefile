@@ -1,4 +1,4 @@
-# make demo             run the main job: three learners on real data, a table and a picture
+# make demo             run the main job: one entry on real data, beside scikit-learn, in a table and a picture
 # make test             run the whole test suite
 # make lint             check style, format and prose
 # make types            check types

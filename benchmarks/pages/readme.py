@@ -30,25 +30,52 @@ def claims():
     best = listed(
         [f"{shown} {ranks[name]:.1f} in {seconds_of[name]:.2g} s" for name, shown in three.items()]
     )
+    slow, most = few_rows()
+    ours, rival, n_sets = log_losses()
     return "\n".join(
         [
-            f"- **Fast.** On {min(n_rows):,} to {max(n_rows):,} rows, with the same kernel and "
-            f"error, scikit-learn's RBFSampler and RidgeCV take, on average, {seconds} times the "
-            f"seconds and {memory} times the memory. "
-            "[See the comparison](docs/benchmarks/peers.md).",
-            "- **Strong on tables.** With nothing set, the best mean ranks of "
-            f"{len(ranks)} methods on {n_tables} small tables, and their median seconds, are "
-            f"{best}. `Auto*` wins {wins}. "
-            "[See the tables](docs/benchmarks/small-tables.md).",
-            "- **Streams that drift.** With nothing set, our River estimators are best or second "
-            f"on {podium()} streams beside adaptive forests, and never below repeating the last "
-            "answer. [See the streams](docs/benchmarks/streams.md).",
-            "- **Any neuron.** 500 random convolutions read the digits of MNIST with "
-            f"{error} errors. "
-            "Nobody knows the formula of their kernel. "
+            "- **Tables.** Of "
+            f"{len(ranks)} methods with nothing set on {n_tables} small tables, the best mean "
+            f"ranks and their median seconds are {best}. LightGBM takes "
+            f"{seconds_of['LightGBM']:.2g} s. `Auto*` wins {wins}. [See the tables](docs/benchmarks/small-tables.md).",
+            f"- **Speed.** On {min(n_rows):,} to {max(n_rows):,} rows, with the same kernel and "
+            f"error, scikit-learn's RBFSampler and RidgeCV take {seconds} times the seconds and "
+            f"{memory} times the memory on average ([peers](docs/benchmarks/peers.md)). Below "
+            f"{slow:,} rows of Friedman's function they are faster, and have up to {most:.0f} "
+            "times the error ([few rows](docs/benchmarks/kitchen-sinks.md)).",
+            "- **Streams.** With nothing set, our River estimators are best or second on "
+            f"{podium()} data sets of River, beside adaptive forests, with draws that the page "
+            "names. [See the streams](docs/benchmarks/streams.md).",
+            f"- **Series.** On {n_sets} sets of series, convolutions are about as accurate as "
+            f"MiniRocket with its ridge classifier. Their probabilities have a log loss of "
+            f"{ours:.2f}, and the classifier's {rival:.2f}. "
+            "[See the series](docs/benchmarks/series.md).",
+            f"- **Any neuron.** 500 random convolutions read the digits of MNIST with {error} "
+            "errors. Nobody knows the formula of their kernel. "
             "[See the experiment](docs/benchmarks/neurons.md).",
         ]
     )
+
+
+def few_rows():
+    """From how many rows ours is faster, and by how much its errors are lower below that."""
+    lines = results("few_rows")["along_rows"]
+    ours, theirs = (
+        {line["rows"]: line for line in lines if line["method"] == method}
+        for method in ("Kitchen Sinks", "RBFSampler + RidgeCV")
+    )
+    slow = [n for n in ours if ours[n]["seconds"] > theirs[n]["seconds"]]
+    ratios = [theirs[n]["error"] / ours[n]["error"] for n in slow]
+    return min(n for n in ours if n > max(slow)), max(ratios)
+
+
+def log_losses():
+    """Mean log losses of our convolutions and of MiniRocket, and of how many sets."""
+    methods = results("series")["accuracy"]["methods"]
+    ours, theirs = methods["Convolutions 340"], methods["MiniRocket"]
+    common = [name for name in ours if name in theirs]
+    means = [sum(one[n]["log_loss"] for n in common) / len(common) for one in (ours, theirs)]
+    return *means, len(common)
 
 
 def podium():

@@ -1,4 +1,4 @@
-"""``trickless demo``: one entry on real data, beside models of scikit-learn."""
+"""``trickless demo``: one entry on real data, beside scikit-learn models."""
 
 from __future__ import annotations
 
