@@ -46,7 +46,7 @@ def test_the_checklist_of_the_papers_names_code_and_tests_that_exist():
 
 def test_the_readme_is_short():
     readme = (ROOT / "README.md").read_text()
-    assert len(readme.split()) < 650
+    assert len(readme.split()) < 670
     tables = re.findall(r"(?:^\|.*\n)+", readme, flags=re.M)
     assert all(table.count("\n") <= 2 + 5 for table in tables)
 

@@ -37,7 +37,8 @@ def claims():
             "- **Tables.** Of "
             f"{len(ranks)} methods with nothing set on {n_tables} small tables, the best mean "
             f"ranks and their median seconds are {best}. LightGBM takes "
-            f"{seconds_of['LightGBM']:.2g} s. `Auto*` wins {wins}. [See the tables](docs/benchmarks/small-tables.md).",
+            f"{seconds_of['LightGBM']:.2g} s. `Auto*` wins {wins}. "
+            "[See the tables](docs/benchmarks/small-tables.md).",
             f"- **Speed.** On {min(n_rows):,} to {max(n_rows):,} rows, with the same kernel and "
             f"error, scikit-learn's RBFSampler and RidgeCV take {seconds} times the seconds and "
             f"{memory} times the memory on average ([peers](docs/benchmarks/peers.md)). Below "

@@ -22,6 +22,7 @@ from saved_cases import cases
 from trickless._arrays.growing import Growing
 from trickless._functions.stream import StoredNeurons
 from trickless._solvers.ages import NeuronAges
+from trickless._solvers.least_squares.sums import Sums
 from trickless._solvers.rounds.measured import Measured, Noise
 from trickless.inspection import Expansion
 from trickless.neurons import Ferns, Gaussian, Landmarks, On, Stumps, Trees
@@ -567,3 +568,10 @@ def test_every_kind_of_model_comes_back(tmp_path):
         again = trickless.load(BytesIO(case.content), [shots])
         assert trickless.save(again, file := BytesIO()) in ([], [shots])
         assert file.getvalue() == case.content, case.name
+
+
+def test_sums_without_their_statistics_are_refused():
+    state = sums()._sums_.__getstate__()
+    del state["statistics"]
+    with pytest.raises(ValueError, match="Sums: there are no statistics"):
+        object.__new__(Sums).__setstate__(state)

@@ -67,7 +67,8 @@ class Fitted(Stated):
     @cached_property
     def statistics(self) -> Statistics | None:
         """Sums over the rows so far. The first access adds the rows that wait."""
-        assert self._queue is not None
+        if self._queue is None:  # as in a damaged file
+            raise AttributeError("there are no statistics")
         with linear_algebra(1):
             return self._queue.joined(self.stream.seed)
 
