@@ -5,51 +5,6 @@ from __future__ import annotations
 from pages.common import grid, results, where
 
 
-def dai_table():
-    result = results("dai2014")
-    rows, aims, sides = [], [], []
-    for data in result["data"]:
-        for method in data["methods"]:
-            last = method["snapshots"][-1]
-            if data["outputs"] == ["error"]:
-                error = f"{last['errors'][0]:.2%}"
-            else:
-                error = " / ".join(f"{value:.3f}" for value in last["errors"]) + " eV"
-            of_kernel = method["name"] in result["settings"]["grids"]
-            rows.append(
-                [
-                    data["name"],
-                    method["name"],
-                    error,
-                    f"{last['seconds']:.1f}",
-                    f"{last['passes']:.2f}",
-                    f"{last['size']:,} {'support points' if of_kernel else 'neurons'}",
-                ]
-            )
-        for output, side in zip(data["outputs"], data.get("comparison", []), strict=False):
-            unit = "{:.2%}" if output == "error" else "{:.3f} eV"
-            what = data["name"] if output == "error" else f"{data['name']}, {output.split(',')[0]}"
-            ours, best = unit.format(side["error"]), unit.format(side["best"])
-            sides.append(f"{what}: {ours} in {side['seconds']:.0f} s, {best} ({side['by']})")
-        if aim := data.get("aim"):
-            limit = f" within {aim['seconds']} s" if aim["seconds"] else ""
-            met = "met" if aim["met"] else "not met"
-            aims.append(f"{data['name']} at most {aim['error']:.1%}{limit}, {met}")
-    every = [method for data in result["data"] for method in data["methods"]]
-    later = {method["name"]: where(method) for method in every if "circumstances" in method}
-    anew = [
-        f"{', '.join(name for name, made in later.items() if made == when)}: {when}."
-        for when in dict.fromkeys(later.values())
-    ]
-    head = ["data", "method", "test error", "seconds", "passes", "size"]
-    text = (
-        "The last snapshot of each. With nothing set, and the best method of others with a "
-        f"snapshot in as many seconds: {'; '.join(sides)}. Aims for nothing set or large blocks: "
-        f"{'; '.join(aims)}. {where(result)}. Measured later: {' '.join(anew)}"
-    )
-    return "\n".join([*grid(head, rows), "", text])
-
-
 def convergence_table():
     result = results("convergence")
     rows = [
@@ -125,5 +80,4 @@ TABLES = {
     "kept": kept_table,
     "convergence": convergence_table,
     "step": step_table,
-    "dai2014": dai_table,
 }

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from pages.common import grid, results, where
-from peers.summary import beating, summarise
+from pages.common import grid, results
+from peers.summary import summarise
 
 #: What groups of methods are called in the tables of the peers.
 KINDS = {"ours": "ours", "kernel": "kernel or random-feature peer", "trees": "trees"}
@@ -20,11 +20,6 @@ def peers():
     for one in result["data"]:
         one["summary"] = summarise(one)
     return result
-
-
-def where_peers(result):
-    """Circumstances of all parts of the comparison, which may be measured apart."""
-    return "; ".join(dict.fromkeys(where(one) for one in result["data"]))
 
 
 def peers_table():
@@ -41,25 +36,6 @@ def peers_table():
             )
         rows.append([one["name"], *cells])
     return "\n".join(grid(["data", *KINDS.values()], rows))
-
-
-def peers_winners_table():
-    """The fastest of each group to each error, and which group is first."""
-    result, rows = peers(), []
-    for one in result["data"]:
-        for line in one["summary"]["winners"]:
-            cells = []
-            for kind in KINDS:
-                point = line[kind]
-                cells.append(
-                    f"{point['seconds']:.2g} s, {point['peak_mib']:,.0f} MiB, {point['method']}"
-                    if point
-                    else "not reached"
-                )
-            first = KINDS.get(first_of(line), "–")
-            rows.append([one["name"], f"{line['error']:g}", *cells, first])
-    head = ["data", "error", *KINDS.values(), "first"]
-    return "\n".join([*grid(head, rows), "", f"{where_peers(result)}."])
 
 
 def first_of(line):
@@ -90,27 +66,6 @@ def peers_best_table():
                     [one["name"], KINDS[kind], method, f"{point['error']:.4f}", seconds, memory]
                 )
     return "\n".join(grid(["data", "", "method", "least error", "fit", "peak memory"], rows))
-
-
-def peers_reached_tables():
-    """A table for each data set: seconds and least peak memory of each method to each error."""
-    parts = []
-    for one in peers()["data"]:
-        lines = one["summary"]["reached"]
-        rows = []
-        for method in one["methods"]:
-            name = method["name"]
-            if method["missing"]:
-                rows.append([name, method["missing"], *([""] * len(lines))])
-                continue
-            cells = [
-                f"{cell['seconds']:.2g} s, {cell['least_peak_mib']:,.0f} MiB" if cell else "–"
-                for cell in (line["methods"][name] for line in lines)
-            ]
-            rows.append([name, method["threads"], *cells])
-        head = [one["name"], "threads", *(f"{line['error']:g}" for line in lines)]
-        parts.append("\n".join(grid(head, rows)))
-    return "\n\n".join(parts)
 
 
 def times(value):
@@ -146,27 +101,6 @@ def mean_ratio(values):
     return float(np.exp(np.mean(np.log(np.maximum(values, 1e-3)))))
 
 
-def peers_ratio_table():
-    """What the same least squares on the same features take in scikit-learn, over ours."""
-    result, rows = peers(), []
-    for rival in result["data"][0]["summary"]["ratios"]:
-        for one in result["data"]:
-            of_all = [one["summary"][which][rival] for which in BESIDE.values()]
-            for lines in zip(*of_all, strict=True):
-                line, cells = lines[0], []
-                at = [f"{line['size']:,}", f"{line['error']:.4f}", f"{line['seconds']:.2g} s"]
-                for found in lines:
-                    ours, more = "not reached", ["–", "–"]
-                    if found["ours"]:
-                        ours = f"{found['ours']['method']}, {found['ours']['size']:,}"
-                        more = [times(found[key]) for key in AIMS]
-                    cells += [ours, *more]
-                rows.append([one["name"], rival, *at, *cells])
-    head = ["data", "peer", "columns", "error", "fit"]
-    head += [cell for name in BESIDE for cell in (name, "time", "memory")]
-    return "\n".join([*grid(head, rows), "", f"{where_peers(result)}."])
-
-
 def peers_means_table():
     """Geometric means and ranges of a rival's seconds and memory over ours, on all data sets."""
     data, rows = peers()["data"], []
@@ -180,30 +114,6 @@ def peers_means_table():
                     row += [f"{AIMS[key]} for {np.sum(values >= AIMS[key])} of {n}"]
                     rows.append([*row, f"{n - len(values)}"])
     head = ["peer", "beside", "ratio of", "geometric mean", "range", "at least", "not reached"]
-    return "\n".join(grid(head, rows))
-
-
-def peers_front_table():
-    """How many points of ours a peer beats in both seconds and error, and what no peer beats."""
-    rows = []
-    for one in peers()["data"]:
-        ours = one["summary"]["dominated"]
-        beaten = [point for point in ours if point["by"]]
-        by_trees = sum(bool(point["by_trees"]) for point in ours)
-        front = "; ".join(
-            f"{p['method']}, {p['size']:,}: {p['error']:.3g} in {p['seconds']:.2g} s"
-            for p in sorted(ours, key=lambda p: p["seconds"])
-            if not p["by"] and not beating(p, ours)
-        )
-        counts = [f"{len(ours)}", f"{len(beaten)}", f"{by_trees}"]
-        rows.append([one["name"], *counts, front or "none"])
-    head = [
-        "data",
-        "points of ours",
-        "beaten by kernel peers",
-        "by trees",
-        "on the front of ours and theirs",
-    ]
     return "\n".join(grid(head, rows))
 
 
@@ -224,10 +134,6 @@ TABLES = {
     "peers": peers_table,
     "peers-edges": peers_edges_table,
     "peers-first": peers_first_table,
-    "peers-winners": peers_winners_table,
     "peers-best": peers_best_table,
     "peers-means": peers_means_table,
-    "peers-ratio": peers_ratio_table,
-    "peers-front": peers_front_table,
-    "peers-reached": peers_reached_tables,
 }

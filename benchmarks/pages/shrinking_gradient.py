@@ -54,38 +54,6 @@ def estimators_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
-def regret_table():
-    result = results("regret")
-    rows = []
-    for p in sorted(result["points"], key=lambda p: p["mode"], reverse=True):
-        root = p["norm_bound"] * np.sqrt(p["rounds"])
-        rows.append(
-            [
-                p["targets"] + (", few draws" if p["mode"] == "few draws" else ""),
-                p["family"],
-                f"{p['norm_bound']:g}",
-                f"{p['rounds']:,}",
-                f"{p['mean_draws']:,.0f}",
-                f"{p['fixed_draws']:,}",
-                f"{p['shrinks']}",
-                f"{p['regret'] / root:.3f}"
-                + (
-                    f" ± {p['standard_error'] / root:.3f}"
-                    if p["standard_error"] is not None
-                    else ""
-                ),
-                "–" if p["bound"] is None else f"{p['bound'] / root:.3f}",
-            ]
-        )
-    head = ["targets", "neurons", "B", "T", "draws a round", "fixed draws", "shrinks"]
-    head += ["regret / (B √T)", "bound / (B √T)"]
-    text = (
-        f"Means over {result['seeds']} seeds ± standard error, and one seed for 10,000 rounds. "
-        f"Each seed has other rows, targets and draws. {where(result)}."
-    )
-    return "\n".join([*grid(head, rows), "", text])
-
-
 def prediction_table():
     result = results("prediction")
     rows = []
@@ -292,7 +260,6 @@ def online_images_table():
 
 TABLES = {
     "estimators": estimators_table,
-    "regret": regret_table,
     "livni2017-paper": livni_paper_table,
     "livni2017-online": livni_online_table,
     "livni2017": livni_sums_table,

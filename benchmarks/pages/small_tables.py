@@ -63,18 +63,6 @@ def small_ranks_table():
     return "\n".join(grid(head, rows))
 
 
-def small_errors_table(classes):
-    """Errors of all methods on each table, the least of them in bold."""
-
-    def make():
-        if not small():
-            return "Not measured yet."
-        rows = [of_table(one) for one in small()["tables"] if bool(one["classes"]) == classes]
-        return "\n".join(grid(["table", "rows × columns", *methods()], rows))
-
-    return make
-
-
 def of_table(one):
     """A row: a table and the error of each method."""
     there = {name: mean(one, name) for name in methods() if "error" in one["methods"].get(name, {})}
@@ -103,6 +91,4 @@ TABLES = {
     "small-summary": small_summary_table,
     "small-ranks": small_ranks_table,
     "small-seconds": small_seconds_table,
-    "small-regression": small_errors_table(False),
-    "small-classification": small_errors_table(True),
 }
