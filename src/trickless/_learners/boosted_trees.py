@@ -8,7 +8,7 @@ drawn blindly. The solver is in ``_solvers/boosting``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -242,7 +242,7 @@ class BoostedTrees(NeuronLearner):
         sample_weight_val: Any = None,
         groups: Any = None,
         timestamps: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Grow trees, as many as held-out rows find best.
 
         Parameters
@@ -587,7 +587,7 @@ class BoostedTreesRegressor(Regressor, BoostedTrees):
     @completed_by(NUMBERS, LEARNING)
     def partial_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None
-    ) -> Any:
+    ) -> Self:
         """Grow trees on a batch of a stream: one for every 1,024 rows.
 
         A batch of fewer rows takes a proportionally smaller step, so rows count equally, however
@@ -650,7 +650,7 @@ class BoostedTreesClassifier(Classifier, BoostedTrees):
         sample_weight: Any = None,
         *,
         timestamps: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Grow trees on a batch of a stream: one for every 1,024 rows.
 
         See :meth:`BoostedTreesRegressor.partial_fit` for the sizes of batches and steps.

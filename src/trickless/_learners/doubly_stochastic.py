@@ -6,7 +6,7 @@ doubly stochastic gradients", NIPS 2014. The solver is in ``_solvers/descent``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -152,7 +152,7 @@ class DoublyStochastic(DescentAttributes):
         sample_weight_val: Any = None,
         groups: Any = None,
         timestamps: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Take steps on batches of the rows until ``n_neurons`` neurons have been drawn.
 
         The rows are split into random batches once, and each pass visits the batches in a new
@@ -318,7 +318,7 @@ class DoublyStochasticRegressor(Regressor, DoublyStochastic):
     @completed_by(NUMBERS, LEARNING)
     def partial_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None
-    ) -> Any:
+    ) -> Self:
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
         A batch of fewer rows takes a proportionally smaller step, so rows count equally, however
@@ -395,7 +395,7 @@ class DoublyStochasticClassifier(Classifier, DoublyStochastic):
         sample_weight: Any = None,
         *,
         timestamps: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
         See :meth:`DoublyStochasticRegressor.partial_fit` for weights and the sizes of batches.

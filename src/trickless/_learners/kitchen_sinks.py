@@ -6,7 +6,7 @@ randomization in learning", NIPS 2008. The solver is in ``_solvers/least_squares
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -171,7 +171,7 @@ class KitchenSinks(SolutionAttributes):
         *,
         groups: Any = None,
         timestamps: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Draw neurons and solve for their coefficients.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -140,7 +140,7 @@ class OnlineLearner(Learner):
             self._check_stored("support points", self._rounds_.rows)
 
     @completed_by(LEARNING)
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Self:
         """Learn in one online pass over the rows, in a random order.
 
         With a ``half_life``, and in ``partial_fit``, rows keep their order.

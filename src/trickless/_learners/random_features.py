@@ -6,7 +6,7 @@ A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -177,7 +177,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         store(self, locals())
 
     @completed_by(LEARNING)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RandomFeatures:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the family to rows, and fix the seed of the neurons.
 
         Parameters
@@ -193,7 +193,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         return self
 
     @completed_by(LEARNING)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RandomFeatures:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the family to the first batch, and check later batches.
 
         Later batches change nothing. There is a warning if they do not suit what the family

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -138,7 +138,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
     @completed_by(LEARNING)
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, timestamps: Any = None
-    ) -> StreamingScaler:
+    ) -> Self:
         """Compute the mean and standard deviation of each column, and forget earlier batches.
 
         Parameters
@@ -157,7 +157,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
     @completed_by(LEARNING)
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, timestamps: Any = None
-    ) -> StreamingScaler:
+    ) -> Self:
         """Learn the mean and standard deviation from a batch, after earlier ones.
 
         Parameters
@@ -180,7 +180,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
         return self
 
     @completed_by(LEARNING)
-    def merge(self, other: StreamingScaler) -> StreamingScaler:
+    def merge(self, other: StreamingScaler) -> Self:
         """Add the rows of another scaler, as if this one had learned them as well.
 
         Each row counts as it did in its own scaler, where it was compared with the rows of that

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import reduce
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.utils import Tags
@@ -90,7 +90,7 @@ class Auto(Learner):
     }
 
     @completed_by(LEARNING)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit all parts, and find their weights by rows that they have not learned from.
 
         The shape of X tells what it is. Tables may be data frames with categories, text, dates and

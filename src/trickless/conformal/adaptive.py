@@ -32,7 +32,7 @@ References
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -105,7 +105,7 @@ class AdaptiveInterval(BaseEstimator):
         self.confidence = confidence
         self.window_size = window_size
 
-    def partial_fit(self, X: Any, y: Any, **options: Any) -> AdaptiveInterval:
+    def partial_fit(self, X: Any, y: Any, **options: Any) -> Self:
         """Compare a batch with its predictions, and let the model learn from it.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -99,9 +99,7 @@ class SplitConformal(BaseEstimator):
         self.estimator = estimator
         self.scale = scale
 
-    def calibrate(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> SplitConformal:
+    def calibrate(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Keep the errors of the model at rows that it has not learned from.
 
         Parameters

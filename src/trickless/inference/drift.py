@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy, deepcopy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -181,7 +181,7 @@ class DriftDetector(Stated, BaseEstimator):
             features, difference = self._witness
             check_array("difference", difference, "f8", (features.whitener.shape[1],))
 
-    def fit(self, X: Any, y: Any = None) -> DriftDetector:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Take a sample as the reference, and begin a stream.
 
         Parameters
@@ -217,7 +217,7 @@ class DriftDetector(Stated, BaseEstimator):
             self.__dict__ = new.__dict__
         return self
 
-    def update(self, X: Any) -> DriftDetector:
+    def update(self, X: Any) -> Self:
         """See the next row or rows of the stream.
 
         The alarms do not depend on how the rows are divided into calls.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -69,7 +69,7 @@ class Auto(Neurons):
     accepts_sparse = True
     accepts_tables = True
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Auto:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         super().fit(X, rng, sample_weight)
         families = _NUMBERS
         if issparse(X):

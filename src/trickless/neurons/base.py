@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -142,7 +142,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         """What two families have in common if their last layers see the same: the same object."""
         return None
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Neurons:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         """Set what depends on the data, such as the number of features or a length scale.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod, sqrt
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -189,7 +189,7 @@ class Convolutions(Neurons):
         if X.shape[1] % self._n_channels:
             super()._check_length(X)
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Convolutions:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         super().fit(X, rng, sample_weight)
         self._check_shape()
         if self._known_inputs(X).n_categories.any():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class Foreign(Neurons):
     squash: bool
     _largest: int
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Foreign:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         super().fit(X, rng, sample_weight)
         name = type(self).__name__
         if (size := int(np.prod(self._shape))) != (n_features := self.n_features_in_):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import sklearn
@@ -94,7 +94,7 @@ class Fourier(Projected):
     def independent(self) -> bool:
         return self.sampling == "iid"
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Fourier:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         super().fit(X, rng, sample_weight)
         name, sampling = type(self).__name__, SAMPLINGS[self.sampling]
         most = None if sampling.most is None else sampling.most - self.mixed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class FromFunction(Neurons):
         self.width = width
         self.bound = bound
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> FromFunction:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         super().fit(X, rng, sample_weight)
         check_repeatable(
             f"{type(self).__name__}: sample",

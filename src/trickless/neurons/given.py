@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -139,7 +139,7 @@ class Given(Composed):
         """The most values of a neuron that are not 0, as for the family."""
         return self.neurons._n_nonzero
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Given:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         Neurons.fit(self, X, rng, sample_weight)
         family = self.neurons
         if not family.__sklearn_is_fitted__():

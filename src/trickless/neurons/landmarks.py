@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -175,7 +175,7 @@ class Landmarks(Composed):
     def _fixed(self) -> bool:
         return self.n_points is not None or self.points is not None
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Landmarks:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         owner = type(self).__name__
         check_value(owner, "points", self.points, self._rules["points"])
         if self.selection != "uniform" and not self._fixed:

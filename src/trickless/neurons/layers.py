@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -136,7 +136,7 @@ class Layers(Composed):
         """Number of neurons of the last family, if it has a list of them."""
         return self.parts_[-1]._n_given if hasattr(self, "parts_") else None
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Layers:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         Neurons.fit(self, X, rng, sample_weight)
         counts = self._counts()
         self._check_plain()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod, sqrt
-from typing import Annotated, Any, TypeGuard
+from typing import Annotated, Any, Self, TypeGuard
 
 import numpy as np
 from scipy import linalg
@@ -186,7 +186,7 @@ class Patches(Neurons):
             )
         return shape
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Patches:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         super().fit(X, rng, sample_weight)
         self._check_sides()
         self._cells = [_overlapping(n, self.pool) for n in self._positions]

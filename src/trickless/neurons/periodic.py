@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -108,7 +108,7 @@ class Periodic(Separable):
         super().__init__(length_scale, sampling=sampling)
         self.period = period
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Periodic:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         check_parameters(self, self._rules)
         self.period_ = one_or_each(type(self).__name__, "period", self.period, X.shape[1])
         super().fit(X, rng, sample_weight)

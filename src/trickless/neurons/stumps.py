@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -92,7 +92,7 @@ class Stumps(Projected):
         """Whether thresholds come from the rows, so that they may lie between close values."""
         return self.thresholds == "data"
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Stumps:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         super().fit(X, rng, sample_weight)
         self.feature_weights_ = None
         if not (self.feature_weights is None or isinstance(self.feature_weights, str)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from array_api_compat import device
@@ -125,7 +125,7 @@ class Tabular(Neurons):
         self.depth = depth
         self.smooth = smooth
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Tabular:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         super().fit(X, rng, sample_weight)
         inputs = self._known_inputs(X)
         n_rows = max(2, min(_RANK_ROWS, _RANK_VALUES // X.shape[1]))
@@ -195,7 +195,7 @@ class _Terms(Neurons):
     def __init__(self, depth: int) -> None:
         self.depth = depth
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> _Terms:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         super().fit(X, rng, sample_weight)
         self.is_category_ = self._known_inputs(X).n_categories > 0
         xp, first = namespace(X), X[:1, :]

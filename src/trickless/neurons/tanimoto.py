@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
@@ -57,7 +57,7 @@ class Tanimoto(Neurons):
 
     accepts_sparse = True
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Tanimoto:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         super().fit(X, rng, sample_weight)
         _check_counts(X)
         return self

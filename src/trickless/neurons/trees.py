@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -160,7 +160,7 @@ class Trees(Neurons):
         self.max_leaves = max_leaves
         self.leaves = leaves
 
-    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Trees:
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
         super().fit(X, rng, sample_weight)
         rows, weight = sample_rows(X, rng, most_rows(X.shape[1]), sample_weight)
         self.bins_ = Bins(np.asarray(rows), self._known_inputs(X).n_categories, weight)
