@@ -401,3 +401,13 @@ def test_a_kernel_of_equal_rows_is_compared_too(value):
     y = np.random.default_rng(0).standard_normal(20)
     model = KitchenSinksRegressor(Landmarks(), 20, random_state=0).fit(np.full((20, 1), value), y)
     np.testing.assert_allclose(model.predict([[value]]), y.mean(), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_rows", [1, 20])
+def test_rows_that_are_too_large_for_a_kernel_are_refused(n_rows):
+    grid = {"neurons__length_scale": [0.5, 2.0]}
+    model = KitchenSinksRegressor("gaussian", 20, search=grid, dtype="float64", random_state=0)
+    X = np.full((n_rows, 1), np.finfo(float).max)
+    X[::2] *= -1
+    with pytest.raises(ValueError, match=r"Remedy: .*scale X"):
+        model.fit(X, np.arange(float(n_rows)))

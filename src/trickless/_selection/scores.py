@@ -179,9 +179,11 @@ class Comparison:
 
 
 def _exact_kernels(families: list[Neurons], X: Any) -> list[np.ndarray] | None:
-    """Return the exact kernels of families between rows, if all have one."""
+    """Return the exact kernels of families between rows, if all have one that is finite."""
     X = np.asarray(X, dtype=np.float64)
     try:
-        return [family.closed_form(X, X) for family in families]
+        with np.errstate(over="ignore", invalid="ignore"):  # drawn neurons say what is too large
+            kernels = [family.closed_form(X, X) for family in families]
     except NotImplementedError:
         return None
+    return kernels if all(np.isfinite(kernel).all() for kernel in kernels) else None
