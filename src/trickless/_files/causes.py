@@ -11,7 +11,7 @@ from trickless._errors import remedy_in
 #: Remedies by the names of their errors.
 _REMEDIES = {
     "ENOSPC": "free some space there, or use a path on another disk",
-    "EDQUOT": "delete files of yours there, ask for a larger quota, or use a path on another disk",
+    "EDQUOT": "delete some files there, ask for a larger quota, or use a path on another disk",
     "EFBIG": "use a path on a file system, or with a limit (ulimit -f), for larger files",
     "EROFS": "use a path on a file system that is not mounted read-only",
     "EACCES EPERM": "use another path, or allow your user to use this one (chmod, chown)",

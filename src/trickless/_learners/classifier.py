@@ -180,7 +180,7 @@ class Classifier(ClassifierMixin, Learner):
         that the model had not learned from when it predicted them: Kitchen Sinks leaves out up to
         2,048 rows in turn, Doubly Stochastic holds rows out for early stopping, and online learners
         use the last rows before they learn them. For other learners, use
-        :class:`trickless.conformal.SplitConformal` with rows of yours.
+        :class:`trickless.conformal.SplitConformal` with a calibration set.
 
         Parameters
         ----------

@@ -27,7 +27,7 @@ CONDITIONS: dict[str, Any] = {
     "other than 0.5": lambda quantile: np.ndim(quantile) > 0 or quantile != 0.5,
 }
 #: What gives intervals and sets for any model.
-SPLIT = "trickless.conformal.SplitConformal(model).calibrate(X, y) with rows of yours"
+SPLIT = "trickless.conformal.SplitConformal(model).calibrate(X, y) with a calibration set"
 #: Methods that start over, whatever the model has learned before.
 _STARTS_OVER = "fit_stream", "trickless.dask.fit"
 

@@ -73,7 +73,7 @@ class Regressor(RegressorMixin, Learner):
 
         They are the predictions plus and minus a quantile of the errors at rows that the model had
         not learned from when it predicted them. They need a learner that holds rows out. For other
-        learners, use :class:`trickless.conformal.SplitConformal` with rows of yours.
+        learners, use :class:`trickless.conformal.SplitConformal` with a calibration set.
 
         Parameters
         ----------

@@ -45,7 +45,7 @@ ValueError
 
 
 class SplitConformal(BaseEstimator):
-    r"""Intervals and prediction sets from rows of yours, for any fitted model.
+    r"""Intervals and prediction sets from a calibration set, for any fitted model.
 
     ``calibrate`` takes rows that the model has not learned from. An interval holds the target of a
     new row with a probability of at least ``confidence``, and of at most ``confidence`` +
