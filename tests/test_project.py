@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from collections import Counter
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -74,3 +75,13 @@ def test_what_benchmarks_and_examples_import_from_the_package_is_there(folder):
                 missing = [each.name for each in node.names if not hasattr(module, each.name)]
                 missing = [name for name in missing if find_spec(f"{node.module}.{name}") is None]
                 assert not missing, path
+
+
+def test_tests_have_short_names_of_their_own():
+    names = [
+        name
+        for file in (ROOT / "tests").rglob("*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(), flags=re.M)
+    ]
+    assert [name for name, count in Counter(names).items() if count > 1] == []
+    assert [name for name in names if len(name) > 70] == []

@@ -43,7 +43,7 @@ def test_a_row_goes_from_node_to_node_to_its_leaf(seed):
     np.testing.assert_array_equal(compiled.leaves(part, columns, children, sets), found[10:200])
 
 
-def test_sums_over_few_rows_have_the_bits_of_those_over_many():
+def test_sums_over_few_rows_have_the_bits_of_those_over_many_of_branches():
     rng = np.random.default_rng(0)
     trees = [np.stack(some) for some in zip(*(tree(rng, 20, 5) for _ in range(9)), strict=True)]
     bins = rng.integers(0, 256, (5, 200), dtype=np.uint8)
@@ -130,7 +130,7 @@ def test_trees_need_nodes_and_a_coefficient_for_each_leaf():
         branch_loops.leaves(bins, columns[:, :0], children[:, :0], sets[:, :0])
 
 
-def test_pairs_of_rows_and_trees_have_the_leaves_of_all():
+def test_pairs_of_rows_and_trees_have_the_leaves_of_all_of_branches():
     rng = np.random.default_rng(0)
     trees = [np.stack(some) for some in zip(*(tree(rng, 20, 5) for _ in range(30)), strict=True)]
     bins = rng.integers(0, 256, (5, 30), dtype=np.uint8)

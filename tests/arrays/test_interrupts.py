@@ -135,7 +135,7 @@ def test_an_interrupted_first_fit_leaves_whole_steps_or_nothing(
 
 
 @every_learner
-def test_a_later_fit_that_is_interrupted_before_its_first_step_leaves_the_earlier_model(learner):
+def test_a_later_fit_that_is_interrupted_early_leaves_the_earlier_model(learner):
     X, y = problem(learner)
     fitted = small(learner).fit(X, y)
     expected = answers(fitted, X)
@@ -258,7 +258,7 @@ def compress(model):
 
 
 @pytest.mark.parametrize("compression", ["projection", "unbiased"])
-def test_ctrl_c_at_any_line_of_a_compression_leaves_the_support_before_or_after(compression):
+def test_ctrl_c_in_a_compression_leaves_the_support_before_or_after(compression):
     X, y = problem(ShrinkingGradientRegressor(), 60)
     options = {"neurons": Gaussian(1.0), "compression": compression}
     begun = small(ShrinkingGradientRegressor(), **options).partial_fit(X, y)

@@ -119,7 +119,7 @@ def states(model, parts, X):
 
 
 @every_learner
-def test_predictions_beside_a_thread_that_learns_are_those_of_a_whole_state(learner):
+def test_predictions_beside_a_thread_that_learns_are_of_a_whole_state(learner):
     parts, X = batches(learner)
     begun = learn(small(learner), *parts[0])
     expected = states(begun, parts[1:], X)
@@ -137,7 +137,7 @@ def test_predictions_beside_a_thread_that_learns_are_those_of_a_whole_state(lear
 
 
 @every_learner
-def test_copies_and_files_made_beside_a_thread_that_learns_are_of_a_whole_state(learner, tmp_path):
+def test_copies_and_files_beside_a_thread_that_learns_are_whole(learner, tmp_path):
     parts, X = batches(learner)
     begun = learn(small(learner), *parts[0])
     model, expected = deepcopy(begun), states(begun, parts[1:], X)

@@ -225,7 +225,7 @@ def test_the_error_is_that_of_the_first_block_that_has_one():
     assert not _cores._shares
 
 
-def test_no_block_is_begun_after_an_error_and_helpers_are_done_when_it_arrives():
+def test_no_block_is_begun_after_an_error_and_helpers_are_done():
     done, error = [], threading.Event()
 
     def work(block):
@@ -269,7 +269,7 @@ def test_threads_stay_for_the_next_caller():
     assert len(names()) <= len(before) + 10  # one that is not idle again yet is not waited for
 
 
-def test_a_block_that_a_helper_has_taken_is_done_although_the_caller_has_finished():
+def test_a_block_that_a_helper_took_is_done_after_the_caller_finished():
     shared = _Shared(lambda block: 2 * block, [3], 1)
 
     def numbers():

@@ -79,7 +79,7 @@ NOISES = {
         ("unequal", "full"),
     ],
 )
-def test_new_targets_are_inside_as_often_as_asked(noise, method):
+def test_new_targets_are_inside_as_often_as_asked_by_left_out_rows(noise, method):
     shares = []
     for seed in range(60):
         rng = np.random.default_rng(seed)

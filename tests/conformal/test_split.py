@@ -114,7 +114,7 @@ def test_scores_of_classes_are_the_mass_of_those_more_likely():
     np.testing.assert_allclose(found, [[0.8, 0, 0.5], [0, 0.6, 0.8], [0, 1, 0.5]])
 
 
-def test_sets_hold_the_true_class_as_often_as_asked():
+def test_sets_hold_the_true_class_as_often_as_asked_by_split():
     found, sizes = [], []
     for seed in range(100):
         rng = np.random.default_rng(seed)
@@ -230,7 +230,7 @@ def test_rows_that_are_refused_leave_the_errors_of_earlier_ones():
 
 
 @pytest.mark.parametrize("model", [Line(), Line([0.05, 0.95])])
-def test_targets_in_a_column_are_those_in_a_vector(model):
+def test_targets_in_a_column_are_those_in_a_vector_by_split(model):
     X, y = rows(np.random.default_rng(0), 50)
     ends = [SplitConformal(model).calibrate(X, t).predict_interval(X) for t in (y, y[:, None])]
     np.testing.assert_array_equal(*ends)

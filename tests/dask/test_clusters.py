@@ -229,7 +229,7 @@ def test_the_sample_is_of_rows_that_have_a_weight():
     np.testing.assert_allclose(model.predict(X[:50]), local.predict(X[:50]), atol=1e-6)
 
 
-def test_pieces_stay_where_they_are_unless_a_thread_has_more_than_its_share(client):
+def test_pieces_stay_unless_a_thread_has_more_than_its_share(client):
     X, _, _ = data()
     first, second = client.nthreads()
     lazy = cut(X, 100).to_delayed().ravel().tolist()

@@ -207,7 +207,7 @@ with written_whole("save", sys.argv[1]) as file:
 
 
 @posix
-def test_what_a_killed_process_left_is_removed_and_what_another_writes_is_not(tmp_path):
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
     path = tmp_path / "model"
     command = [sys.executable, "-c", WRITER, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:

@@ -177,7 +177,7 @@ def test_series_have_gaps_that_python_fills_and_graphs_do_not():
 
 
 @pytest.mark.parametrize("neurons", ["laplace", "matern"])
-def test_graphs_are_nearer_to_exact_sums_than_models_whose_coefficients_amplify_rounding(neurons):
+def test_graphs_are_nearer_to_exact_sums_than_models_that_amplify_rounding(neurons):
     X = inputs(500, 5).astype(np.float32)
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
     model = KitchenSinksRegressor(neurons, 150, alpha=1e-10, random_state=0).fit(X, y)
@@ -199,7 +199,7 @@ def test_given_trees_are_written():
     assert_close(run(to_onnx(model), X.astype(np.float32))["prediction"], model.predict(X), 1e-12)
 
 
-def test_values_on_thresholds_fall_on_the_side_that_they_fall_on_in_the_model():
+def test_values_on_thresholds_fall_on_the_side_of_the_model():
     """Single precision rounds thresholds and rows alike."""
     X = np.random.default_rng(0).integers(0, 40, (300, 2)) / 10
     model = DoublyStochasticRegressor(Trees(), 50, random_state=0).fit(X, X[:, 0] * X[:, 1])

@@ -189,7 +189,7 @@ def test_data_frames_are_learned_like_rows():
 
 @pytest.mark.parametrize("options", [{"n_neurons": 0}, {"half_lives": ()}, {"half_lives": (0.0,)}])
 @pytest.mark.parametrize("estimator", [KitchenSinksClassifier, KitchenSinksRegressor])
-def test_bad_parameters_are_named(estimator, options):
+def test_bad_parameters_are_named_of_river(estimator, options):
     with pytest.raises(ValueError, match=f"{estimator.__name__}: {next(iter(options))}=.*Remedy"):
         estimator(**options)
 

@@ -147,7 +147,7 @@ def test_an_expansion_of_zeros_is_zero():
         assert not error.any()
 
 
-def test_wrong_arguments_are_named():
+def test_wrong_arguments_are_named_of_expansions():
     f = expansion()
     with pytest.raises(ValueError, match="Expansion: n_neurons=0"):
         f.estimate(f.support, 0)

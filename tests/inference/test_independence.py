@@ -41,7 +41,7 @@ def test_the_estimate_is_the_mean_over_quadruples():
     assert unbiased(((x.T @ y) ** 2).sum(), a, b, a @ b) == pytest.approx(expected)
 
 
-def test_the_variance_is_that_of_all_permutations(monkeypatch):
+def test_the_variance_is_that_of_all_permutations_of_independence(monkeypatch):
     """Of all 720 orders of six rows."""
     models = []
     fit = RandomFeatures.fit
@@ -190,7 +190,7 @@ def test_permutation_and_asymptotic_p_values_agree():
 
 
 @pytest.mark.parametrize("method", ["permutation", "asymptotic"])
-def test_panels_threads_and_memory_change_nothing(method, monkeypatch):
+def test_panels_threads_and_memory_change_nothing_of_independence(method, monkeypatch):
     X, Y = circle(900, np.random.default_rng(0))
     options = {"method": method, "n_permutations": 99, "random_state": 0, "n_neurons": 150}
     whole = hsic_test(X, Y, n_jobs=1, **options)

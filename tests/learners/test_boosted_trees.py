@@ -132,7 +132,7 @@ def test_loops_threads_and_blocks_of_rows_change_no_bit(learner, options, monkey
 
 
 @both_kinds
-def test_weights_of_zero_leave_rows_out_and_a_common_factor_changes_nothing(learner):
+def test_weights_of_0_leave_rows_out_and_a_factor_changes_nothing(learner):
     frame, f = table(400)
     y, rng = targets(learner, f, 3), np.random.default_rng(0)
     weight = rng.integers(0, 3, 400).astype(float)

@@ -44,7 +44,7 @@ def test_predictions_are_monotone_on_a_grid(loss):
     assert bound.score(X, y) > 0.4
 
 
-def test_probabilities_of_the_second_class_are_monotone_and_named_columns_are_known():
+def test_probabilities_of_the_second_class_are_monotone():
     frame = pd.DataFrame(X, columns=list("abcd"))
     signs = {"a": 1, "b": -1, "c": 1}
     model = BoostedTreesClassifier(n_trees=200, monotonic_cst=signs, random_state=0).fit(

@@ -214,7 +214,7 @@ def visits_of(model, rows):
 
 
 @pytest.mark.parametrize("schedule", ["inverse", "theorem", "block"])
-def test_keeping_f_up_to_date_gives_the_iterates_of_predicting_from_scratch(schedule, monkeypatch):
+def test_keeping_f_up_to_date_gives_the_iterates_of_predicting(schedule, monkeypatch):
     """Passes of fit against the same batches as a stream, which is predicted from scratch."""
     start = np.zeros(1)  # a stream would begin with the shares of its first batch
     monkeypatch.setattr(descent_sizes, "starting", lambda *_: start)

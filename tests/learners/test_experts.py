@@ -49,7 +49,7 @@ def test_rows_may_be_grouped_in_any_way(neurons, size):
 
 
 @pytest.mark.parametrize("kind", [KitchenSinksRegressor, KitchenSinksClassifier])
-def test_predict_then_learn_is_a_loop_over_rows(kind):
+def test_predict_then_learn_is_a_loop_over_rows_of_experts(kind):
     X, y = rows(160) if kind is KitchenSinksRegressor else labels(160)
     classes = {} if kind is KitchenSinksRegressor else {"classes": ["a", "b", "c"]}
     of_both = "return_std" if kind is KitchenSinksRegressor else "return_proba"
@@ -104,7 +104,7 @@ def test_a_change_is_followed_and_the_weights_tell():
 
 
 @pytest.mark.parametrize(("outputs", "size"), [(1, 1), (2, 700)])
-def test_one_wrong_target_does_no_harm(outputs, size):
+def test_one_wrong_target_does_no_harm_of_experts(outputs, size):
     X = np.random.default_rng(0).normal(size=(700, 2))
     signal = np.column_stack([np.sin(X[:, 0]), X[:, 1]])[:, :outputs]
     y = signal + 0.1 * np.random.default_rng(1).normal(size=signal.shape)
@@ -339,7 +339,7 @@ def test_probabilities_of_labels_by_chance_are_their_rate(rate):
 
 
 @pytest.mark.parametrize("half_life", ["auto", 40.0])
-def test_threads_that_predict_while_another_learns_see_states_between_two_batches(half_life):
+def test_threads_that_predict_see_states_between_two_batches(half_life):
     X, y = rows(420)
     model = learner(neurons=Gaussian(1.0), half_life=half_life).fit(X[:300], y[:300])
     again = learner(neurons=Gaussian(1.0), half_life=half_life).fit(X[:300], y[:300])

@@ -342,7 +342,7 @@ def test_predict_then_learn_is_a_loop_over_rows(half_life, alpha):
 
 
 @pytest.mark.parametrize("half_life", [30, 500])
-def test_rows_one_by_one_with_answers_in_between_give_the_solution_in_the_end(half_life):
+def test_rows_one_by_one_with_answers_between_give_the_solution(half_life):
     """Between solutions the ridge fades; what is solved for is that of all rows with weights."""
     X, y = rows(700)
     model, distances = learner(half_life=half_life).fit(X[:200], y[:200]), []

@@ -24,7 +24,7 @@ NEW, _ = rows(20, seed=1)
 
 
 @pytest.mark.parametrize("half_life", [0.5, 3, [0.5, 20.0]])
-def test_predict_then_learn_is_a_loop_for_half_lives_much_shorter_than_the_call(half_life):
+def test_predict_then_learn_is_a_loop_for_very_short_half_lives(half_life):
     X, y = rows(200)
     block, loop = (learner(half_life=half_life).partial_fit(X[:5], y[:5]) for _ in range(2))
     predicted, expected = block.predict_then_learn(X[5:], y[5:]), []

@@ -160,7 +160,7 @@ def test_no_more_neurons_than_n_neurons(neurons):
 
 
 @pytest.mark.parametrize("neurons", NEURONS)
-def test_a_half_life_without_end_is_no_forgetting_bit_for_bit(neurons):
+def test_a_half_life_without_end_is_no_forgetting_bit_for_bit_of_neurons(neurons):
     models = [learned(regressor(neurons, half_life=h), 400) for h in (None, np.inf)]
     np.testing.assert_array_equal(*map(answers, models))
 

@@ -93,7 +93,7 @@ def test_rounds_with_the_exact_kernel_are_ten_literal_lines(average):
 
 
 @pytest.mark.parametrize("parameters", [{}, {"max_support": 200}])
-def test_the_memory_of_an_endless_stream_is_bounded(parameters):
+def test_the_memory_of_an_endless_stream_is_bounded_of_points(parameters):
     model, sizes = regressor(half_life=40, n_neurons=64, **parameters), []
     for part in range(5):
         learned(model, 400, seed=part)
@@ -107,7 +107,7 @@ def test_the_memory_of_an_endless_stream_is_bounded(parameters):
     ("parameters", "average"),
     [({}, True), ({}, False), ({"max_support": 200}, True), ({"schedule": "constant"}, False)],
 )
-def test_a_stream_recovers_from_an_abrupt_change(average, parameters):
+def test_a_stream_recovers_from_an_abrupt_change_of_points(average, parameters):
     """A fresh model has seen only rows after the change. What is left has faded by 2⁻⁶."""
     parameters = parameters | {"average": average}
     if "schedule" in parameters:
@@ -122,7 +122,7 @@ def test_a_stream_recovers_from_an_abrupt_change(average, parameters):
         assert keeps.mean() > forgets.mean() + 10 * (keeps - forgets).std() / 1000**0.5
 
 
-def test_a_stationary_stream_loses_little():
+def test_a_stationary_stream_loses_little_of_points():
     models = [learned(regressor(half_life=h), 2000) for h in (500, None)]
     forgets, keeps = (losses(model).mean() for model in models)
     assert forgets < keeps + 0.02
@@ -139,7 +139,7 @@ def test_no_half_life_is_a_half_life_without_an_end():
 
 
 @pytest.mark.parametrize("parameters", [{}, {"max_support": 200}])
-def test_saved_in_the_middle_of_a_stream(parameters, tmp_path):
+def test_saved_in_the_middle_of_a_stream_of_points(parameters, tmp_path):
     model = learned(regressor(half_life=50, **parameters), 1000)
     trickless.save(model, tmp_path / "model")
     others = [trickless.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))]
@@ -191,7 +191,7 @@ def test_classes_of_a_stream_that_turns_over():
         ({"half_life": 9, "schedule": "theorem", "horizon": 9}, "one function for all rows"),
     ],
 )
-def test_bad_input_changes_nothing(parameters, message):
+def test_bad_input_changes_nothing_of_points(parameters, message):
     model = regressor(**parameters)
     with pytest.raises(ValueError, match=message):
         model.partial_fit(*rows(3))

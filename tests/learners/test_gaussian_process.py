@@ -275,7 +275,7 @@ def test_the_posterior_tends_to_the_exact_process():
     assert (np.abs(off) < 5 * error).all()
 
 
-def test_deviations_of_decision_values_are_those_of_regression_on_the_signs():
+def test_deviations_of_decision_values_are_of_regression_on_signs():
     X, Y = data(200)
     signs = np.sign(Y[:, 0])
     classifier = KitchenSinksClassifier(Gaussian(1.0), 20, alpha=1e-2, random_state=0).fit(X, signs)

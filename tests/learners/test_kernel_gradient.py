@@ -164,7 +164,7 @@ def test_what_does_not_go_with_a_kernel_is_refused():
     assert fit().noise_variance_ == 0
 
 
-def test_predictions_are_sums_over_the_support_of_the_kernel_that_was_begun_with():
+def test_predictions_are_sums_of_the_kernel_that_was_begun_with():
     X = inputs(80, 3)
     model = KernelGradientClassifier(kernel_params={"gamma": 0.3}, random_state=0)
     model.fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))

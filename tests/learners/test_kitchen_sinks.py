@@ -107,7 +107,7 @@ def test_batches_of_any_grouping_give_the_same_model(alpha):
         assert model.alpha_ == pytest.approx(whole.alpha_)
 
 
-def test_partial_fit_continues_after_fit_and_predictions_between_change_nothing():
+def test_partial_fit_continues_after_fit_whatever_was_predicted():
     X = inputs(400, 3)
     y = target(X)
     options = {"dtype": "float64", "random_state": 0}
@@ -358,7 +358,7 @@ def test_scores_need_a_choice():
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-3])
-def test_weights_within_a_bound_satisfy_the_conditions_of_karush_kuhn_and_tucker(alpha):
+def test_weights_within_a_bound_satisfy_the_kkt_conditions(alpha):
     X, y = smooth_problem(200)
     free = KitchenSinksRegressor(
         Gaussian(1.0), 12, alpha=alpha, random_state=0, dtype="float64"
@@ -808,7 +808,7 @@ def test_other_losses_keep_the_bound_and_have_the_least_risk_within_it(loss, cla
 
 
 @pytest.mark.parametrize("n_neurons", [15, 200])
-def test_least_squares_within_a_bound_needs_neither_ridge_nor_intercept_nor_rank(n_neurons):
+def test_least_squares_within_a_bound_needs_no_ridge_intercept_or_rank(n_neurons):
     """With 200 neurons there are more columns than rows."""
     X, y = smooth_problem(90)
     y = y + 2
@@ -834,7 +834,7 @@ INTERCEPTS = [
 
 @pytest.mark.parametrize("n_rows", [30, 200])
 @pytest.mark.parametrize("options", INTERCEPTS, ids=str)
-def test_without_an_intercept_the_function_is_that_of_the_activations_alone(options, n_rows):
+def test_without_an_intercept_the_function_has_activations_alone(options, n_rows):
     X, y = smooth_problem(n_rows)
     y = np.column_stack([y + 3, 0.5 - y])
     model = KitchenSinksRegressor(
@@ -952,7 +952,7 @@ def test_a_class_of_one_row_in_three_thousand_is_learned_as_closely(alpha, weigh
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "squared_hinge", "hinge"])
-def test_a_rare_class_within_bounds_has_its_risk_proved_beside_that_of_a_constant(loss):
+def test_a_rare_class_within_bounds_has_its_risk_proved(loss):
     X = inputs(1000, 3)
     y = np.arange(1000) == 7
     model = KitchenSinksClassifier(

@@ -137,7 +137,7 @@ def test_kitchen_sinks_of_a_mixture_with_trees_predict_by_leaves(weights):
     np.testing.assert_allclose(model.predict(X), dense[:, 0] + network.intercept, atol=1e-5)
 
 
-def test_learners_that_evaluate_all_leaves_get_shallow_trees_in_mixtures_as_well():
+def test_learners_that_evaluate_all_leaves_get_shallow_trees_in_mixtures():
     X, y = smooth_and_steps(3000)
     mixture = Mixture([Gaussian(1.5), On([0, 3], Trees())])
     for learner in (KitchenSinksRegressor(mixture, 20), DoublyStochasticRegressor(mixture, 20)):

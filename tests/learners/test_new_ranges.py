@@ -56,7 +56,7 @@ def test_predictions_stay_when_the_range_grows(name, n_outputs):
     np.testing.assert_array_equal(model.y_range_[1][1:], high[1:])
 
 
-def test_the_rounds_are_those_of_a_model_that_was_begun_with_the_wider_range():
+def test_rounds_are_as_if_begun_with_the_wider_range():
     X, y = rows()
     how = {"schedule": "constant", "step_size": 0.2, "batch_size": 1}
     model = begun("full", **how)

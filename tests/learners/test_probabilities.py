@@ -113,7 +113,7 @@ def test_online_learners_are_calibrated_on_the_last_rows(model, name):
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "squared_hinge", "hinge"])
-def test_learners_that_do_not_calibrate_have_probabilities_of_the_log_loss_only(loss):
+def test_learners_without_calibration_have_the_log_loss_alone(loss):
     learner = DoublyStochasticClassifier(n_neurons=200, loss=loss)
     X, y = SETS["wine"]
     assert hasattr(clone(learner).set_params(loss="log_loss").fit(scale(X), y), "predict_proba")
@@ -146,7 +146,7 @@ def test_the_temperature_is_that_of_the_least_log_loss():
 
 
 @pytest.mark.parametrize("shift", [-1.0, 0.0, 1.0])
-def test_each_side_has_its_temperature_and_probabilities_average_to_the_rate(shift):
+def test_each_side_has_its_temperature_and_the_mean_is_the_rate(shift):
     rng = np.random.default_rng(0)
     f = rng.standard_normal((5000, 1)) + shift
     p = 1 / (1 + np.exp(-f / np.where(f < 0, 0.4, 0.8)))

@@ -51,7 +51,7 @@ def test_quantiles_never_cross(learner, tmp_path):
     np.testing.assert_array_equal(trickless.load(tmp_path / "model").predict(far), found)
 
 
-def test_extreme_quantiles_of_few_rows_are_short_and_intervals_from_them_are_not():
+def test_extreme_quantiles_of_few_rows_are_short_and_intervals_are_not():
     """With 200 rows, 4 % of new targets are below the quantile of 0.01, as the guide says."""
     (X, y), (X_new, y_new) = rows(200), rows(4000, seed=1)
     model = clone(TREES).set_params(quantile=[0.01, 0.1, 0.5, 0.9, 0.99]).fit(X, y)

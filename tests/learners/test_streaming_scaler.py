@@ -110,7 +110,7 @@ def test_merging_is_learning_all_rows(half_life):
         merged.merge(StreamingScaler(half_life))
 
 
-def test_a_stream_is_saved_in_the_middle(tmp_path):
+def test_a_stream_is_saved_in_the_middle_of_scalers(tmp_path):
     X, times = rows(), np.arange(1000.0)
     scaler = StreamingScaler(half_life=70).fit(X[:500], timestamps=times[:500])
     scaler.transform(X)

@@ -58,7 +58,7 @@ def test_few_rows_have_the_bins_of_many(dtype):
     assert size == len(pickle.dumps(Bins(rows, np.array([0, 0, 7, 0, 302]))))  # nothing is stored
 
 
-def test_few_values_have_a_bin_each_and_many_share_bins_that_are_equally_full():
+def test_few_values_have_a_bin_each_and_many_share_bins_equally():
     for n in (1, 2, 100, 255):
         bins, rows = numbers(np.repeat(np.arange(n) ** 2.0, 3))
         np.testing.assert_array_equal(bins(rows)[:, 0], np.repeat(1 + np.arange(n), 3))
@@ -75,7 +75,7 @@ def test_few_values_have_a_bin_each_and_many_share_bins_that_are_equally_full():
 
 
 @pytest.mark.parametrize("factor", [1.0, 0.1, 1e-30])
-def test_a_row_of_weight_two_is_two_rows(factor):
+def test_a_row_of_weight_two_is_two_rows_in_bins(factor):
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.standard_normal(900), rng.integers(0, 400, 900)])
     rows[::50, 0] = np.nan
@@ -116,7 +116,7 @@ def test_categories_have_a_bin_each_and_new_ones_have_the_next():
     assert without.counts[0] == 3  # no row of training is in the last one
 
 
-def test_each_of_many_categories_has_a_bin_of_its_own_in_one_column_by_frequency():
+def test_each_of_many_categories_has_a_bin_by_frequency():
     rng = np.random.default_rng(0)
     often = rng.permutation(600)
     codes = np.repeat(np.arange(600), often).astype(float)  # and one category without rows
@@ -150,7 +150,7 @@ def test_two_of_very_many_categories_share_few_bins(n, most):
     assert 1 <= shared[~np.eye(300, dtype=bool)].max() <= most
 
 
-def test_a_column_is_drawn_from_those_of_its_feature_and_a_share_is_split_among_them():
+def test_columns_of_a_feature_share_its_chance_to_be_drawn():
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.standard_normal(3000), np.arange(3000) % 600, np.arange(3000) % 3])
     bins = Bins(rows, np.array([0, 602, 5]))

@@ -45,7 +45,7 @@ def estimate(neurons, X, n=60_000, seed=1):
     return each.mean(axis=2), each.std(axis=2, ddof=1) / np.sqrt(n)
 
 
-def test_a_mixture_of_widths_one_two_and_three_has_width_six_and_the_sum_of_kernels():
+def test_a_mixture_of_widths_1_2_and_3_has_width_6_and_the_sum_of_kernels():
     X = inputs(4, 3)
     parts = [Stumps("normal"), Gaussian(1.0), Triples()]
     neurons = fitted(Mixture(parts, [0.5, 0.3, 0.4]), X)

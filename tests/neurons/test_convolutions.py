@@ -154,7 +154,7 @@ def test_series_of_two_units_are_warned_of():
     assert len(caught) == 1
 
 
-def test_scales_are_those_of_all_values_and_constant_channels_have_those_of_their_levels():
+def test_scales_are_of_all_values_and_of_levels_in_constant_channels():
     X = inputs(50, 60).reshape(50, 3, 20) * 3 + inputs(50, 3)[:, :, None]
     X[:, 1] = X[:, 1, :1] + 37.3  # constant in each series, but for rounding of its mean
     X[:, 2] = 0.1  # the same in all

@@ -37,7 +37,7 @@ def test_cuts_are_those_of_stumps_and_signs_are_fair():
 
 
 @pytest.mark.parametrize("family", [Stumps(), Ferns(depth=2)], ids=["stumps", "ferns"])
-def test_features_are_drawn_by_their_weights_and_the_kernel_is_that_of_the_draws(family):
+def test_features_are_drawn_by_their_weights_as_the_kernel_says(family):
     X, n = inputs(12, 3), 20_000
     family.set_params(feature_weights=[1, 0, 3]).fit(X, np.random.default_rng(0))
     np.testing.assert_array_equal(family.feature_weights_, [0.25, 0, 0.75])

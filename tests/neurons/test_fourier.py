@@ -282,7 +282,7 @@ def test_length_scales_of_features_can_be_searched():
         (RationalQuadratic(mixture=-1.0), "mixture=-1.0"),
     ],
 )
-def test_bad_parameters_are_named(neurons, message):
+def test_bad_parameters_are_named_of_fourier(neurons, message):
     with pytest.raises(ValueError, match=message):
         fitted(neurons, 3)
 

@@ -148,7 +148,7 @@ def test_what_is_not_a_list_of_neurons_is_refused():
         KitchenSinksRegressor(given).fit(table.assign(kind=["a", "b"] * 350), y)
 
 
-def test_intervals_and_sets_warn_that_the_same_rows_may_have_chosen_the_neurons():
+def test_intervals_and_sets_warn_of_neurons_chosen_by_the_same_rows():
     """They may: rows that chose the leaves are nearer to the function than new rows."""
     given, half = Given.of(boosted(n_trees=60)), y > 0
     regressor = KitchenSinksRegressor(given, alpha=1e-4, random_state=0).fit(X, y)

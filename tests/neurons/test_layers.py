@@ -105,7 +105,7 @@ def test_what_the_first_and_the_last_family_take_and_are():
     assert trees.width == trees.parts_[-1].width == 4
 
 
-def test_length_scales_are_compared_on_hidden_values_that_are_computed_once(monkeypatch):
+def test_length_scales_are_compared_on_hidden_values_computed_once(monkeypatch):
     X, y = inputs(300, 3), np.random.default_rng(0).standard_normal((300, 1))
     neurons, _ = drawn(Layers([Stumps(), Gaussian()], hidden=8), X)
     comparison = Comparison(X, y, None, 0, Purpose.SEARCH, 0, 70, 30, 1)
@@ -145,6 +145,6 @@ def test_the_length_scale_of_the_last_family_is_chosen():
         (Layers([Patches((2, 2), 2, 1), Patches((2, 2), 2, 1)]), "makes images of 4 values, but X"),
     ],
 )
-def test_bad_parameters_are_named(neurons, message):
+def test_bad_parameters_are_named_of_layers(neurons, message):
     with pytest.raises(ValueError, match=message):
         neurons.fit(inputs(9, 4), np.random.default_rng(0))

@@ -63,7 +63,7 @@ def test_activations_are_what_loops_over_patches_give(neurons):
 
 
 @pytest.mark.parametrize("neurons", CASES, ids=repr)
-def test_pairs_are_the_diagonal_of_all_activations(neurons):
+def test_pairs_are_the_diagonal_of_all_activations_of_patches(neurons):
     X = inputs(9, columns(neurons))
     neurons, weights = drawn(clone(neurons), X)
     pairs = neurons.activate_pairs(X, weights)
@@ -158,7 +158,7 @@ def test_filters_of_the_data_are_patches_of_the_images():
     assert len(neurons.filters_pool_) <= 4096
 
 
-def test_whitened_filters_respond_with_1_to_a_patch_and_least_to_the_others():
+def test_whitened_filters_respond_most_to_their_patch():
     X, rng = inputs(30, 36), np.random.default_rng(0)
     patches, filters = (
         Patches((6, 6), 3, filters=kind).fit(X, np.random.default_rng(1)).filters_pool_
@@ -208,7 +208,7 @@ def test_images_without_contrast_give_filters_that_answer_nothing(filters):
         (Patches(threshold=-0.1), "threshold=-0.1"),
     ],
 )
-def test_bad_parameters_are_named(neurons, message):
+def test_bad_parameters_are_named_of_patches(neurons, message):
     with pytest.raises(ValueError, match=message):
         neurons.fit(np.zeros((2, 784)), np.random.default_rng(0))
 

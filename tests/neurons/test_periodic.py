@@ -135,6 +135,6 @@ def test_one_column_may_have_two_periods():
         (Periodic(sampling="orthogonal"), "'iid' or 'sobol'"),
     ],
 )
-def test_bad_parameters_are_named(neurons, message):
+def test_bad_parameters_are_named_of_periodic(neurons, message):
     with pytest.raises((TypeError, ValueError), match=message):
         fitted(neurons, inputs(5, 3))

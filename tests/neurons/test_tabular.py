@@ -33,7 +33,7 @@ def table():
 
 
 @pytest.mark.parametrize(("depth", "smooth"), [(1, 0), (3, 0), (2, 1), (1, 1), (3, 0.4)])
-def test_mean_of_products_is_the_kernel(depth, smooth):
+def test_mean_of_products_is_the_kernel_of_tabular(depth, smooth):
     X, n_categories = table()
     neurons = fitted(Tabular(depth, smooth), X, n_categories)
     rows = X[:13]

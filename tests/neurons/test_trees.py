@@ -47,7 +47,7 @@ def table(n=300):
 
 
 @pytest.mark.parametrize("depth", [1, 3, 9])
-def test_a_leaf_has_a_bit_for_each_cut_that_sends_the_row_to_the_right(depth):
+def test_a_leaf_has_a_bit_for_each_cut_to_the_right_of_trees(depth):
     X, n_categories = table()
     neurons = fitted(Trees(depth), X, n_categories)
     columns, sets = weights = drawn(neurons, 20)
@@ -94,7 +94,7 @@ def test_cuts_of_numbers_are_thresholds_with_missing_values_on_either_side():
 
 
 @pytest.mark.parametrize("depth", [1, 3])
-def test_mean_of_products_is_the_kernel_of_a_table(depth):
+def test_mean_of_products_is_the_kernel_of_a_table_of_trees(depth):
     X, n_categories = table()
     neurons = fitted(Trees(depth), X, n_categories)
     rows = np.vstack([X[:13], [np.nan] * 6])
@@ -275,7 +275,7 @@ def test_automatic_depth_leaves_sixteen_rows_in_a_leaf(n_rows, depth):
     assert fitted(Trees(1), X).width == 2
 
 
-def test_thresholds_of_many_rows_come_from_a_sample_that_follows_the_weights(monkeypatch):
+def test_thresholds_of_many_rows_come_from_a_weighted_sample(monkeypatch):
     monkeypatch.setattr("trickless.neurons.trees._BIN_ROWS", 1000)
     X = np.arange(4000.0)[:, None]
     assert fitted(Trees(), X).bins_.counts[0] == 255

@@ -112,7 +112,7 @@ def test_few_rows_are_too_few_for_cuts():
         model.partial_fit(inner, target(inner))
 
 
-def test_families_that_take_nothing_from_the_data_keep_nothing_of_the_first_batch():
+def test_families_that_take_nothing_from_data_keep_no_first_batch():
     model = KitchenSinksRegressor(Gaussian(1.0), 20, random_state=0)
     assert model.partial_fit(X[:50], X[:50, 0])._first_batch_ is None
     model.partial_fit(X[50:] * 100, X[50:, 0])  # a warning would be an error

@@ -118,7 +118,7 @@ def test_integers_of_data_frames_are_read_exactly():
         np.testing.assert_array_equal(model.predict(other), model.predict(frame))
 
 
-def test_integers_that_float64_holds_or_that_differ_by_much_are_not_warned_of():
+def test_integers_that_float64_tells_apart_are_not_warned_of():
     y = np.sin(np.arange(100) / 10)
     model = KitchenSinksRegressor(n_neurons=40, dtype="float64", random_state=0)
     for whole in (2**60 + 2**30 * np.arange(100), 2**60 + 2**20 * np.arange(100) + 1):

@@ -100,7 +100,7 @@ def test_columns_that_matter_are_found_by_default_in_six_hundred_rows():
     assert errors["median"] > 0.3
 
 
-def test_numbers_of_many_rows_get_a_length_scale_for_each_feature_and_classes_do_not():
+def test_numbers_get_a_length_scale_for_each_feature_and_classes_do_not():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3500, 8))
     f = np.sin(2 * X[:, 0]) + X[:, 1]

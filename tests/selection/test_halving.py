@@ -137,7 +137,7 @@ def test_steps_are_those_of_adam_where_gradients_are_more_than_noise(monkeypatch
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("family", [Gaussian, Laplace1], ids=lambda family: family.__name__)
-def test_length_scales_are_those_that_were_found_in_the_units_of_the_kernel(family, sparse):
+def test_length_scales_are_in_the_units_of_the_kernel(family, sparse):
     rng = np.random.default_rng(0)
     X, found = rng.standard_normal((300, 3)), np.array([1.0, 2.0, 5.0])
     rows = scipy.sparse.csr_array(X) if sparse else X
@@ -295,9 +295,7 @@ def test_a_search_takes_classes_weights_names_and_sparse_rows():
 @pytest.mark.parametrize(
     ("n_neurons", "sizes"), [(100, [6]), (101, [6, 3]), (400, [6, 3, 2]), (10_000, [6, 3, 2])]
 )
-def test_the_better_half_continues_as_long_as_that_is_little_beside_the_fit(
-    n_neurons, sizes, monkeypatch
-):
+def test_the_better_half_continues_while_that_costs_little(n_neurons, sizes, monkeypatch):
     X, y = wiggly(0.1, n=1000)
     rounds = (100, 20), (300, 50), (500, 100), (1001, 150)  # the last has more rows than there are
     monkeypatch.setattr(halving, "ROUNDS", rounds)

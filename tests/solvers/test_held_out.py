@@ -100,7 +100,7 @@ def test_a_single_group_is_refused():
 
 
 @pytest.mark.parametrize(("n_rows", "share"), [(4, 0.01), (3, 0.9)])
-def test_too_few_rows_are_refused(n_rows, share):
+def test_too_few_rows_are_refused_to_hold_out(n_rows, share):
     y, message = np.zeros((n_rows, 1)), rf"a share of {share}.*Remedy: more rows"
     with pytest.raises(ValueError, match=message):
         holding(share=share).split(y)

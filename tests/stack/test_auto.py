@@ -315,7 +315,7 @@ def test_intervals_and_sets_hold_new_targets():
     assert 1 <= sets.sum(axis=1).mean() < 2.5
 
 
-def test_several_outputs_are_learned_together():
+def test_several_outputs_are_learned_together_by_a_stack():
     frame, y = table(400)
     both = np.column_stack([y, 1000 * frame.a])
     model = AutoRegressor(random_state=0).fit(frame[:300], both[:300])

@@ -49,7 +49,7 @@ def runs(monkeypatch):
     return runs
 
 
-def test_a_fit_that_is_interrupted_leaves_a_model(runs):
+def test_a_fit_that_is_interrupted_leaves_a_model_in_boosting(runs):
     X, y = data()
     whole = trees().fit(X, y)
     for at in (4, len(runs)):  # in the trial, and in the replay
@@ -79,7 +79,7 @@ def test_the_number_of_rows_that_count_decides_on_folds(runs):
     assert not trees().fit(X, y, few).validation_scores_
 
 
-def test_rows_apart_are_never_learned_from():
+def test_rows_apart_are_never_learned_from_in_boosting():
     """Their targets decide how many trees are kept, and nothing else."""
     X, y = data(noise=0.1)
     X_val, y_val = data(300, noise=0.1, seed=1)
@@ -98,7 +98,7 @@ def test_rows_apart_are_never_learned_from():
         assert digest(other._targets_) == digest(model._targets_)
 
 
-def test_scores_of_rows_apart_count_their_weights():
+def test_scores_of_rows_apart_count_their_weights_in_boosting():
     X, y = data()
     weight = np.random.default_rng(0).random(300) ** 3
     weight[:10] = 0
@@ -138,7 +138,7 @@ def test_with_groups_the_score_is_that_of_new_groups(n_groups):
 
 
 @pytest.mark.parametrize("n_groups", [30, 60])
-def test_rows_of_weight_zero_are_as_if_they_were_not_there(n_groups):
+def test_rows_of_weight_zero_are_as_if_they_were_not_there_in_boosting(n_groups):
     X, y, groups = alike(n_groups)
     order = np.random.default_rng(0).permutation(len(X))
     X, y, groups = X[order], y[order], groups[order]
@@ -151,7 +151,7 @@ def test_rows_of_weight_zero_are_as_if_they_were_not_there(n_groups):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_groups_of_a_class_of_weight_zero_do_not_count(weighted):
+def test_groups_of_a_class_of_weight_zero_do_not_count_in_boosting(weighted):
     X, y, groups = alike(40)
     labels = np.where(groups % 7 == 0, 2, y > 0)
     weight = np.where(np.arange(len(X)) % 5 == 0, 0.0, 2.0) if weighted else None

@@ -43,7 +43,7 @@ def test_sizes_are_those_given_or_automatic():
     assert sizes_of(alpha=0.0, schedule="theorem").first == np.inf
 
 
-def test_automatic_alpha_has_the_unit_of_the_targets_where_slopes_have_none():
+def test_automatic_alpha_has_the_unit_of_targets_if_slopes_have_none():
     assert sizes_of(EpsilonInsensitive(0.1), is_auto=True).alpha == (0.1 / 2, 0.1 / 0.5)
     assert sizes_of(EpsilonInsensitive(0.1)).alpha == 0.1
 
@@ -97,7 +97,7 @@ def test_the_stable_step_counts_what_one_row_and_one_neuron_do_together(scale):
         assert growth(lambda top: 1 / (top + 3), scale)[0] > 10
 
 
-def test_errors_in_all_directions_are_within_the_bound_of_the_documentation():
+def test_errors_in_all_directions_are_within_the_documented_bound():
     """The mean over all choices of two of seven rows and two of six neurons is exact."""
     rng, (n, J) = np.random.default_rng(0), (7, 6)
     psi = rng.uniform(-1, 1, (J, n)) * [[1], [1], [0.3], [0.3], [0.1], [0.1]]

@@ -118,7 +118,7 @@ def test_too_few_iterations_are_reported():
         solution(Z, y, weight, Logistic(), 1e-6, max_iter=2)
 
 
-def test_a_descent_that_ends_in_the_rounding_of_single_precision_is_reported():
+def test_a_descent_that_ends_in_single_rounding_is_reported():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((200, 4))
     y = X[:, 0] * X[:, 1] + rng.standard_normal(200) / 2 > 0

@@ -118,7 +118,7 @@ def test_the_effective_number_of_rows_of_equal_weights_is_their_number():
     assert summed(Z, y, np.array([1.0] + 9 * [1e-9])).n_effective == pytest.approx(1)
 
 
-def test_many_rows_may_be_multiplied_in_single_precision_for_a_ridge_above_its_rounding():
+def test_many_rows_are_multiplied_in_single_precision_for_a_large_ridge():
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((ROUNDED_FROM, N_COLUMNS)).astype("float32")
     y = rng.standard_normal((ROUNDED_FROM, N_OUTPUTS))

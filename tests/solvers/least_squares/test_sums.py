@@ -86,7 +86,7 @@ def test_no_coefficient_exceeds_the_bound_over_the_number_of_neurons(bound):
     assert np.allclose(coef, free) == (bound == 1e6)
 
 
-def test_leave_one_out_takes_the_alpha_with_the_least_error_of_models_without_the_row():
+def test_leave_one_out_takes_the_best_alpha_of_models_without_the_row():
     problem = asked("auto")
     sums = learned(problem, weight=None)
     Z, solution = written_out(sums)[0], sums.solution(problem)

@@ -184,7 +184,7 @@ def test_a_bounded_support_is_the_same_for_the_same_seed():
     np.testing.assert_array_equal(clone(model).fit(X, labels).decision_function(X), expected)
 
 
-def test_a_kernel_that_is_not_positive_cannot_be_projected_and_nothing_is_lost(monkeypatch):
+def test_a_kernel_that_is_not_positive_is_refused_and_nothing_is_lost(monkeypatch):
     def values(kernel, X, Y):  # -0.2 at best for 25 points together
         return np.where((X[:, None] == Y).all(axis=2), 1.0, -0.05)
 
