@@ -311,3 +311,14 @@ def test_families_of_numbers_take_columns_of_numbers(table, tmp_path):
     scores = run("evaluate", tmp_path / "model.trickless", data, "--target", "price", "--json")
     rows = table[["age", "member"]]
     assert json.loads(scores.stdout)["r2"] == pytest.approx(model.score(rows, table["price"]))
+
+
+def test_cells_in_quotes_may_hold_the_sign_that_separates_columns(tmp_path):
+    """A comma between thousands in a file whose columns a comma separates."""
+    path, areas = tmp_path / "areas.csv", np.arange(500, 3500, 50)
+    lines = ["area,price", *(f'"{area:,}","{100 * area:,}"' for area in areas.tolist())]
+    path.write_text("\n".join(lines) + "\n")
+    types = "--types", "price=number", "--types", "area=number"
+    model, _ = fit(path, tmp_path, "--thousands", ",", *types, target="price", n_neurons=50)
+    assert model.feature_names_in_.tolist() == ["area"]
+    assert abs(model.predict(pd.DataFrame({"area": [2000.0]}))[0] - 200_000) < 5000

@@ -103,7 +103,7 @@ FIT = [
     ("price.csv --types cost=number", "column 'cost': there is no such column"),
     ("price.csv --drop cost", "column 'cost': there is no such column. The columns are 'a', 'pri"),
     ("price.csv --target cost", "column 'cost': there is no such column"),
-    ("price.csv --decimal ,", "one sign has two meanings"),
+    ("price.csv --decimal , --thousands ,", "one sign has two meanings"),
     ("price.csv --thousands ,,", "--thousands ',,': it must be one character"),
     ("both", "there are files of different formats, csv, parquet"),
     ("lacks", "b.csv, column 'a': there is no such column, but other files have it"),

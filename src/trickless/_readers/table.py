@@ -34,15 +34,18 @@ class CSV(NamedTuple):
     thousands: str | None = None
 
     def check(self) -> None:
-        """Refuse signs that are not signs, or have two meanings."""
+        """Refuse signs that are not signs, or have two meanings in a cell.
+
+        A cell in quotes may hold the sign that separates columns.
+        """
         signs = {name: sign for name, sign in self._asdict().items() if sign is not None}
         for name, sign in signs.items():
             if len(sign) != 1 or not sign.isascii():
                 raise InvalidValueError(f"--{name} {sign!r}: it must be one character", "such as ,")
-        if len(set(signs.values())) < len(signs):
+        if self.decimal == self.thousands:
             raise InvalidValueError(
-                f"{', '.join(f'--{name} {sign!r}' for name, sign in signs.items())}: one sign has "
-                "two meanings",
+                f"--decimal {self.decimal!r}, --thousands {self.thousands!r}: one sign has two "
+                "meanings",
                 "leave one of them out",
             )
 
@@ -90,9 +93,13 @@ class Table:
             raise InvalidValueError(f"{path}: there are {why}", "give each column its own name")
         self._own = {composed(name): name for name in names}
         self._kinds = {self.column(name): kind for name, kind in kinds.items()}
-        self.types = {name: self._type(name, found.schema.field(name).type) for name in names}
-        schema = pa.schema(list(self.types.items()))
-        as_parsed = {name: type_ for name, type_ in self.types.items() if name not in self._folders}
+        parsed = {name: self._type(name, found.schema.field(name).type) for name in names}
+        schema = pa.schema(list(parsed.items()))
+        as_parsed = {name: type_ for name, type_ in parsed.items() if name not in self._folders}
+        self.types = dict(parsed)
+        for name, kind in self._kinds.items():
+            if kind == "number" and parsed[name] == TYPES["category"]:  # _cast makes them numbers
+                self.types[name] = TYPES["number"]
         self._dataset = self._opened(files, format_, schema, as_parsed)
 
     def _opened(self, files: list[str], format_: Any, schema: Any, types: dict[str, Any]) -> Any:
