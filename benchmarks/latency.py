@@ -197,14 +197,14 @@ def of_river():
     """Return learners of River, and ours in its interface, by name."""
     from river import compose, forest, linear_model, preprocessing
 
-    from trickless.river import KitchenSinksClassifier as RiverKitchenSinks
+    from trickless.river import RiverClassifier
 
     def scaled(model):
         return compose.Pipeline(preprocessing.StandardScaler(), model)
 
     return {
-        "`trickless.river`, 500 neurons": RiverKitchenSinks(500, seed=0),
-        "`trickless.river`, 96 neurons": RiverKitchenSinks(seed=0),
+        "`trickless.river`, 500 neurons": RiverClassifier(500, seed=0),
+        "`trickless.river`, 96 neurons": RiverClassifier(seed=0),
         "River, logistic regression": scaled(linear_model.LogisticRegression()),
         "River, ALMA": scaled(linear_model.ALMAClassifier()),
         "River, adaptive random forest": forest.ARFClassifier(seed=0),

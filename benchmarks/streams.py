@@ -40,7 +40,7 @@ from sklearn.preprocessing import StandardScaler
 import data
 from circumstances import circumstances
 from trickless._arrays.threads import linear_algebra
-from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.river import RiverClassifier, RiverRegressor
 
 PATH = Path(__file__).parent / "results" / "streams.json"
 SEED, LONGEST = 1, 20_000
@@ -159,7 +159,7 @@ def scaled(model: Any) -> Any:
 
 OURS, LAST = "ours", "last answer"
 CLASSIFIERS: dict[str, Callable[[list[Row]], Any]] = {
-    OURS: lambda rows: KitchenSinksClassifier(seed=SEED),
+    OURS: lambda rows: RiverClassifier(seed=SEED),
     LAST: lambda rows: dummy.NoChangeClassifier(),
     "ARF": lambda rows: forest.ARFClassifier(seed=SEED),
     "SRP": lambda rows: ensemble.SRPClassifier(seed=SEED),
@@ -169,7 +169,7 @@ CLASSIFIERS: dict[str, Callable[[list[Row]], Any]] = {
     "RBFSampler, SGD": RandomCosines,
 }
 REGRESSORS: dict[str, Callable[[list[Row]], Any]] = {
-    OURS: lambda rows: KitchenSinksRegressor(seed=SEED),
+    OURS: lambda rows: RiverRegressor(seed=SEED),
     LAST: lambda rows: LastNumber(),
     "ARF": lambda rows: scaled(forest.ARFRegressor(seed=SEED)),
     "SRP": lambda rows: scaled(ensemble.SRPRegressor(seed=SEED)),

@@ -14,6 +14,8 @@ def test_public_names_are_those_that_are_agreed():
     names = [f"{module}.{name}" for module, names in public_names().items() for name in names]
     assert sorted(names) == AGREED
     assert len(names) <= 70
+    short = [name.rpartition(".")[2] for name in names]
+    assert len(set(short)) == len(short)  # in the reference too
 
 
 def test_each_public_name_is_there():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from river import datasets, evaluate, metrics
 
-from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.river import RiverClassifier, RiverRegressor
 from trickless.river.learner import MOST_ASKED
 
 
@@ -15,14 +15,14 @@ def test_the_last_label_that_was_known_may_mean_another_one():
     # The label changes every 50 rows, and each one comes 50 rows later.
     noise = np.random.default_rng(0).normal(size=1500).tolist()
     rows = [({"noise": a}, i // 50 % 2) for i, a in enumerate(noise)]
-    model = KitchenSinksClassifier(seed=0)
+    model = RiverClassifier(seed=0)
     score = evaluate.progressive_val_score(rows, model, metrics.Accuracy(), delay=50)
     assert score.get() > 0.8  # 0.02 if it trusts the label before each row
 
 
 @pytest.mark.parametrize("delay", [12, 48])
 def test_delayed_targets_are_predicted_better_than_by_the_last_one(delay):
-    rows, model, errors = list(datasets.TrumpApproval()), KitchenSinksRegressor(seed=0), []
+    rows, model, errors = list(datasets.TrumpApproval()), RiverRegressor(seed=0), []
     for i, (x, y) in enumerate(rows):
         errors.append(y - model.predict_one(x))
         if i >= delay - 1:
@@ -31,7 +31,7 @@ def test_delayed_targets_are_predicted_better_than_by_the_last_one(delay):
     assert np.abs(errors[delay:]).mean() < 0.9 * np.abs(y[delay:] - y[:-delay]).mean()
 
 
-@pytest.mark.parametrize("estimator", [KitchenSinksClassifier, KitchenSinksRegressor])
+@pytest.mark.parametrize("estimator", [RiverClassifier, RiverRegressor])
 def test_copies_with_open_questions_continue_bit_for_bit(estimator):
     def row(i):
         return {"a": i % 17 / 17, "b": float("nan"), "c": i}, i // 20 % 3
@@ -51,7 +51,7 @@ def test_copies_with_open_questions_continue_bit_for_bit(estimator):
 
 
 def test_a_question_about_a_class_that_came_later_is_answered():
-    model = KitchenSinksClassifier(seed=0)
+    model = RiverClassifier(seed=0)
     for i in range(60):
         model.predict_one({"a": i})
     for i in range(60):
@@ -60,7 +60,7 @@ def test_a_question_about_a_class_that_came_later_is_answered():
 
 
 def test_questions_without_an_answer_take_bounded_memory():
-    model = KitchenSinksRegressor(seed=0)
+    model = RiverRegressor(seed=0)
     for i in range(MOST_ASKED + 500):
         model.predict_one({"a": i})
     assert len(model._questions) == MOST_ASKED

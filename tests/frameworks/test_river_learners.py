@@ -22,10 +22,10 @@ from river import (
     preprocessing,
 )
 
-from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
+from trickless.river import RiverClassifier, RiverFeatures, RiverRegressor
 from trickless.river.rows import MOST
 
-ESTIMATORS = [KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures]
+ESTIMATORS = [RiverClassifier, RiverRegressor, RiverFeatures]
 CHECKS = [(each, check) for each in ESTIMATORS for check in checks.yield_checks(each())]
 
 
@@ -47,7 +47,7 @@ def share_right(rows, model):
 
 def test_curved_classes_are_learned_without_a_scaler():
     rows = datasets.Bananas().take(1000)
-    score = evaluate.progressive_val_score(rows, KitchenSinksClassifier(seed=0), metrics.Accuracy())
+    score = evaluate.progressive_val_score(rows, RiverClassifier(seed=0), metrics.Accuracy())
     assert score.get() > 0.8  # a linear model gets 0.55
 
 
@@ -55,7 +55,7 @@ def test_a_drift_is_followed():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 2))
     rows = [({"a": a, "b": b}, bool(a * b > 0) ^ (i >= 800)) for i, (a, b) in enumerate(X.tolist())]
-    model = KitchenSinksClassifier(seed=0)
+    model = RiverClassifier(seed=0)
     before, _, after = (
         share_right(part, model) for part in (rows[:800], rows[800:1000], rows[1000:])
     )
@@ -71,13 +71,13 @@ def test_it_is_not_worse_than_repeating_the_last_label():
         labels.append("abc"[label])
     rows = [({"noise": float(v)}, y) for v, y in zip(rng.normal(size=1000), labels, strict=True)]
     repeated = np.mean([a == b for a, b in itertools.pairwise(labels)])
-    ours = share_right(rows, KitchenSinksClassifier(seed=0))
+    ours = share_right(rows, RiverClassifier(seed=0))
     assert ours > repeated - 2 * math.sqrt(repeated * (1 - repeated) / 1000)
 
 
 def test_it_is_not_worse_than_repeating_the_last_number():
     walk = np.random.default_rng(2).normal(size=1000).cumsum()
-    model, error = KitchenSinksRegressor(seed=0), []
+    model, error = RiverRegressor(seed=0), []
     for y in walk.tolist():
         error.append(abs(model.predict_one({"noise": 1.0}) - y))
         model.learn_one({"noise": 1.0}, y)
@@ -94,14 +94,14 @@ def test_categories_missing_values_and_dates_are_features():
         colour = "red" if rng.random() < 0.5 else "blue"
         x = {"colour": colour, "when": when, "empty": None, "number": float("nan")}
         rows.append((x, (colour == "red") ^ (when.hour < 12)))
-    model = KitchenSinksClassifier(seed=0)
+    model = RiverClassifier(seed=0)
     assert share_right(rows[:300], model) > 0.6
     assert share_right(rows[300:], model) > 0.9
 
 
 def test_a_feature_that_appears_later_is_used():
     signs = np.random.default_rng(4).choice([-1.0, 1.0], 600).tolist()
-    model = KitchenSinksRegressor(seed=0)
+    model = RiverRegressor(seed=0)
     for sign in signs[:300]:
         model.learn_one({"constant": 1.0}, sign)
     for sign in signs[300:]:
@@ -111,7 +111,7 @@ def test_a_feature_that_appears_later_is_used():
 
 
 def test_a_class_that_appears_later_is_learned():
-    model = KitchenSinksClassifier(seed=0)
+    model = RiverClassifier(seed=0)
     places = np.random.default_rng(6).integers(3, size=600).tolist()
     for i, place in enumerate(places):
         label = place == 1 if i < 300 else ["no", "yes", "maybe"][place]
@@ -121,7 +121,7 @@ def test_a_class_that_appears_later_is_learned():
 
 
 def test_more_categories_than_columns_are_left_out():
-    model = KitchenSinksClassifier(seed=0, n_neurons=8, half_lives=(50.0,))
+    model = RiverClassifier(seed=0, n_neurons=8, half_lives=(50.0,))
     with pytest.warns(UserWarning, match="Further ones are left out"):
         for i in range(MOST + 100):
             model.learn_one({"name": f"n{i}", "a": i % 2}, i % 2)
@@ -130,11 +130,11 @@ def test_more_categories_than_columns_are_left_out():
     assert [model.predict_one({"a": a}) for a in (0, 1)] == [0, 1]
 
 
-@pytest.mark.parametrize("estimator", [KitchenSinksClassifier, KitchenSinksRegressor])
+@pytest.mark.parametrize("estimator", [RiverClassifier, RiverRegressor])
 def test_copies_continue_bit_for_bit(estimator):
     rows = list(datasets.TrumpApproval().take(300))
     model = estimator(seed=0)
-    learn = [(x, round(y) if estimator is KitchenSinksClassifier else y) for x, y in rows]
+    learn = [(x, round(y) if estimator is RiverClassifier else y) for x, y in rows]
     for x, y in learn[:150]:
         model.learn_one(x, y)
     copies = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
@@ -146,7 +146,7 @@ def test_copies_continue_bit_for_bit(estimator):
 
 
 def test_predictions_in_between_change_nothing():
-    quiet, asked = KitchenSinksRegressor(seed=0), KitchenSinksRegressor(seed=0)
+    quiet, asked = RiverRegressor(seed=0), RiverRegressor(seed=0)
     for x, y in datasets.TrumpApproval().take(200):
         for other in ({}, x | {"gallup": 0.0}, x, x | {"new": "category"}):
             asked.predict_one(other)
@@ -158,12 +158,12 @@ def test_predictions_in_between_change_nothing():
 @pytest.mark.parametrize(
     "model",
     [
-        preprocessing.StandardScaler() | KitchenSinksClassifier(seed=0),
-        RandomFeatures(seed=0) | linear_model.LogisticRegression(),
-        compose.SelectType(float) + RandomFeatures(20, seed=0) | linear_model.LogisticRegression(),
-        drift.DriftRetrainingClassifier(KitchenSinksClassifier(seed=0)),
+        preprocessing.StandardScaler() | RiverClassifier(seed=0),
+        RiverFeatures(seed=0) | linear_model.LogisticRegression(),
+        compose.SelectType(float) + RiverFeatures(20, seed=0) | linear_model.LogisticRegression(),
+        drift.DriftRetrainingClassifier(RiverClassifier(seed=0)),
         model_selection.GreedyRegressor(
-            [KitchenSinksRegressor(n, seed=0) for n in (10, 20)], metrics.MAE()
+            [RiverRegressor(n, seed=0) for n in (10, 20)], metrics.MAE()
         ),
     ],
     ids=["scaled", "features", "union", "drift", "selected"],
@@ -179,7 +179,7 @@ def test_they_work_with_other_parts_of_river(model):
 def test_data_frames_are_learned_like_rows():
     rows = list(datasets.Phishing().take(60))
     X, y = pd.DataFrame([x for x, _ in rows]), pd.Series([y for _, y in rows])
-    one, many = KitchenSinksClassifier(seed=0), KitchenSinksClassifier(seed=0)
+    one, many = RiverClassifier(seed=0), RiverClassifier(seed=0)
     many.learn_many(X, y)
     for x, label in zip(X.to_dict("records"), y, strict=True):
         one.learn_one(x, label)
@@ -188,7 +188,7 @@ def test_data_frames_are_learned_like_rows():
 
 
 @pytest.mark.parametrize("options", [{"n_neurons": 0}, {"half_lives": ()}, {"half_lives": (0.0,)}])
-@pytest.mark.parametrize("estimator", [KitchenSinksClassifier, KitchenSinksRegressor])
+@pytest.mark.parametrize("estimator", [RiverClassifier, RiverRegressor])
 def test_bad_parameters_are_named_of_river(estimator, options):
     with pytest.raises(ValueError, match=f"{estimator.__name__}: {next(iter(options))}=.*Remedy"):
         estimator(**options)
@@ -196,10 +196,10 @@ def test_bad_parameters_are_named_of_river(estimator, options):
 
 @pytest.mark.parametrize("target", [None, float("nan"), float("inf"), "text"])
 def test_bad_targets_change_nothing(target):
-    model = KitchenSinksRegressor(seed=0)
+    model = RiverRegressor(seed=0)
     model.learn_one({"a": 1.0}, 1.0)
     before = pickle.dumps(model)
-    with pytest.raises(ValueError, match="KitchenSinksRegressor: the target of a row is"):
+    with pytest.raises(ValueError, match="RiverRegressor: the target of a row is"):
         model.learn_one({"a": 2.0, "b": 1.0}, target)
     with pytest.raises(TypeError, match=r"feature 'a' is .*of type list"):
         model.learn_one({"a": [2.0]}, 1.0)

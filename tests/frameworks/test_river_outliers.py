@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.river import RiverClassifier, RiverRegressor
 
 N, AT = 2500, 500
 
@@ -34,8 +34,8 @@ def predicted(model, X, answers):
 def test_classes_are_predicted_as_without_outliers(outliers):
     X, dirty, wrong = features(outliers)
     y = X[:, 0] > 0
-    clean = predicted(KitchenSinksClassifier(seed=0), X, y) == y
-    found = predicted(KitchenSinksClassifier(seed=0), dirty, y) == y
+    clean = predicted(RiverClassifier(seed=0), X, y) == y
+    found = predicted(RiverClassifier(seed=0), dirty, y) == y
     for start in range(0, N, 500):
         part = np.flatnonzero(~wrong[start : start + 500]) + start
         assert found[part].mean() > clean[part].mean() - 0.03
@@ -56,8 +56,8 @@ def is_no_worse(found, clean, signal, among):
 def test_numbers_are_predicted_as_without_outliers(outliers):
     X, dirty, wrong = features(outliers)
     signal, y = target(X)
-    clean = predicted(KitchenSinksRegressor(seed=0), X, y)
-    found = predicted(KitchenSinksRegressor(seed=0), dirty, y)
+    clean = predicted(RiverRegressor(seed=0), X, y)
+    found = predicted(RiverRegressor(seed=0), dirty, y)
     assert is_no_worse(found, clean, signal, ~wrong & (np.arange(N) > 256))
 
 
@@ -66,31 +66,31 @@ def test_one_wrong_target_does_no_harm(at, since):
     """At once, or if it is among the first rows, later."""
     X, _, _ = features("one")
     signal, y = target(X)
-    clean = predicted(KitchenSinksRegressor(seed=0), X, y)
+    clean = predicted(RiverRegressor(seed=0), X, y)
     y[at] = 1e9
-    found = predicted(KitchenSinksRegressor(seed=0), X, y)
+    found = predicted(RiverRegressor(seed=0), X, y)
     assert is_no_worse(found, clean, signal, np.arange(N) > since)
 
 
 def test_another_scale_of_the_features_is_followed():
     X, _, _ = features("one")
     y = X[:, 0] > 0
-    right = predicted(KitchenSinksClassifier(seed=0), X, y) == y
+    right = predicted(RiverClassifier(seed=0), X, y) == y
     X[1000:] *= 1000
-    after = predicted(KitchenSinksClassifier(seed=0), X, y) == y
+    after = predicted(RiverClassifier(seed=0), X, y) == y
     rate = right[-500:].mean()
     assert after[-500:].mean() > rate - 3 * np.sqrt(2 * rate * (1 - rate) / 500)
 
 
 def test_another_level_of_the_targets_is_learned():
-    rng, model = np.random.default_rng(2), KitchenSinksRegressor(seed=0)
+    rng, model = np.random.default_rng(2), RiverRegressor(seed=0)
     for i in range(440):
         model.learn_one({"a": i % 7}, (1000 if i >= 400 else 0) + 0.1 * rng.normal())
     assert model.predict_one({"a": 3}) == pytest.approx(1000, abs=1)
 
 
 def test_a_rare_category_with_other_targets_is_learned():
-    rng, model = np.random.default_rng(2), KitchenSinksRegressor(seed=0)
+    rng, model = np.random.default_rng(2), RiverRegressor(seed=0)
     for i in range(1250):
         rare = i % 100 == 99
         model.learn_one({"kind": "rare" if rare else "usual"}, 100 * rare + 0.1 * rng.normal())

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from river import compose, feature_extraction
 
-from trickless.river import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
+from trickless.river import RiverClassifier, RiverFeatures, RiverRegressor
 from trickless.river.rows import MOST
 
 MISSING = [
@@ -30,7 +30,7 @@ MISSING = [
 
 @pytest.mark.parametrize("value", MISSING, ids=repr)
 def test_a_missing_value_is_like_no_value(value):
-    transformer = RandomFeatures(8, seed=0)
+    transformer = RiverFeatures(8, seed=0)
     for i in range(20):
         transformer.learn_one({"a": i % 3, "b": i % 5})
     expected = transformer.transform_one({"a": 1})
@@ -42,7 +42,7 @@ def test_a_missing_value_is_like_no_value(value):
 @pytest.mark.parametrize("label", MISSING, ids=repr)
 def test_a_missing_label_raises_an_error(label):
     with pytest.raises(ValueError, match="the label of a row is"):
-        KitchenSinksClassifier(seed=0).learn_one({"a": 1}, label)
+        RiverClassifier(seed=0).learn_one({"a": 1}, label)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_missing_label_raises_an_error(label):
     ],
 )
 def test_durations_are_numbers_in_seconds(duration):
-    model = KitchenSinksRegressor(seed=0)
+    model = RiverRegressor(seed=0)
     for value in (1.0, 2.0):
         model.learn_one({"t": value}, value)
     raw, unseen = model._rows.read({"t": duration})
@@ -66,7 +66,7 @@ def test_durations_are_numbers_in_seconds(duration):
 
 def test_counters_are_read_by_their_names():
     # A counter has the number 0 for every name that it lacks.
-    columns = RandomFeatures(seed=0)
+    columns = RiverFeatures(seed=0)
     columns.learn_one(collections.Counter("ab"))
     _, unseen = columns._rows.read(collections.Counter("cd"))
     assert unseen == [("c",), ("d",)]
@@ -78,7 +78,7 @@ def test_counters_are_read_by_their_names():
 def test_words_that_are_absent_are_counted():
     rng, right = np.random.default_rng(0), 0
     counts = compose.FuncTransformer(collections.Counter)
-    model = feature_extraction.BagOfWords() | counts | KitchenSinksClassifier(seed=0)
+    model = feature_extraction.BagOfWords() | counts | RiverClassifier(seed=0)
     for i in range(500):
         good = bool(rng.random() < 0.5)
         text = " ".join([*rng.choice(["film", "plot", "actor"], 2), "good" if good else "bad"])
@@ -87,7 +87,7 @@ def test_words_that_are_absent_are_counted():
     assert right > 190
 
 
-@pytest.mark.parametrize("estimator", [KitchenSinksClassifier, KitchenSinksRegressor])
+@pytest.mark.parametrize("estimator", [RiverClassifier, RiverRegressor])
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
@@ -107,7 +107,7 @@ def test_bad_rows_change_nothing(estimator, x, y, message):
     assert pickle.dumps(model) == before
 
 
-@pytest.mark.parametrize("estimator", [KitchenSinksClassifier, KitchenSinksRegressor])
+@pytest.mark.parametrize("estimator", [RiverClassifier, RiverRegressor])
 @pytest.mark.parametrize(
     ("column", "y"),
     [([1.0, 2.0], [1, None]), ([1.0, 2.0], [1]), ([1.0, [2.0]], [1, 2])],
@@ -124,7 +124,7 @@ def test_a_bad_row_of_a_data_frame_changes_nothing(estimator, column, y):
 
 @pytest.mark.parametrize("y", [Fraction(1, 3), np.float32(0.5), np.bool_(1), np.int8(3)])
 def test_targets_are_any_real_number(y):
-    model = KitchenSinksRegressor(seed=0)
+    model = RiverRegressor(seed=0)
     model.learn_one({"a": 1.0}, y)
     assert model.predict_one({"a": 1.0}) == pytest.approx(float(y))
 
@@ -132,12 +132,12 @@ def test_targets_are_any_real_number(y):
 @pytest.mark.parametrize("y", [1e308, -1e101, np.longdouble("1e4000"), 10**400])
 def test_targets_whose_squares_overflow_raise_an_error(y):
     with pytest.raises(ValueError, match=r"at most 1e\+100 in size"):
-        KitchenSinksRegressor(seed=0).learn_one({"a": 1.0}, y)
+        RiverRegressor(seed=0).learn_one({"a": 1.0}, y)
 
 
 @pytest.mark.parametrize("first", [0.0, 1e-300, 1.0])
 def test_a_constant_target_may_jump_to_a_huge_one(first):
-    model = KitchenSinksRegressor(seed=0)
+    model = RiverRegressor(seed=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for i in range(300):
@@ -147,7 +147,7 @@ def test_a_constant_target_may_jump_to_a_huge_one(first):
 
 
 def test_columns_are_whole_after_a_warning_that_is_an_error():
-    model = RandomFeatures(4, seed=0)
+    model = RiverFeatures(4, seed=0)
     model.learn_one({f"n{i}": 1.0 for i in range(MOST - 1)})
     row = {f"c{i}": "x" for i in range(3)}
     with warnings.catch_warnings():
@@ -159,4 +159,4 @@ def test_columns_are_whole_after_a_warning_that_is_an_error():
 
 
 def test_the_number_of_neurons_may_be_a_numpy_integer():
-    assert len(RandomFeatures(np.int64(3), seed=0).transform_one({"a": 1.0})) == 6
+    assert len(RiverFeatures(np.int64(3), seed=0).transform_one({"a": 1.0})) == 6

@@ -18,7 +18,7 @@ from trickless.river.rows import is_hashable
 
 
 @partial(documented, below=base.MiniBatchClassifier)
-class KitchenSinksClassifier(RiverLearner, base.MiniBatchClassifier):
+class RiverClassifier(RiverLearner, base.MiniBatchClassifier):
     r"""Random Kitchen Sinks that classify a River stream, and forget as fast as it drifts.
 
     Least squares on random cosines [1]_ is solved again and again, with one set of sums for each
@@ -60,8 +60,8 @@ class KitchenSinksClassifier(RiverLearner, base.MiniBatchClassifier):
     Examples
     --------
     >>> from river import datasets, evaluate, metrics
-    >>> from trickless.river import KitchenSinksClassifier
-    >>> model = KitchenSinksClassifier(seed=0)
+    >>> from trickless.river import RiverClassifier
+    >>> model = RiverClassifier(seed=0)
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     Accuracy: 90.71%
     """

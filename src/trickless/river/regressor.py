@@ -17,11 +17,11 @@ from trickless.river.learner import RiverLearner
 
 
 @partial(documented, below=base.MiniBatchRegressor)
-class KitchenSinksRegressor(RiverLearner, base.MiniBatchRegressor):
+class RiverRegressor(RiverLearner, base.MiniBatchRegressor):
     r"""Random Kitchen Sinks that predict a number in a River stream, and forget as it drifts.
 
     Least squares on random cosines [1]_ is solved again and again, with one set of sums for each
-    half-life, as in :class:`~trickless.river.KitchenSinksClassifier`. Each machine predicts both
+    half-life, as in :class:`~trickless.river.RiverClassifier`. Each machine predicts both
     the target and its change since the last row. Two more experts are the last target and a faded
     mean of all targets. The prediction is the average of all experts, whose weights follow their
     absolute errors, by fixed share [2]_. The last target has half of the weight at first.
@@ -43,8 +43,8 @@ class KitchenSinksRegressor(RiverLearner, base.MiniBatchRegressor):
     Examples
     --------
     >>> from river import datasets, evaluate, metrics
-    >>> from trickless.river import KitchenSinksRegressor
-    >>> model = KitchenSinksRegressor(seed=0)
+    >>> from trickless.river import RiverRegressor
+    >>> model = RiverRegressor(seed=0)
     >>> evaluate.progressive_val_score(datasets.AirlinePassengers(), model, metrics.MAE())
     MAE: 17.90948
     """

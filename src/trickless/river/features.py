@@ -13,13 +13,13 @@ from trickless.river.learner import N_NEURONS
 from trickless.river.rows import DictionaryRows
 
 
-class RandomFeatures(base.MiniBatchTransformer):
+class RiverFeatures(base.MiniBatchTransformer):
     r"""Random cosines and sines of rows, for linear models in River's pipelines.
 
     The features of a row x are :math:`\cos(w_i^\top x)` and :math:`\sin(w_i^\top x)` [1]_. They
     are not divided by the root of their number, which suits the steps of River's linear models.
     Neuron i depends on 1, 2, 4 or all of the features, by turns. Rows are read and standardised as
-    by :class:`~trickless.river.KitchenSinksClassifier`, and need no scaler.
+    by :class:`~trickless.river.RiverClassifier`, and need no scaler.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class RandomFeatures(base.MiniBatchTransformer):
     Examples
     --------
     >>> from river import datasets, evaluate, linear_model, metrics
-    >>> from trickless.river import RandomFeatures
-    >>> model = RandomFeatures(seed=0) | linear_model.LogisticRegression()
+    >>> from trickless.river import RiverFeatures
+    >>> model = RiverFeatures(seed=0) | linear_model.LogisticRegression()
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 87.96%
     """
