@@ -15,6 +15,7 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
+from trickless._learners.first_batch import FirstBatch
 from trickless.neurons import Gaussian
 
 LEARNERS_OF_NUMBERS = [
@@ -224,3 +225,16 @@ def test_the_largest_numbers_of_a_column_do_not_overflow_in_sums(values):
         model = BoostedTreesRegressor(random_state=0).fit(X, y)
     assert np.isfinite(model.predict(X)).all()
     assert np.isfinite(model._first_batch_.mean).all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_means_of_the_largest_numbers_do_not_overflow(n):
+    """Three thirds of 1.8e308 are rounded up to infinity."""
+    assert FirstBatch(np.full((n, 1), np.finfo(float).max)).mean == np.finfo(float).max
+
+
+def test_distances_beyond_all_numbers_are_no_length_scale():
+    """The length scale was infinite, and the model a constant."""
+    X, model = np.finfo(float).max * np.array([[1.0], [-1.0]]), Gaussian()
+    with pytest.raises(ValueError, match=r"distance between rows of X is inf, .*StandardScaler"):
+        KitchenSinksRegressor(model, dtype="float64", random_state=0).fit(X, [0.0, 1.0])

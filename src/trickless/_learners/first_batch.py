@@ -71,12 +71,13 @@ class FirstBatch(Stated):
             for best, sign in ((xp.min, 1), (xp.max, -1))
         )
         known = rows.shape[0] - to_host(xp.count_nonzero(missing, axis=0))
-        # Rows are divided before they are summed, so that no sum overflows.
-        shares = xp.where(missing, xp.zeros_like(rows), rows / max(1, rows.shape[0]))
-        mean = to_host(xp.sum(shares, axis=0)).astype(float)
+        # Rows are divided before they are summed, and by 2, so that no sum overflows.
+        shares = xp.where(missing, xp.zeros_like(rows), rows / (2 * max(1, rows.shape[0])))
+        half = to_host(xp.sum(shares, axis=0)).astype(float)
+        half = half * (rows.shape[0] / np.maximum(known, 1))
         empty = known == 0
         self.low, self.high = (np.where(empty, np.nan, end.astype(float)) for end in (low, high))
-        self.mean = np.where(empty, np.nan, mean * (rows.shape[0] / np.maximum(known, 1)))
+        self.mean = 2 * np.clip(half, self.low / 2, self.high / 2)
         self.spread = float(self._squares(rows, place).sum()) / rows.shape[0]
         self.n_later, self.warned = 0, False
         self.other = self.beyond = self.far = np.zeros(len(self.mean))

@@ -41,8 +41,9 @@ _MULTIPLES = {
 #: Heavy tails are cut off at this frequency, in units of the inverse length scale. Single precision
 #: does not resolve the phase of larger frequencies, and they could overflow.
 LARGEST_FREQUENCY = 1e6
-#: The least median distance between rows: its inverse leaves room for the tails of frequencies.
-_CLOSEST = 1e-305
+#: The least and the largest median distance between rows: the inverse of the least leaves room for
+#: the tails of frequencies, and multiples of the largest are finite.
+_CLOSEST, _FARTHEST = 1e-305, 1e307
 
 
 #: A number, or one for each feature.
@@ -103,10 +104,10 @@ class Fourier(Projected):
         if isinstance(self.length_scale, str):
             self.length_scale_ = self.median(*sample_rows(X, rng, _MEDIAN_ROWS, sample_weight))
             self._few = X.shape[0] < COMPARED_FROM
-            if self.length_scale_ < _CLOSEST:
+            if not _CLOSEST <= self.length_scale_ <= _FARTHEST:
                 raise InvalidValueError(
                     f"{name}: the median distance between rows of X is {self.length_scale_:g}, "
-                    "whose inverse is too large for the length scale",
+                    f"but length scales are between {_CLOSEST:g} and {_FARTHEST:g}",
                     "scale X (StandardScaler)",
                 )
         else:
