@@ -13,10 +13,15 @@ from sklearn.base import clone
 
 from cases import shots
 from export_cases import CASES, CONFIDENCE, ODD, as_columns, frame, made, tolerance
-from trickless import BoostedTreesRegressor, KitchenSinksClassifier, KitchenSinksRegressor
+from trickless import (
+    BoostedTreesRegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    RandomFeatures,
+)
 from trickless.export import to_c, to_js
 from trickless.kernels import KernelGradientRegressor
-from trickless.neurons import Gaussian
+from trickless.neurons import Gaussian, Laplace, Tanimoto
 
 CC, NODE = shutil.which("cc"), shutil.which("node")
 needs_cc = pytest.mark.skipif(CC is None, reason="there is no C compiler. Remedy: apt install gcc")
@@ -265,6 +270,40 @@ def test_rows_that_python_refuses_are_refused(tmp_path):
     assert gap.startswith("RangeError: the row holds a value that the model cannot use")
     assert infinite == gap
     assert named == "TypeError: the row is no array"
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("model", "output", "row"),
+    [
+        (
+            RandomFeatures(Laplace(), 60, dtype="float32", random_state=0),
+            "features",
+            [3e38, 3e38, 3e38],
+        ),
+        (KitchenSinksRegressor(Tanimoto(), 5, random_state=0), "prediction", [-1, 1, 1]),
+    ],
+    ids=["overflow", "negative"],
+)
+def test_answers_that_python_refuses_are_refused(model, output, row, tmp_path):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    X = np.abs(X) if output == "prediction" else X
+    model = clone(model).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="Remedy: "):
+        model.transform([row]) if output == "features" else model.predict([row])
+    to_js(model, tmp_path / "model.mjs", outputs=output)
+    code = f"""import {{ {output} }} from './model.mjs'; let said;
+      try {{ said = {output}({row}); }} catch (e) {{ said = `${{e}}`; }}
+      console.log(JSON.stringify(said));"""
+    assert run_js(tmp_path, code).startswith("RangeError: the row holds a value that the model")
+
+
+@needs_cc
+@pytest.mark.filterwarnings("ignore:Boosted")
+def test_a_constant_model_of_a_frame_compiles(tmp_path):
+    X = pd.DataFrame(np.random.default_rng(0).standard_normal((40, 2)))
+    to_c(BoostedTreesRegressor(4, random_state=0).fit(X, np.zeros(40)), tmp_path / "model.c")
+    subprocess.run([CC, *STRICT, "-c", "model.c"], cwd=tmp_path, check=True)
 
 
 @needs_node

@@ -114,6 +114,7 @@ def frame(n=120):
     table["constructor"] = np.array([*ODD, None], dtype=object)[np.arange(n) % 6]
     table["day"] = pd.Timestamp("2024-02-28") + pd.to_timedelta(np.arange(n) % 50, "D")
     table.loc[::9, "length"] = np.nan
+    table["t1"] = X[:, 2]  # a name as graphs have it
     return table, y + np.arange(n) % 6
 
 

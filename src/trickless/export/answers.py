@@ -68,7 +68,11 @@ def written(
     if not isinstance(model, RandomFeatures):
         f = xp.repeated(model._targets_.shown(decisions(model, X)), X)
         f.graph.limits[f.name] = np.finfo(float).max, False
-    return {name: xp.repeated(known[name](model, X, f, confidence), X) for name in names}
+    answers = {name: xp.repeated(known[name](model, X, f, confidence), X) for name in names}
+    for answer in (answers[name] for name in ("features", "std") if name in answers):
+        assert answer.graph is not None
+        answer.graph.limits[answer.name] = float(np.finfo(answer.dtype).max), False
+    return answers
 
 
 def _label(model: Any, X: Tensor, f: Tensor, confidence: float) -> Tensor:

@@ -262,6 +262,8 @@ def _function(graph: Graph, loops: Loops, name: str, output: str) -> str:
     lines += [] if buffers else ["  int unused;"]
     lines += [f"}};\n\nstatic {inner} {{", *([] if buffers else ["  (void)w;"])]
     lines += [f"  {kind} *const {key} = w->{key};" for kind, key, _ in buffers]
+    if not any("x[" in line for line in loops.lines):
+        lines.append("  (void)x;")
     lines += [*loops.lines, f"  return 0;\n}}\n\n{declared} {{", call, "}\n"]
     return "\n".join(lines)
 

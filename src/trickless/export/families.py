@@ -57,7 +57,8 @@ class Tanimoto(neurons.Tanimoto):
         for number, factor in zip((feature, level, level), _FACTORS, strict=True):
             bits = xp.bitwise_xor(bits, number) * np.uint64(factor).astype(np.int64)
             bits = xp.bitwise_xor(bits, xp.bitwise_right_shift(bits, 31))
-        return xp.astype(xp.where(bits < 0, -1, 1), X.dtype)
+        signs = xp.astype(xp.where(bits < 0, -1, 1), X.dtype)
+        return xp.where(xp.all(X >= 0, axis=1, keepdims=True), signs, np.nan)
 
 
 class Landmarks(neurons.Landmarks):

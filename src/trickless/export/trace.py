@@ -118,10 +118,14 @@ def _rows_of_learner(graph: Graph, learner: Any, dtype: np.dtype, scaler: Any = 
             "subtract a constant from the column before you fit the model",
         )
     types = {CATEGORIES: np.str_, NUMBERS: dtype}
-    columns = []
-    for name, kind, categories in zip(names, known.kinds, known.categories, strict=True):
-        x = declared(graph, name, types.get(kind, xp.float64), 1)
-        columns.append(xp.astype(x, xp.float64) if categories is None else _coded(x, categories))
+    inputs = [  # all of them before nodes, which are given other names
+        declared(graph, name, types.get(kind, xp.float64), 1)
+        for name, kind in zip(names, known.kinds, strict=True)
+    ]
+    columns = [
+        xp.astype(x, xp.float64) if categories is None else _coded(x, categories)
+        for x, categories in zip(inputs, known.categories, strict=True)
+    ]
     return _read(learner, xp.concat(columns, axis=1))
 
 
