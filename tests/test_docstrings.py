@@ -115,6 +115,14 @@ def test_parameters_are_documented_in_the_order_of_the_signature(cls):
     assert names == list(inspect.signature(cls).parameters)
 
 
+CLASSES = {name: thing for name, thing in public_things().items() if inspect.isclass(thing)}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_docstring_of_a_class_has_at_most_a_thousand_words(name):
+    assert 0 < len((CLASSES[name].__doc__ or "").split()) <= 1000
+
+
 def test_python_without_docstrings_imports_learners():
     code = "import trickless; print(trickless.KitchenSinksRegressor.__doc__)"
     run = subprocess.run(

@@ -80,10 +80,9 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
-        -1 uses all cores.
+        Number of threads. None uses as many as NumPy's linear algebra, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
+        Whether to show progress bars, with rich (scikit-learn 1.9 or later) or else tqdm.
 
     Attributes
     ----------

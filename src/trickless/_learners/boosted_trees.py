@@ -104,13 +104,13 @@ class BoostedTrees(NeuronLearner):
     learning_rate : float or "auto", default="auto"
         The share of a Newton step that each tree takes. "auto" is 3 over the root of ``n_trees``,
         from 0.02 to 0.5. ``fit`` raises it from 10,000 rows on, up to one and a half times with
-        22,500 rows, since trees of many rows are less noisy.
+        22,500 rows.
     max_depth : int or "auto", default="auto"
         The most cuts from the root of a tree to a leaf, from 1 to 16. A tree has fewer if more
         would only fit noise. "auto" is 2 to 12, so that a leaf has 16 rows on average.
     n_candidates : int or "auto", default="auto"
-        How many columns are drawn for each cut, at up to eight thresholds each, of which the best
-        is taken. 1 draws cuts at random. "auto" is an eighth of the columns, from 8 to 64.
+        How many columns are drawn for each cut, at up to eight thresholds each. The best cut is
+        taken. 1 draws cuts at random. "auto" is an eighth of the columns, from 8 to 64.
     l2_regularization : float or "auto", default="auto"
         The regularisation of the values of leaves, relative to the mean curvature of a leaf. "auto"
         is 0.15, and more if classes are rare.
@@ -140,8 +140,8 @@ class BoostedTrees(NeuronLearner):
     half_life : float, timedelta or None, default=None
         How ``partial_fit`` forgets: after so many later rows, or so much time by ``timestamps``,
         trees have faded to half. Trees that have faded to 1/256 are dropped, as are the oldest
-        beyond ``n_trees``, so memory stays bounded. ``fit`` weights rows by their age, in their
-        order. None forgets nothing.
+        beyond ``n_trees``. ``fit`` weights rows by their age, in their order. None forgets nothing.
+        See :doc:`/guides/streams`.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the draws of cuts and the held-out rows. The same integer gives the same model.
 
@@ -506,17 +506,10 @@ class BoostedTreesRegressor(Regressor, BoostedTrees):
     loss : str, default="squared_error"
         The loss. "squared_error" learns the mean. "huber" is robust to outliers: it is linear from
         the median distance of the targets from their median on. "absolute_error" predicts the
-        median, and "quantile" predicts the quantiles of ``quantile``, by the pinball loss.
-        Three losses have a log link, and ``predict`` returns the mean: "poisson" for counts,
-        "gamma" for positive numbers, and "tweedie", with the power 1.5, for positive numbers and
-        zeros.
-
-    Notes
-    -----
-    Counts that were observed for different exposures, such as days, are learned as rates:
-    ``fit(X, count / exposure, sample_weight=exposure)``. For "poisson" this is the same likelihood
-    as that of the counts with log(exposure) as an offset. The expected count of a row is
-    ``exposure * predict(X)``. With a log link, ``network_(X)`` is the logarithm of the mean.
+        median, and "quantile" the quantiles of ``quantile``, by the pinball loss. Three losses have
+        a log link: ``predict`` returns the mean, and ``network_`` its logarithm. They are "poisson"
+        for counts, "gamma" for positive numbers, and "tweedie", with the power 1.5, for positive
+        numbers and zeros. See :doc:`/guides/counts`, also for different exposures.
 
     Examples
     --------
@@ -525,15 +518,6 @@ class BoostedTreesRegressor(Regressor, BoostedTrees):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = BoostedTreesRegressor(random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.4)
-    True
-    >>> model = BoostedTreesRegressor(loss="quantile", quantile=[0.05, 0.5, 0.95], random_state=0)
-    >>> model.fit(X, y).predict(X).shape
-    (442, 3)
-
-    Counts, and the share of their deviance that is explained:
-
-    >>> counts = BoostedTreesRegressor(loss="poisson", random_state=0).fit(X, y)
-    >>> bool(counts.score(X, y) > 0.4)
     True
     """
 

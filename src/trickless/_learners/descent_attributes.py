@@ -30,13 +30,13 @@ class DescentAttributes(NeuronLearner):
     n_iter_ : int
         Number of steps taken.
     schedule_ : str
-        The schedule of the last ``fit`` or ``partial_fit``, also if the parameter is "auto".
+        The schedule in use, also if the parameter is "auto".
     batch_size_, neurons_per_step_, n_neurons_ : int
         The values in use of parameters that may be "auto".
     alpha_ : float
         The same.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters: its share of the relevance that the family learned. See
+        The share of each feature in the relevance that the family learned. See
         ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     network_ : Network
         The network that predicts.

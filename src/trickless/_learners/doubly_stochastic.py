@@ -61,47 +61,42 @@ class DoublyStochastic(DescentAttributes):
         The number of neurons that ``fit`` draws. "auto" is 20,000, or up to 32,768 for many rows.
     fit_intercept : bool, default=True
         Whether the function starts from a constant, which is not penalised: the mean target of the
-        first batch, or the log-odds of its classes. The theorem needs False, as in the paper. See
+        first batch, or the log-odds of its classes. The theorem needs False. See
         :func:`trickless.theory.doubly_stochastic_bound`.
     batch_size : int or "auto", default="auto"
         The number b of rows in a step. "auto" is all rows of a call, up to 32,768, and 512 for
         plain steps.
     neurons_per_step : int or "auto", default="auto"
         The number k of neurons that each step draws. "auto" gives a block as many columns as rows,
-        between 64 and 512, and up to 2,048 for steps on more than 16,384 rows. It is 32 for plain
-        steps.
+        between 64 and 512, or more for many rows. It is 32 for plain steps.
     warm_start : bool, default=False
         Whether ``fit`` keeps the neurons of the fitted model and adds neurons up to ``n_neurons``.
     half_life : float, timedelta or None, default=None
-        How ``partial_fit`` forgets: after so many later rows, or so much time by ``timestamps``,
-        coefficients have faded to half. Neurons that have faded to 1/256 are dropped, as are the
-        oldest beyond ``n_neurons``, so memory stays bounded. ``fit`` weights rows by their age, in
-        their order. None forgets nothing.
+        How many later rows, or how much time by ``timestamps``, fade coefficients to half in
+        ``partial_fit``. Neurons that have faded to 1/256 are dropped, as are the oldest beyond
+        ``n_neurons``. ``fit`` weights rows by their age, in their order. None forgets nothing.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons, the order of rows and the held-out rows. The same integer gives the
         same model.
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and coefficients.
     alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss. "auto" is chosen from the data for
-        steps on blocks: a few neurons predict rows that are left out. For plain steps it is 1e-6 in
-        units of the loss.
+        Regularisation strength, relative to the mean loss. "auto" is chosen for steps on blocks by
+        rows that are left out. It is 1e-6 in units of the loss for plain steps.
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is found from each
-        block, or is 1 / alpha for "theorem". For other plain steps, it is a step that is stable for
-        the neurons and rows.
+        block, or is 1 / alpha for "theorem". For other plain steps, it is a stable step.
     schedule : {"auto", "block", "inverse", "constant", "theorem"}, default="auto"
         How steps are taken. "block" fits each block of neurons to the residuals, damped by the
         noise of the targets. With a number as ``step_size``, it is the algorithm of the authors'
-        code. The others are the algorithm of the paper, and give the size of step i = 0, 1, ...
-        "inverse" is :math:`\gamma / (1 + \gamma \alpha i)`, "constant" is :math:`\gamma`, and
-        "theorem" is :math:`\theta / (i + 1)`, which suits strong regularisation and has the
-        guarantee of the paper for losses like "huber" and "log_loss". "auto" is "block", or
-        "inverse" with a number as ``step_size``.
+        code. The others are the algorithm of the paper, with step i = 0, 1, ... of size
+        :math:`\gamma / (1 + \gamma \alpha i)` for "inverse", :math:`\gamma` for "constant", and
+        :math:`\theta / (i + 1)` for "theorem". The last has the guarantee of the paper. "auto" is
+        "block", or "inverse" with a number as ``step_size``.
     early_stopping : bool or "auto", default="auto"
-        Whether ``fit`` holds a tenth of the rows out, and stops before ``n_neurons`` when they make
-        no more progress. The held-out rows also give ``predict_interval`` and ``predict_set``,
-        until ``partial_fit``. "auto" is True if ``fit`` gets ``X_val``.
+        Whether ``fit`` holds a tenth of the rows out, and stops when they make no more progress.
+        The held-out rows also give ``predict_interval`` and ``predict_set``. "auto" is True if
+        ``fit`` gets ``X_val``.
 
     References
     ----------
@@ -249,21 +244,20 @@ class DoublyStochasticRegressor(Regressor, DoublyStochastic):
 
     .. math:: c_j = -\frac{\gamma_i}{k}\, \mathrm{mean}\big(l'(f(x), y)\, \psi(x; w_j)\big)
 
-    and earlier coefficients are multiplied by :math:`1 - \gamma_i \alpha`. The model stores the
-    coefficients and a seed, from which neurons are drawn again. The network starts with the mean
-    target of the first batch as its intercept, or from 0 with ``fit_intercept=False``.
+    and earlier coefficients are multiplied by :math:`1 - \gamma_i \alpha`. See
+    :doc:`/explanation/doubly-stochastic`.
 
     Parameters
     ----------
     loss : str, default="squared_error"
         The loss l. "squared_error" learns the mean. "huber" and "epsilon_insensitive" are robust
-        to outliers. "absolute_error" predicts the median, and "quantile" predicts the quantiles of
-        ``quantile``, by the pinball loss. Three losses have a log link. They learn f = log of the
-        mean, and ``predict`` returns the mean: "poisson" for counts, "gamma" for positive numbers,
-        and "tweedie" for positive numbers and zeros.
+        to outliers. "absolute_error" predicts the median, and "quantile" the quantiles of
+        ``quantile``. Three losses learn f = log of the mean, and ``predict`` returns the mean:
+        "poisson" for counts, "gamma" for positive numbers, and "tweedie" for positive numbers and
+        zeros.
     tweedie_power : float, default=1.5
-        The power p of ``loss="tweedie"``, above 1 and below 2. The variance of a target is taken
-        to be in proportion to the p-th power of its mean.
+        The power p of ``loss="tweedie"``, above 1 and below 2. The variance of a target is
+        proportional to the p-th power of its mean.
 
     Attributes
     ----------
@@ -271,8 +265,8 @@ class DoublyStochasticRegressor(Regressor, DoublyStochastic):
         Mean of the first batch's targets, or its logarithm for losses with a log link, or their
         quantile, or 0. With a ``half_life`` it moves to their present level.
     online_error_ : array of shape (n_steps, 2)
-        Number of rows of each step, and their mean squared error before the step. The error is
-        summed over the outputs.
+        Number of rows of each step, and their mean squared error before the step, summed over the
+        outputs.
 
     Examples
     --------
@@ -282,9 +276,6 @@ class DoublyStochasticRegressor(Regressor, DoublyStochastic):
     >>> model = DoublyStochasticRegressor(random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.4)
     True
-    >>> model = DoublyStochasticRegressor(loss="quantile", quantile=[0.05, 0.5, 0.95])
-    >>> model.fit(X, y).predict(X).shape
-    (442, 3)
     """
 
     _fixed = ("quantile", "tweedie_power", *DoublyStochastic._fixed)

@@ -52,38 +52,35 @@ class KernelGradient(OnlineLearner):
     ----------
     kernel : str or callable, default="rbf"
         The name of a kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`: "rbf",
-        "laplacian", "linear", "poly", "sigmoid" or "cosine". Or a function, which may be noisy:
-        ``kernel(X, Y, rng)`` returns an array of shape (len(X), len(Y)). It holds independent
-        unbiased estimates of k(x, x') for every row x of X and x' of Y. Take all randomness from
-        ``rng``, a numpy.random.Generator. Rows of Y may repeat, and their estimates must be
-        independent, too. Rows of more dimensions, such as images, are flattened.
+        "laplacian", "linear", "poly", "sigmoid" or "cosine". Or a function ``kernel(X, Y, rng)``
+        that returns an array of shape (len(X), len(Y)). It holds independent unbiased estimates of
+        k(x, x'), also where rows of Y repeat. Take all randomness from ``rng``, a
+        numpy.random.Generator. Rows of more dimensions, such as images, are flattened.
     kernel_params : dict or None, default=None
         Parameters of a kernel that is named, such as ``{"gamma": 0.5}``.
     n_draws : int, default=512
-        Each learned row uses at most this many values of a function, one for each support point.
-        If there are more support points, some are sampled. A kernel that is named uses all.
+        The most values of a function that each learned row uses. If there are more support points,
+        some are sampled. A kernel that is named uses all.
     kernel_bound : float or "auto", default="auto"
         The largest k(x, x), which limits the steps. "auto" is 1 for a function. For a kernel that
         is named it is the largest of the first batch, and a later row that exceeds it raises a
         ValueError.
     estimate_bound : float or None, default=None
-        The largest possible absolute value of an estimate, such as 1 for frequencies.
-        ``schedule="theorem"`` and :meth:`certify` need it for a function. An estimate beyond it
-        raises a ValueError.
+        The largest absolute value of an estimate, such as 1 for frequencies. For a function,
+        ``schedule="theorem"`` and :meth:`certify` need it. An estimate beyond it raises a
+        ValueError.
     schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
         How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
         never exceed ``1 / (2 * kernel_bound_)``, nor what the noise of the estimates allows.
         "constant" uses a ``step_size`` given as a number, without these limits. "theorem" uses the
-        step of Theorem 1 for ``horizon`` rounds of one row. Each round makes as many estimates as
-        its guarantee needs with estimates up to ``estimate_bound``. "theorem-fixed" makes as many
-        in every round as the paper prints for the worst case.
+        step of Theorem 1 for ``horizon`` rounds of one row, with as many estimates as its guarantee
+        needs. "theorem-fixed" makes as many as the paper prints for the worst case.
     batch_size : int or "auto", default="auto"
-        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for
-        which ``batch_size * step * kernel_bound_`` is at most 1. A batch is also no larger than
-        all rows before it together, or 2 at first.
+        Number of rows learned at once. 1 is the paper's algorithm. "auto" keeps
+        ``batch_size * step * kernel_bound_`` at 1 or less.
     max_support : int or None, default=None
-        The largest number of support points to keep. The points of the current batch come on top.
-        If there are more, a compression replaces them by fewer. None keeps every row.
+        The largest number of support points to keep, besides those of the current batch. Beyond it,
+        a compression replaces them by fewer. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
         How support points are replaced by fewer. See :class:`ShrinkingGradientRegressor`. A
         projection uses the kernel itself, so it must be one that is named.
@@ -103,8 +100,7 @@ class KernelGradient(OnlineLearner):
         The largest k(x, x).
     noise_variance_ : float
         Variance of an estimate of the kernel, the largest measured along the stream. It is 0 for a
-        kernel that is named. It is measured on pairs of 32 rows of the first batch. It is measured
-        again, with support points, whenever the number of rounds has doubled.
+        kernel that is named.
     regret_ : array of shape (n, 2)
         Rounds, and the regret up to them, for a kernel that is named. See
         :class:`ShrinkingGradientRegressor`.
@@ -309,19 +305,11 @@ class KernelGradientRegressor(Regressor, KernelGradient):
     Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
     :class:`ShrinkingGradientRegressor`. Instead of neurons, it uses a kernel that is named, or a
     function that returns unbiased noisy estimates of k(x, x'). With a kernel that is named,
-    predictions are exact, and a round needs as many kernel values as there are rows so far. It is
-    a reference for Shrinking Gradient.
+    predictions are exact.
 
-    With a function, each round makes fresh estimates, so the noise averages out over the rounds, as
-    in any stochastic gradient. The guarantee only needs estimates that are unbiased and bounded. A
-    step turns the noise of an estimate into coefficients, whose noise could grow from round to
-    round, so steps decay faster where estimates are noisy. A prediction makes one fresh estimate
-    for each support point. Their noise adds :math:`\sum_i \alpha_i^2 \mathrm{var}(\hat k(x_i, x))`
-    to its variance. The same rows, passed together, get the same predictions every time.
-
-    Rows are learned in mini-batches, small enough for the sum of their steps to be stable. The
-    learner is for streams, and holds no matrix. If all rows fit in memory, ridge regression on a
-    matrix of kernel values needs fewer of them for the same error.
+    With a function, a prediction makes one fresh estimate for each support point. Their noise adds
+    :math:`\sum_i \alpha_i^2 \mathrm{var}(\hat k(x_i, x))` to its variance. The same rows, passed
+    together, get the same predictions every time. See :doc:`/explanation/shrinking-gradient`.
 
     Attributes
     ----------
@@ -336,20 +324,11 @@ class KernelGradientRegressor(Regressor, KernelGradient):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.metrics.pairwise import rbf_kernel
     >>> from trickless.kernels import KernelGradientRegressor
     >>> X = np.random.default_rng(0).uniform(-2, 2, (500, 1))
     >>> y = np.sin(2 * X[:, 0])
     >>> model = KernelGradientRegressor(kernel_params={"gamma": 1.0}, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.8)
-    True
-
-    A kernel that is measured ten times for each value:
-
-    >>> def shots(X, Y, rng):
-    ...     return rng.binomial(10, rbf_kernel(X, Y)) / 10
-    >>> model = KernelGradientRegressor(shots, random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.7)
     True
     """
 

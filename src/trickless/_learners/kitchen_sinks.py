@@ -60,63 +60,48 @@ class KitchenSinks(SolutionAttributes):
     Parameters
     ----------
     n_neurons : int, default=1000
-        The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
-        grows with the square of ``n_neurons * width``, but not with the number of rows.
+        The number K of neurons to draw. More come closer to the kernel machine. Memory grows with
+        the square of ``n_neurons * width``.
     alpha : float, "auto" or "evidence", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by exact leave-one-out
-        errors of up to 2,048 rows. "evidence" maximises the likelihood of the targets, as Gaussian
-        processes do, and needs the squared loss. Outputs of a regressor have an alpha each, and
-        classes share one.
+        errors of up to 2,048 rows. "evidence" maximises the likelihood of the targets, for the
+        squared loss only. Each output of a regressor has its own.
     weight_bound : float or None, default=None
-        The constant C of the paper: no coefficient exceeds C / ``n_neurons``. ``alpha="auto"``
-        chooses alpha without this constraint. ``alpha=0`` then works with any number of columns.
+        The constant C of the paper: no coefficient exceeds C / ``n_neurons``. None sets no bound.
     fit_intercept : bool, default=True
-        Whether the function has a constant b, which is not penalised. The theorem of the paper is
-        for ``alpha=0``, ``fit_intercept=False`` and a ``weight_bound``. See
-        :func:`trickless.theory.kitchen_sinks_bound`.
+        Whether the function has a constant b, which is not penalised. The theorem of the paper
+        needs False (see :func:`trickless.theory.kitchen_sinks_bound`).
     solver : {"auto", "direct", "iterative"}, default="auto"
-        How least squares is solved. "direct" sums statistics in one pass over the rows, and takes
-        time of order n c² + c³ for c = ``n_neurons * width`` columns. "iterative" passes over the
-        rows some tens of times. Its models have no ``statistics_``, which ``partial_fit``,
-        ``merge`` and ``return_std`` need. "auto" is "iterative" for many rows and more than 6,144
-        columns, where that is possible, and otherwise "direct".
+        How least squares is solved. "direct" passes over the rows once. "iterative" makes some tens
+        of passes, and keeps no ``statistics_``, which ``partial_fit``, ``merge`` and ``return_std``
+        need. "auto" is "iterative" for many rows and more than 6,144 columns, where possible.
     search : dict or None, default=None
-        Values of the neurons' parameters to choose from, such as
-        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by
-        leave-one-out errors of small models. Those with smaller errors are compared again, with
-        more rows and neurons.
+        Values of the neurons' parameters, such as ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``.
+        All combinations are compared by leave-one-out errors of small models.
     half_life : float, timedelta, list, "auto" or None, default=None
-        How long a row counts for half: after so many later rows, its weight is halved, and halved
-        again after as many more. Rows are learned in their order, as the newest of a stream. With
-        ``timestamps``, the half-life is in their unit, which is seconds for datetimes, or a
-        timedelta. "auto" mixes experts with half-lives of 10, 100, 1,000 and infinitely many rows,
-        each at two length scales, by how well they have predicted. A list has an expert for each of
-        its half-lives. None forgets nothing.
+        How many later rows halve the weight of a row. With ``timestamps``, it is in their unit,
+        which is seconds for datetimes, or a timedelta. "auto" mixes experts with half-lives of 10,
+        100, 1,000 and infinitely many rows. A list has an expert for each half-life. None forgets
+        nothing. See :doc:`/guides/streams`.
     lags : int, default=0
         For ``half_life="auto"`` or a list: the number of last targets from which further experts
-        predict, by an autoregression instead of neurons. All rows of a call of ``predict`` have the
-        same last targets, so this is for rows that are predicted and learned one by one, or by
-        ``predict_then_learn``.
+        predict, by an autoregression. Use it with ``predict_then_learn``, or row by row.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     dtype : {"float32", "float64"}, default="float32"
-        Precision of the activations, and of their products over many rows where that is accurate
-        enough. Sums and solvers always use float64. With "float64", ``alpha="auto"`` may choose
-        much smaller values for 4,096 rows or more.
+        Precision of the activations, and of their products where that is accurate enough. Sums and
+        solvers use float64.
     max_iter : int, default=500
-        The largest number of iterations of the iterative solver, and for losses other than
-        "squared_error". An iteration takes about one pass over the rows.
+        The most iterations of the iterative solver, and for losses other than "squared_error".
     tol : float, default=1e-5
         How close to its minimum the risk must be for the iterative solver to stop, relative to how
-        much the solution decreases it. For losses other than "squared_error", no entry of the
-        preconditioned gradient exceeds ``tol * sqrt(r)``, where r is the risk of the best constant.
-        With a ``weight_bound``, the risk is proved to be within ``tol * r`` of its minimum.
+        much the solution decreases it. For other losses, no entry of the preconditioned gradient
+        exceeds ``tol * sqrt(r)``, where r is the risk of the best constant.
 
     References
     ----------
-    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Algorithm 1;
-       the constraint on the largest coefficient is replaced by a ridge, as in their section 4,
-       unless ``weight_bound`` is given.
+    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Algorithm 1,
+       with the ridge of section 4 unless ``weight_bound`` is given.
     """
 
     loss: str = "squared_error"
@@ -262,25 +247,23 @@ class KitchenSinksRegressor(Regressor, KitchenSinks):
     .. math:: \frac{1}{n} \sum_i \Big(y_i - b - \sum_j \beta_j \cdot \psi(x_i; w_j)\Big)^2
         + \alpha K \sum_j |\beta_j|^2
 
-    in one pass over the rows. The solution approaches kernel ridge regression as K grows.
-    :math:`K \sum_j |\beta_j|^2` estimates the squared norm of the function that the network
-    samples, so alpha has the same meaning for any number of neurons.
+    in one pass over the rows. The solution approaches kernel ridge regression as K grows. Alpha has
+    the same meaning for any K.
 
     Parameters
     ----------
     error_bars : bool, default=False
-        Whether predictions must have standard deviations. True uses the direct solver for any
-        number of columns. With ``weight_bound`` or ``solver="iterative"``, this raises an error.
-        With False, there are standard deviations if the direct solver is used.
+        Whether predictions must have standard deviations, which the direct solver gives. True uses
+        it for any number of columns, and raises an error with ``weight_bound`` or
+        ``solver="iterative"``.
 
     Attributes
     ----------
     noise_variance_ : float, or array of shape (n_outputs,)
-        Variance of the noise: residual sum of squares over residual degrees of freedom. With
-        ``alpha="evidence"`` and rows of equal weight, this is the variance of greatest likelihood.
+        Variance of the noise: residual sum of squares over residual degrees of freedom.
     log_marginal_likelihood_ : float, or array of shape (n_outputs,)
-        Logarithm of the likelihood of the training targets, with the coefficients integrated out,
-        at ``alpha_`` and ``noise_variance_``.
+        Logarithm of the likelihood of the training targets at ``alpha_`` and ``noise_variance_``,
+        with the coefficients integrated out.
 
     Examples
     --------
@@ -334,30 +317,24 @@ class KitchenSinksRegressor(Regressor, KitchenSinks):
 class KitchenSinksClassifier(Classifier, KitchenSinks):
     r"""Classification with Random Kitchen Sinks: least squares on random neurons.
 
-    Draws K neurons and learns each class against the rest, with targets ±1. By default it
-    minimises
+    Draws K neurons and learns each class against the rest, with targets ±1. It minimises
 
     .. math:: \frac{1}{n} \sum_i \Big(y_i - b - \sum_j \beta_j \cdot \psi(x_i; w_j)\Big)^2
         + \alpha K \sum_j |\beta_j|^2
 
-    in one pass over the rows. ``predict_proba`` calibrates the decision values on rows that are
-    left out.
+    by default. ``predict_proba`` calibrates the decision values on rows that are left out.
 
     Parameters
     ----------
     loss : str, default="squared_error"
         The loss: "squared_error", "log_loss", "hinge" or "squared_hinge". "log_loss" is the
-        logistic loss for two classes and the softmax loss for more. "squared_error" is the fastest.
-        The others need ``fit``, and about a hundred passes over the activations, or up to a
-        thousand for "hinge". Activations that fit into a quarter of scikit-learn's
-        ``working_memory`` are kept, and others are evaluated in every pass. These losses minimise
-        the mean loss plus :math:`(\alpha K / 2) \sum_j |\beta_j|^2`. ``alpha="auto"`` is then
-        chosen by the loss itself of decision values that do not know their row. They do not go with
-        ``solver="iterative"``.
+        logistic loss, or the softmax loss for more than two classes. All but "squared_error" need
+        ``fit``, do not go with ``solver="iterative"``, and minimise the mean loss plus
+        :math:`(\alpha K / 2) \sum_j |\beta_j|^2`, by which ``alpha="auto"`` is then chosen.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply ``sample_weight``. In a dictionary
-        {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
-        same total weight. It needs all rows, so it works with ``fit`` only, and not with ``merge``.
+        Weights of the classes, which multiply ``sample_weight``. Classes that a dictionary
+        {label: weight} does not name have weight 1. "balanced" gives all classes the same total
+        weight. It works with ``fit`` only.
 
     Examples
     --------

@@ -51,7 +51,7 @@ class NeuronLearner(Learner):
     ----------
     neurons : Neurons or str, default="gaussian"
         The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
-        compares several families, and takes the best. See :mod:`trickless.neurons`.
+        compares several families. See :mod:`trickless.neurons`.
 
     Attributes
     ----------

@@ -61,29 +61,23 @@ class OnlineLearner(Learner):
     norm_bound : float, default=10.0
         The norm B: the learner competes with functions of norm up to B, on targets in [-1, 1].
     step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, divided by the largest k(x, x), for the
-        schedules "sqrt" and "inverse". A learner with neurons estimates k(x, x) from the first
-        rows, since it may be far below the bound of the neurons.
+        The step :math:`\eta`. "auto", for the schedules "sqrt" and "inverse", is ``norm_bound / 2``
+        divided by the largest k(x, x). Learners with neurons estimate it from the first rows.
     horizon : int or None, default=None
         The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     average : bool, default=True
-        Whether to predict with the average of f over the rounds. If False, the last f predicts.
-        The guarantee for new data is about the average.
+        Whether to predict with the average of f over the rounds, as in the guarantee for new data.
+        If False, the last f predicts.
     y_range : "auto" or (float, float), default="auto"
-        The interval that contains all targets. It is mapped linearly to [-1, 1]. A target outside
-        of a declared range raises a ValueError. "auto" takes the smallest and the largest target
-        of the first batch. If a later target is outside, the range grows around its middle, with a
-        warning, and the coefficients are divided by the same factor, so that predictions stay.
-        ``norm_bound`` and the guarantee are about targets in units of the range. After it has
-        grown, the model is the same as if it had been begun with the wider range, apart from
-        coefficients that shrank. Declare the range of a stream if you know it.
+        The interval that contains all targets, which is mapped linearly to [-1, 1]. A target
+        outside of a declared range raises a ValueError. "auto" is the range of the first batch. If
+        a later target is outside, it grows around its middle, with a warning, and predictions stay.
 
     Attributes
     ----------
     online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch, and their error before they were learned. For a classifier it
-        is the share misclassified. For a regressor it is the mean squared error, summed over the
-        outputs, on targets in [-1, 1], by the range that they had then.
+        Number of rows of each batch, and their error before they were learned: the share
+        misclassified, or the mean squared error on targets in [-1, 1], summed over the outputs.
     """
 
     norm_bound: float

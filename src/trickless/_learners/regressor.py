@@ -33,8 +33,8 @@ class Regressor(RegressorMixin, Learner):
         The default suits targets with a standard deviation of about 1.
     quantile : float or sequence of float, default=0.5
         For ``loss="quantile"``: the share of the targets below the prediction. With an increasing
-        sequence, all quantiles are learned in one fit, and ``predict`` returns a column for each.
-        They never cross, because the values of a row are sorted. y must be one column then.
+        sequence, all are learned in one fit, and ``predict`` returns a column for each. y must be
+        one column then.
     """
 
     _numeric = True

@@ -62,75 +62,53 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
     Parameters
     ----------
     n_neurons : int, default=10_000
-        The number of neurons of the finite network that predicts, into which the expansion is
-        frozen. More neurons make predictions more accurate, and slower.
+        The number of neurons of the finite network that predicts. More neurons make predictions
+        more accurate and slower.
     n_draws : int, default=512
-        The number of neurons drawn in each round to estimate predictions (m in the paper), not the
-        number of rows. Raise it if the online error grows.
+        The number of neurons drawn in each round to estimate predictions (m in the paper).
     schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
         How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
-        never exceed half of the step that fits a row exactly, which is 1 / k(x, x). "constant" uses
-        a ``step_size`` given as a number, without that limit. "theorem" uses the step of
-        Theorem 1 for ``horizon`` rounds of one row. Each round draws as many neurons as the
-        guarantee needs. This schedule ignores ``step_size``, ``n_draws`` and ``batch_size``. See
-        :func:`trickless.theory.shrinking_gradient_draws`. "theorem-fixed" draws as many neurons in
-        every round as the paper prints for the worst case. These are millions for ``norm_bound=1``.
-        They are enough for a ``norm_bound`` of at least 1/8.
+        never exceed half of 1 / k(x, x). "constant" uses a ``step_size`` given as a number, without
+        that limit. "theorem" uses the step of Theorem 1 for ``horizon`` rounds of one row, with as
+        many draws as each round needs, and ignores ``step_size``, ``n_draws`` and ``batch_size``.
+        "theorem-fixed" draws as many as the paper prints. See
+        :func:`trickless.theory.shrinking_gradient_draws`.
     estimate : {"auto", "full", "index", "stratified"}, default="auto"
         How predictions are estimated, as in :class:`Expansion`. "index" is the estimator of the
-        paper. "auto" is "stratified" for ``schedule="theorem"``. Otherwise each round takes "full"
-        or "stratified", whichever needs less work for the accuracy of "full".
+        paper. "auto" is "stratified" for ``schedule="theorem"``, and otherwise the cheaper of
+        "full" and "stratified" for the accuracy of "full".
     batch_size : int or "auto", default="auto"
-        Number of rows learned at once, where 1 is the paper's algorithm. "auto" is the largest size
-        for which ``batch_size`` times the step is at most 1 / k(x, x). A batch is also no larger
-        than all rows before it together, or 2 at first.
+        Number of rows learned at once. 1 is the paper's algorithm. "auto" keeps ``batch_size``
+        times the step at 1 / k(x, x) or less.
     compression : {"projection", "unbiased"}, default="projection"
         How support points are replaced by fewer. "projection" is better for long streams. It keeps
-        a uniform sample of all rows so far: a quarter of ``max_support``, and at most 4,096. Their
-        coefficients change f, and its average over rounds, as little as possible at one draw of
-        neurons. What these points cannot express is lost. "unbiased" keeps half of
-        ``max_support``. Each point is kept with a probability in proportion to its coefficient, and
-        its coefficient is divided by that probability, so f keeps its expectation, but each
-        compression adds a variance of about :math:`\|\alpha\|_1^2` / ``max_support``. This variance
-        feeds itself on long streams. With hundreds of points it can be larger than f itself. The
-        average restarts after each compression, so ``average=True`` smooths little of it.
+        a uniform sample of all rows: a quarter of ``max_support``, and at most 4,096. "unbiased"
+        keeps half of ``max_support`` at random, and f keeps its expectation. See
+        :doc:`/explanation/shrinking-gradient`.
     half_life : float or None, default=None
-        How many later rows halve the weight of a row. f fades by this factor as rows come, and
-        support points that have faded to 1/256 are dropped, so there are at most about nine
-        half-lives of them. Steps fall only to those of 1.44 half-lives, the rows that count in
-        effect. ``average=True`` weights rounds in the same way. ``fit`` keeps the order of the
-        rows. Without a half-life, ``average=True`` weights all rounds equally, with any schedule,
-        and such an average does not follow a stream that changes. The regret against comparators
-        that change is bounded by
-        :func:`~trickless.theory.shrinking_gradient_regret`. None forgets nothing.
+        How many later rows halve the weight of a row. ``average=True`` weights rounds in the same
+        way. Support points that have faded to 1/256 are dropped. ``fit`` keeps the order of the
+        rows. None forgets nothing. See :doc:`/guides/streams` and
+        :func:`~trickless.theory.shrinking_gradient_regret`.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons and of the order of rows. The same integer gives the same model.
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and support points.
     max_support : int or None, default=None
-        The largest number of support points to keep. The points of the current batch come on top.
-        If there are more, a compression replaces them by fewer, so memory and the time of a round
-        stay constant. Thousands of points are a good start. None keeps every row.
+        The largest number of support points to keep, besides those of the current batch. Beyond it,
+        a compression replaces them by fewer. None keeps every row.
 
     Attributes
     ----------
     expansion_ : Expansion
         Support points and coefficients, for targets in [-1, 1].
     regret_ : array of shape (n, 2)
-        Rounds, and the regret up to them, summed over the outputs. The regret is the sum of the
-        losses ½(f_t(x_t) − y_t)² minus the smallest such sum that a function of norm up to
-        ``norm_bound`` has on these rows. It is computed on demand, for families with a kernel in
-        closed form and up to 10,000 rows.
+        Rounds, and the regret up to them, summed over the outputs: the sum of ½(f_t(x_t) − y_t)²
+        minus the smallest sum for a function of norm up to ``norm_bound``. It needs a kernel in
+        closed form and at most 10,000 rows.
     regret_bound_ : array of shape (n,) or None
-        An upper bound of the expected regret up to these rounds. It uses the largest variance of
-        the estimates of this run. Variances depend on the draws, so the bound is random: over all
-        seeds, the mean regret is at most the mean of the bound, but the bound of one run may be
-        below the expected regret. The bound of
-        :func:`~trickless.theory.shrinking_gradient_constants`, with the variance 1 of the theorem,
-        depends on no draws. ``regret_bound_`` is known for
-        ``schedule="theorem"``, and for a constant step if no coefficients shrank and rows were
-        learned one by one. With a constant step it is a guide, since the absence of shrinks depends
-        on the draws too. Otherwise it is None.
+        An upper bound of the expected regret up to these rounds, by the largest variance of the
+        estimates of this run. None if no bound is known.
     network_ : Network
         The finite network that predicts.
 
@@ -263,36 +241,20 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
 class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
     r"""Online regression with Shrinking Gradient.
 
-    Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons. Here
-    :math:`\Phi(x)` is the activations of all neurons at x, and :math:`\alpha_i` is a coefficient.
-    The rows :math:`x_i` are the support points. Each row of the stream adds one of them. B is
-    ``norm_bound``: the learner competes with functions of norm up to B.
+    Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons, where
+    :math:`\Phi(x)` is the activations of all neurons at x. Each row of the stream adds a support
+    point :math:`x_i` with a coefficient :math:`\alpha_i`.
 
     Round t estimates the prediction :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from
-    ``n_draws`` freshly drawn neurons. If :math:`|E_t| < 16 B`, it appends :math:`\alpha_t =
-    \eta_t (y_t - E_t)`. Otherwise it divides all coefficients by 4.
+    ``n_draws`` freshly drawn neurons. B is ``norm_bound``. If :math:`|E_t| < 16 B`, the round
+    appends :math:`\alpha_t = \eta_t (y_t - E_t)`. Otherwise it divides all coefficients by 4.
 
     ``schedule="theorem"`` has a guarantee for all neurons bounded by 1: the expected regret against
     every function of norm up to B is :math:`O(B \sqrt{T})`. The other schedules draw far fewer
-    neurons, and are a heuristic. The guarantee assumes targets in [-1, 1], so y is mapped to that
-    interval from ``y_range``.
+    neurons, and are a heuristic. f has no offset, so f = 0 predicts the middle of ``y_range``.
 
-    f has no offset: f = 0 predicts the middle of ``y_range``. Some families express constants
-    badly, such as "coordinates". They need targets that are centred there.
-
-    The expansion keeps every row, so memory is O(T) rows. A round evaluates as many activations as
-    there are rows so far, times ``n_draws``. ``max_support`` limits both.
-
-    Rows are learned in mini-batches that share their neurons. They are small enough for the sum of
-    their steps to be stable. The noise of the estimates enters the coefficients. A batch whose
-    steps sum to s multiplies the squared norm of f by at most about :math:`1 + s^2 / m`, and later
-    steps have to correct that. Raise ``n_draws`` if the online error grows.
-
-    Parameters
-    ----------
-    average : bool, default=True
-        Whether to predict with the average of f over the rounds. The guarantee for new data is
-        about this average. If False, the last f predicts.
+    Memory and the time of a round grow with the rows, unless ``max_support`` limits them. See
+    :doc:`/explanation/shrinking-gradient`.
 
     Attributes
     ----------

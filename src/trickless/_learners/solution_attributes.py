@@ -33,14 +33,14 @@ class SolutionAttributes(NeuronLearner):
     Attributes
     ----------
     alpha_ : float, or array of shape (n_outputs,)
-        The regularisation strength in use: a number, or one for each of several outputs.
+        The regularisation strength in use.
     neuron_coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         The constant b of each output.
     cv_values_ : array of shape (n_outputs, n_alphas)
         Mean loss of left-out rows at each of ``cv_alphas_``, if alpha was chosen from the data. It
-        is infinite for values of alpha that were not tried.
+        is infinite where alpha was not tried.
     cv_alphas_ : array of shape (n_alphas,)
         The values of alpha that were compared.
     n_iter_ : int
@@ -48,26 +48,21 @@ class SolutionAttributes(NeuronLearner):
     network_ : Network
         The network that predicts.
     search_scores_ : array of shape (n_candidates,)
-        Scores of the compared families, divided by the score of a constant. Smaller is better.
-        With ``search``, they are in the order of :class:`sklearn.model_selection.ParameterGrid`.
-        Without it, they belong to the choices that the family itself compares, such as length
-        scales. Each score is from the last comparison that a family took part in. More rows and
-        neurons make it smaller.
+        Scores of the compared families, relative to the score of a constant. Smaller is better.
+        They are in the order of :class:`sklearn.model_selection.ParameterGrid` with ``search``, and
+        otherwise of the family's own choices, such as length scales.
     statistics_ : object
-        What the direct solver keeps of the rows so far: sums of the products of activations and
-        targets. While there are no more rows than activations, it keeps the activations and targets
-        of the rows instead.
+        What the direct solver keeps of the rows: sums of products of activations and targets, or
+        these themselves while there are no more rows than activations.
     half_lives_ : array of shape (n_half_lives,)
         Half-lives in use, if ``half_life`` is "auto" or a list.
     expert_weights_ : structured array of shape (n_experts,)
-        For such a model, the present ``weight`` of each expert, with its ``half_life``, its
-        ``length_scale`` relative to that of the family, or NaN for experts of the last targets, and
-        its ``noise``. This is the ratio of noise to signal, or NaN if alpha was given. Weights sum
-        to 1. For several outputs, they are means.
+        For such a model, the present ``weight`` of each expert, its ``half_life``, its
+        ``length_scale`` relative to the family's (NaN for experts of the last targets), and its
+        ``noise`` in ratio to the signal (NaN if alpha was given). Weights sum to 1.
     weight_history_ : tuple of (array of shape (n_entries,), array of shape (n_entries, n_experts))
-        For such a model, numbers of rows, and the weights of the experts before these rows. Each
-        entry is a mean over the rows since the entry before it. There are at most 512 entries: when
-        there would be more, neighbours are merged.
+        For such a model, numbers of rows, and the weights of the experts before them, as means
+        since the previous entry.
     """
 
     alpha: float | str
