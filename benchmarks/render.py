@@ -13,7 +13,6 @@ from pages import (
     contributing,
     counts,
     demo,
-    design,
     doubly_stochastic,
     drift,
     features,
@@ -57,12 +56,11 @@ BENCHMARKS = {
     "series": series.TABLES,
     "shrinking-gradient": shrinking_gradient.TABLES,
     "small-tables": small_tables.TABLES,
-    "speed": speed.TABLES | design.TABLES,
+    "speed": speed.TABLES,
     "streams": streams.TABLES,
     "trees": candidates.TABLES | seeds.TABLES,
 }
 PAGES = {"README.md": readme.TABLES, "CONTRIBUTING.md": contributing.TABLES}
-PAGES["docs/guides/production.md"] = latency.WAYS
 PAGES |= {f"docs/benchmarks/{page}.md": tables for page, tables in BENCHMARKS.items()}
 
 

@@ -7,15 +7,10 @@ from functools import cache
 from pages.common import RESULTS, grid, results
 from peers.equal_seconds import (
     CHIMERA,
-    DEFAULTS,
     FAST_CHIMERA,
-    TREES,
     against,
     summarise,
 )
-
-#: The most that ours should be above the best boosted trees.
-TOLERATED = 1.03
 
 
 @cache
@@ -33,11 +28,6 @@ def boosted_picture():
     """The picture, if there is one."""
     text = "Test error along seconds of fit, a panel for each table"
     return f"![{text}](../../benchmarks/results/boosted.png)" if boosted() else "Not measured yet."
-
-
-def who(point):
-    """The method of a point, without what was set."""
-    return TREES if point["method"] == DEFAULTS else point["method"]
 
 
 def boosted_chimera_table():
@@ -61,12 +51,6 @@ def boosted_chimera_table():
         return "Not measured yet."
     head = ["table", "ChimeraBoost", "takes", "its error", "ours within", "ratio"]
     return "\n".join([*grid(head, sorted(rows)), "", " ".join(said)])
-
-
-def span(point):
-    """From which error to which a method leads."""
-    first, last = f"{point['error']:.3g}", f"{point['until']:.3g}"
-    return first if first == last else f"{first} to {last}"
 
 
 TABLES = {

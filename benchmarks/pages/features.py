@@ -12,8 +12,6 @@ COUNTERPARTS = {
 }
 THEIRS = (*COUNTERPARTS.values(), "Nystroem, twice the columns")
 NAMES = {"adult": "Adult", "covertype": "Covertype", "mnist": "MNIST"}
-#: Qualities that differ by less count as the same.
-CLOSE = 0.01
 
 
 def transformers_table():
@@ -64,37 +62,4 @@ def compared(sets, seeds):
     return " ".join(part[0].upper() + part[1:] for part in parts)
 
 
-def on_top_table():
-    result = results("features")
-    few, many = result["on_top"]["sizes"]
-    cells = result["on_top"]["cells"]
-    kinds = f"features {few}", f"exact {few}", f"features {many}"
-    rows, below, above = [], [], []
-    for cell in cells:
-        ours, exact = cell[kinds[0]], cell[kinds[1]]
-        each = [f"{cell[k]['quality']:.3f}, {cell[k]['seconds']:.2g} s" for k in kinds]
-        rows.append([cell["task"], *each, f"{exact['seconds'] / ours['seconds']:.2g}"])
-        task, difference = cell["task"].partition(",")[0], ours["quality"] - exact["quality"]
-        if abs(difference) > CLOSE:
-            (below if difference < 0 else above).append(task)
-    parts = [
-        f"Features are {word} the exact method by more than {CLOSE} in {listed(found)}."
-        for word, found in (("below", below), ("above", above))
-        if found
-    ]
-    head = [
-        "method, and what counts",
-        f"features, {few:,} rows",
-        f"exact, {few:,} rows",
-        f"features, {many:,} rows",
-        "exact seconds / features seconds",
-    ]
-    text = (
-        f"Quality on new rows (1 is best) and seconds of the fit. Means of {result['seeds']} seeds "
-        f"at {few:,} rows and medians of seconds, and one run at {many:,} rows. {' '.join(parts)} "
-        f"{where(result)}."
-    )
-    return "\n".join([*grid(head, rows), "", text])
-
-
-TABLES = {"transformers": transformers_table, "on-top": on_top_table}
+TABLES = {"transformers": transformers_table}

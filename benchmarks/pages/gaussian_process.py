@@ -25,22 +25,6 @@ def million_table():
     return "\n".join([*grid(["step", "seconds", "resident memory"], rows), "", text])
 
 
-def exact_table():
-    result, rows = results("gaussian_process"), []
-    for one in result["exact"]:
-        for ours in one["ours"]:
-            mean = f"{ours['mean']:.3f} ± {ours['mean_between_seeds']:.3f}"
-            std = f"{ours['std']:.4f} ± {ours['std_between_seeds']:.4f}"
-            took = f"{ours['seconds']:.2g}", f"{one['exact_seconds']:.2g}"
-            rows.append([f"{one['rows']:,}", f"{ours['neurons']:,}", mean, std, *took])
-    head = ["rows", "neurons", "means", "standard deviations", "seconds", "exact seconds"]
-    text = (
-        "Root mean square differences from the exact process, in standard deviations of the noise: "
-        f"mean of {result['seeds']} seeds ± the deviation between them. {where(result)}."
-    )
-    return "\n".join([*grid(head, rows), "", text])
-
-
 def seconds(line):
     """The seconds of a line, in two digits or as an integer."""
     taken = line["seconds"]
@@ -65,21 +49,6 @@ def few_rows_table():
     return "\n".join([picture, "", *grid(head, rows), "", text])
 
 
-def few_rows_exact():
-    result = results("few_rows")["exact"]
-    rows = [
-        [line["method"], f"{line['error']:.3f}", f"{line['z']:.3f}", f"{line['seconds']:.2g}"]
-        for line in result["lines"]
-    ]
-    text = (
-        f"{result['rows']} rows of the same function, means of {result['seeds']} seeds. The error "
-        "is the root mean square over the standard deviation of the function. The mean of |z| is "
-        "that of new targets less the prediction, over its standard deviation. It is 0.798 where "
-        "standard deviations are right."
-    )
-    return "\n".join([*grid(["", "error", "mean of |z|", "seconds"], rows), "", text])
-
-
 def optimisation_table():
     result, rows = results("bayesian_optimisation"), []
     for run in result["runs"]:
@@ -99,21 +68,8 @@ def optimisation_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
-def round_table():
-    result = results("bayesian_optimisation")
-    each = {(one["neurons"], one["alpha"]): one["milliseconds"] for one in result["rounds"]}
-    sizes, alphas = (sorted(set(values), key=str) for values in zip(*each, strict=True))
-    rows = [[f"{n:,}", *(f"{each[n, alpha]:.1f}" for alpha in alphas)] for n in sorted(sizes)]
-    head = ["neurons", *(f"`alpha={alpha!r}`" for alpha in alphas)]
-    text = f"Milliseconds of one thread with {result['round_rows']} rows. {where(result)}."
-    return "\n".join([*grid(head, rows), "", text])
-
-
 TABLES = {
     "few-rows": few_rows_table,
-    "few-rows-exact": few_rows_exact,
     "bayesian-optimisation": optimisation_table,
-    "bayesian-optimisation-round": round_table,
     "gaussian-process-million": million_table,
-    "gaussian-process-exact": exact_table,
 }

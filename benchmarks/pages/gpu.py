@@ -60,15 +60,6 @@ def counted_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
-def trees_table():
-    trees = results("gpu_counts")["now"]["trees"]
-    rows = [[f"torch operations, depth {trees['depth']}", f"{trees['a tree']['launched']}"]]
-    for n, seconds in trees["seconds of a tree on the host"].items():
-        what = f"one thread of the host, {int(n):,} rows of {trees['features']}"
-        rows.append([what, f"{1000 * seconds:.1f} ms"])
-    return "\n".join(grid(["a tree", ""], rows))
-
-
 def _counts(before, now):
     names = "launched", "waits", "to_device", "host_bytes", "factorised"
     return [f"{before[name]:,.0f} → {now[name]:,.0f}" for name in names]
@@ -77,5 +68,4 @@ def _counts(before, now):
 TABLES = {
     "measured on a card": measured_table,
     "counted without a card": counted_table,
-    "trees without a card": trees_table,
 }

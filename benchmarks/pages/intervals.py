@@ -32,17 +32,7 @@ def width_table():
     return by_method(lambda run: f"{run['width']:.2f}")
 
 
-def crps_table():
-    return by_method(lambda run: f"{run['crps']:.3f}")
-
-
-def seconds_table():
-    return by_method(lambda run: f"{run['seconds']:.2g}")
-
-
 TABLES = {
     "interval-coverage": coverage_table,
     "interval-width": width_table,
-    "interval-crps": crps_table,
-    "interval-seconds": seconds_table,
 }

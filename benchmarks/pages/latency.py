@@ -45,19 +45,4 @@ def streams_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
-def ways_table():
-    """The median of each way to ask a model for one row, of models that have several."""
-    result = results("latency")
-    ways = "`predict`", "onnxruntime"
-    medians = {}
-    for name, each in result["rows"].items():
-        model, _, way = name.rpartition(", ")
-        if way in ways:
-            medians.setdefault(model, {})[way] = micro(each["p50"])
-    rows = [[model, *(each.get(way, "–") for way in ways)] for model, each in medians.items()]
-    text = f"Medians of {result['calls']:,} calls.{text_below(result)}"
-    return "\n".join([*grid(["one row of 20 columns", *ways], rows), "", text])
-
-
-WAYS = {"latency-ways": ways_table}
 TABLES = {"latency-rows": rows_table, "latency-streams": streams_table}

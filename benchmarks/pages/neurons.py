@@ -23,42 +23,6 @@ def frequencies_table():
     return "\n".join([*grid(["kernel", "sampling", *heads], rows), "", f"{where(result)}."])
 
 
-def auto_table():
-    result = results("auto")
-    names, rows = list(result["runs"][0]["families"])[1:], []
-    for run in result["runs"]:
-        families = dict(run["families"])
-        auto, best = families.pop("auto"), min(families.values(), key=lambda one: one["error"])
-        ratios = [f"{auto[what] / best[what]:.2f}" for what in ("error", "seconds")]
-        cells = [
-            f"{one['error']:.3g}, {one['seconds']:.2g} s" for one in (auto, *families.values())
-        ]
-        rows.append([f"{run['data']}, {run['rows']:,} rows", *ratios, *cells])
-    heads = ["data", "error to best", "seconds to best", "auto", *names]
-    text = (
-        f"Test errors (1 - R² for numbers) as means of {result['seeds']} seeds, and medians of "
-        f"seconds, with {result['neurons']:,} neurons. {where(result)}."
-    )
-    return "\n".join([*grid(heads, rows), "", text])
-
-
-def tables_table():
-    result = results("tables")
-    rows = []
-    for m in result["methods"]:
-        size = f"{m['neurons']:,}" if m["neurons"] else ""
-        error = f"{m['error']:.2%} ± {m['deviation']:.2%}"
-        seconds = f"{m['fit_seconds']:.1f}", f"{m['predict_seconds']:.2f}"
-        rows.append([m["method"], size, error, *seconds])
-    met = "met" if result["aim"]["met"] else "not met"
-    text = (
-        f"Means of {len(result['seeds'])} seeds ± the deviation between them; medians of seconds. "
-        f"Aim: at most {result['aim']['error']:.1%} with 4,000 neurons, {met}. {where(result)}."
-    )
-    head = ["method", "neurons", "test error", "seconds to fit", "to predict"]
-    return "\n".join([*grid(head, rows), "", text])
-
-
 def images_table():
     settings = results("images")["settings"]
     rows = []
@@ -84,24 +48,6 @@ def images_table():
     )
     sizes = "layers", "filters", "columns"
     head = ["name", "neurons", *sizes, "test error", "seconds", "peak of fit"]
-    return "\n".join([*grid(head, rows), "", text])
-
-
-def image_sets_table():
-    result = results("image_sets")
-    rows = []
-    for name, one in result["sets"].items():
-        for key, setting in one["settings"].items():
-            runs = setting["runs"]
-            errors = ", ".join(f"{run['error']:.2%}" for run in runs)
-            seconds = np.median([run["fit_seconds"] + run["predict_seconds"] for run in runs])
-            sizes = str(*setting["filters"]), f"{runs[0]['columns']:,}"
-            rows.append([name, key, *sizes, errors, f"{seconds:.0f}"])
-    text = (
-        "An error for each seed; seconds to fit and predict on one core. The machine was busy, so "
-        f"compare errors rather than seconds. {where(result)}."
-    )
-    head = ["images", "neurons", "filters", "columns", "test error", "seconds"]
     return "\n".join([*grid(head, rows), "", text])
 
 
@@ -135,11 +81,8 @@ def relevance_table():
 
 
 TABLES = {
-    "auto": auto_table,
     "relevance": relevance_table,
     "frequencies": frequencies_table,
-    "tables": tables_table,
     "images": images_table,
-    "image-sets": image_sets_table,
     "networks": networks_table,
 }

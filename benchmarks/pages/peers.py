@@ -54,20 +54,6 @@ def peers_first_table():
     return "\n".join(grid(["data", "errors to reach", *KINDS.values()], rows))
 
 
-def peers_best_table():
-    """The least error of each group, at any of its sizes."""
-    rows = []
-    for one in peers()["data"]:
-        for kind, point in one["summary"]["best"].items():
-            if point:
-                seconds, memory = f"{point['seconds']:.2g} s", f"{point['peak_mib']:,.0f} MiB"
-                method = f"{point['method']}, {point['size']:,} {point['unit']}"
-                rows.append(
-                    [one["name"], KINDS[kind], method, f"{point['error']:.4f}", seconds, memory]
-                )
-    return "\n".join(grid(["data", "", "method", "least error", "fit", "peak memory"], rows))
-
-
 def times(value):
     """A ratio to two digits, or whole."""
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
@@ -134,6 +120,5 @@ TABLES = {
     "peers": peers_table,
     "peers-edges": peers_edges_table,
     "peers-first": peers_first_table,
-    "peers-best": peers_best_table,
     "peers-means": peers_means_table,
 }

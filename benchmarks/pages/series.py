@@ -64,88 +64,6 @@ def numbers_table():
     return "\n".join([*grid(["series", *map(shown, names)], rows), "", text])
 
 
-def seconds_table():
-    part, names = part_of("seconds")
-    rows = []
-    sets = list(part["methods"][names[0]])
-    for name in sets:
-        cells = [part["methods"][method][name] for method in names]
-        rows.append([name, *(f"{cell['seconds']:.2f}" for cell in cells)])
-    if "MiniRocket" in names:
-        seconds = {m: np.array([part["methods"][m][s]["seconds"] for s in sets]) for m in names}
-        ratios = [np.exp(np.log(seconds[m] / seconds["MiniRocket"]).mean()) for m in names]
-        rows.append(["geometric mean, MiniRocket: 1", *(f"{ratio:.2f}" for ratio in ratios)])
-    text = f"Seconds on one thread to fit and predict. {where(part)}."
-    return "\n".join([*grid(["series", *map(shown, names)], rows), "", text])
-
-
-def growth_table():
-    part, names = part_of("growth")
-    rows = []
-    for line in ("series", "length"):
-        lines = {method: part["methods"][method][line] for method in names}
-        sizes = [(cell["series"], cell["length"]) for cell in max(lines.values(), key=len)]
-        for i, (n, length) in enumerate(sizes):
-            cells = [lines[method][i] if i < len(lines[method]) else None for method in names]
-            rows.append([f"{n:,} series of {length:,}", *map(time_and_memory, cells)])
-        exponents = [slope(lines[method], line) for method in names]
-        rows.append([f"exponents of the {'number' if line == 'series' else line}", *exponents])
-    text = (
-        "Seconds on one thread to fit and to predict as many series, and what both add to the peak "
-        "of memory. Methods stop after the size that takes too long. Exponents say how seconds to "
-        "fit and to predict grow over the largest half of the sizes; 1 is linear. "
-        f"{where(part)}."
-    )
-    return "\n".join([*grid(["synthetic series", *map(shown, names)], rows), "", text])
-
-
-def time_and_memory(cell):
-    if cell is None:
-        return ""
-    seconds = f"{cell['fit_seconds']:.2f} + {cell['predict_seconds']:.2f} s"
-    return f"{seconds}, {cell['mib']:,.0f} MiB"
-
-
-def slope(cells, line):
-    """Exponents with which seconds grow over the largest half of the sizes."""
-    first, last = cells[len(cells) // 2 - 1], cells[-1]
-    far = np.log(last[line] / first[line])
-    fit, predict = (np.log(last[s] / first[s]) / far for s in ("fit_seconds", "predict_seconds"))
-    return f"{fit:.2f}, {predict:.2f}"
-
-
-def poolings_table():
-    result = results("poolings")
-    sets = list(result["sets"])
-    base = {name: np.array(result["sets"][name][BASE]) for name in sets}
-    variants = dict.fromkeys(v for name in sets for v in result["sets"][name])
-    rows = []
-    for variant in variants:
-        gains = []
-        for name in sets:
-            found = result["sets"][name].get(variant)
-            gains.append(None if found is None else np.array(found) - base[name])
-        there = [gain for gain in gains if gain is not None]
-        mean = np.mean([gain.mean() for gain in there])
-        error = np.sqrt(sum(gain.var(ddof=1) / len(gain) for gain in there)) / len(there)
-        cells = ["" if gain is None else f"{100 * gain.mean():+.1f}" for gain in gains]
-        if variant == BASE:
-            cells = [f"{100 * base[name].mean():.1f}" for name in sets]
-            rows.insert(0, [variant, "", *cells])
-        else:
-            rows.append([variant, f"{100 * mean:+.2f} ± {100 * error:.2f}", *cells])
-    draws = f"{result['draws']} {'draw' if result['draws'] == 1 else 'draws'} of neurons"
-    text = (
-        f"Accuracy in per cent of the poolings in use, and what other poolings gain with as many "
-        f"columns ({result['columns']:,}): means of {result['splits']} splits and {draws}, ± the "
-        f"standard error over splits. {where(result)}."
-    )
-    return "\n".join([*grid(["poolings", "gain, all sets", *sets], rows), "", text])
-
-
-BASE = "most, least, positive"
-
-
 def forecasts_table():
     result = results("forecasting")
     rows = []
@@ -185,8 +103,5 @@ def if_measured(part, make):
 TABLES = {
     "series": if_measured("accuracy", accuracy_table),
     "series-numbers": if_measured("numbers", numbers_table),
-    "series-seconds": if_measured("seconds", seconds_table),
-    "series-growth": if_measured("growth", growth_table),
-    "poolings": poolings_table,
     "forecasting": forecasts_table,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from pages.common import RESULTS, grid, results, where
-from peers.small_summary import mean, seconds
+from peers.small_summary import seconds
 
 #: A p value below which the page says that it is small.
 SMALLEST = 1e-4
@@ -61,15 +61,6 @@ def small_ranks_table():
         rows.append([*cells, f"{summary['total_seconds'][name]:.3g} s"])
     head = ["method", "mean rank by error", "median seconds", "all tables, a fold each"]
     return "\n".join(grid(head, rows))
-
-
-def of_table(one):
-    """A row: a table and the error of each method."""
-    there = {name: mean(one, name) for name in methods() if "error" in one["methods"].get(name, {})}
-    least = f"{min(there.values(), default=0.0):.4f}"
-    cells = [f"{there[name]:.4f}" if name in there else "–" for name in methods()]
-    cells = [f"**{cell}**" if cell == least else cell for cell in cells]
-    return [one["name"], f"{one['rows']:,} × {one['columns']}", *cells]
 
 
 def small_seconds_table():

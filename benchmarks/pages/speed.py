@@ -37,19 +37,6 @@ def growth_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
-def boundaries_table():
-    result = results("growth")
-    rows = []
-    for one in result["boundaries"]:
-        below, above = (f"{1e3 * seconds:.1f} ms" for seconds in one["seconds"])
-        low, high = one["quartiles"]
-        rows.append([one["boundary"], below, above, f"{one['ratio']:.2f} ({low:.2f}–{high:.2f})"])
-    head = ["what ends", "below", "above", "ratio, per row or neuron"]
-    pairs = max(one["pairs"] for one in result["boundaries"])
-    text = f"Medians, and quartiles, of up to {pairs} pairs in turn.{quick(result)}"
-    return "\n".join([*grid(head, rows), "", f"{text} {where(result)}."])
-
-
 def import_time_table():
     result = results("import_time")
     rows = []
@@ -116,6 +103,5 @@ def limits_table():
 TABLES = {
     "limits": limits_table,
     "growth": growth_table,
-    "boundaries": boundaries_table,
     "import": import_time_table,
 }
