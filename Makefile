@@ -23,6 +23,7 @@
 # make test-gpu         the tests of a graphics card, which are skipped with a message where there is none
 # make fuzz-files       30,000 damaged or hostile files of models: refused, or loaded and used without harm
 # make fuzz-inputs      eight thousand odd inputs and tables, which must be answered rightly or refused with a remedy
+# make fuzz-exports     200 random models in C, under sanitizers, and in JavaScript, beside their answers in Python
 # make coverage         lines and branches that the tests run, of all suites together (installs their needs)
 # make mutants          small errors in the core, and how many of them the tests notice
 # make locked           install what requirements/ci.txt says, by version and hash
@@ -116,6 +117,9 @@ test-dask: $(VENV)/.test-dask
 test-aeon:
 	$(MAKE) --no-print-directory $(AEON_VENV)/.test-aeon VENV=$(AEON_VENV)
 	$(AEON_VENV)/bin/python -m pytest tests/aeon
+
+fuzz-exports: $(VENV)/.test
+	$(BIN)/python tests/support/fuzz_exports.py 200
 
 fuzz-files: $(VENV)/.test
 	$(BIN)/python -W error tests/support/mutated_files.py 12000

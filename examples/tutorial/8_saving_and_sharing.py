@@ -111,6 +111,6 @@ for n_neurons in (30, 300):
 # What to try next
 # ----------------
 #
-# - Threads, cores, crashes, and all that deployment needs: :doc:`/guides/production`.
+# - Threads, crashes, and all that deployment needs: :doc:`/guides/production`.
 # - The tutorial ends here. Choose a task from the :doc:`how-to guides </guides/index>`.
 # - Look for a picture that is like your problem in the :doc:`gallery </gallery/index>`.
