@@ -43,7 +43,7 @@ def claims():
             f"error, scikit-learn's RBFSampler and RidgeCV take {seconds} times the seconds and "
             f"{memory} times the memory on average ([peers](docs/benchmarks/peers.md)). Below "
             f"{slow:,} rows of Friedman's function they are faster, and have up to {most:.0f} "
-            "times the error ([few rows](docs/benchmarks/kitchen-sinks.md)).",
+            "times the error ([few rows](docs/benchmarks/gaussian-processes.md)).",
             "- **Streams.** With nothing set, our River estimators are best or second on "
             f"{podium()} data sets of River, beside adaptive forests, with draws that the page "
             "names. [See the streams](docs/benchmarks/streams.md).",
