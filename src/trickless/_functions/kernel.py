@@ -15,6 +15,7 @@ from trickless._errors import InvalidValueError
 from trickless._functions.exact_kernel import check_kernel_values
 from trickless._functions.stream import BLOCK, NeuronStream, Purpose, as_seed, draw, generator
 from trickless._pictures import PLOTTING, axes_for, ink
+from trickless._rows.frames import check_frame
 from trickless._rows.refusals import why_no_frame, why_no_numbers
 from trickless._rules import Rule, check_value, count, integer, is_integer, with_remedies
 from trickless.neurons.base import Neurons, Weights
@@ -104,6 +105,7 @@ def estimate_kernel(
 
 def _rows(owner: str, name: str, X: Any, may_be_missing: bool = False) -> np.ndarray:
     X = unmasked(X)
+    check_frame(owner, X)
     if (shape := shape_of(X)) is not None and (len(shape) == 2 or why_no_frame(X, name) is None):
         check_shape(owner, name, shape)
     try:

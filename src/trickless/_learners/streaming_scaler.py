@@ -19,6 +19,7 @@ from trickless._errors import InvalidTypeError, InvalidValueError
 from trickless._learners.arguments import LEARNING
 from trickless._learners.row_ages import age, merge_clocks
 from trickless._learners.training_copy import training_copy
+from trickless._rows.frames import check_frame
 from trickless._rows.weights import check_weights
 from trickless._rules import Rule, boolean, with_remedies
 from trickless._solvers.clock import HALF_LIFE, Clock
@@ -301,6 +302,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
 
     def _validated(self, X: Any, reset: bool) -> np.ndarray:
         """Return rows in double or single precision."""
+        check_frame(type(self).__name__, X)
         with with_remedies(type(self).__name__):
             return validate_data(
                 self, unmasked(X), reset=reset, dtype=_TYPES, ensure_all_finite="allow-nan"

@@ -276,6 +276,12 @@ def check_names(owner: str, names: list[str]) -> None:
         raise InvalidValueError(f"{owner}: X has {twice}", "keep one of them")
 
 
+def check_frame(owner: str, X: Any) -> None:
+    """Check the column names of what is read as numbers, if it is a data frame."""
+    if is_frame(X):
+        check_names(owner, list(map(str, names_of(X))))
+
+
 def is_numbered(frame: Any) -> bool:
     """Return whether the columns are named 0, 1, ..., as in a data frame made of an array."""
     return list(map(str, names_of(frame))) == [str(j) for j in range(frame.shape[1])]
