@@ -51,8 +51,7 @@ class Periodic(Neurons):
     def draw(self, rng, n):
         return np.abs(rng.normal(0, self.roughness, n)).round()
 
-    def activate(self, X, weights):
-        (cycles,) = weights
+    def activate(self, X, cycles):
         angle = 2 * np.pi * (X / self.period) * cycles
         return np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
 
