@@ -75,6 +75,10 @@ def test_intervals_are_drawn_with_the_coverage_of_all_rows():
     assert f"{display.coverage_:.0%} of 100 targets in 50%" in display.ax_.get_title(loc="left")
     with pytest.raises(ValueError, match=r"IntervalDisplay: y has the shape \(100, 1\).*Remedy"):
         IntervalDisplay.from_estimator(model, X[200:], y[200:, None])
+    none = np.arange(100) < 50
+    for wrong in (np.where(none, np.nan, y[200:]), np.ma.array(y[200:], mask=none), y[200:] + 1j):
+        with pytest.raises(ValueError, match=r"IntervalDisplay: .*Remedy"):
+            IntervalDisplay.from_estimator(model, X[200:], wrong)
     plt.close("all")
 
 

@@ -6,12 +6,13 @@ import subprocess
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from sklearn.datasets import load_diabetes
 
 from circumstances import circumstances
 from measurement import measured
 from trickless import _cli as cli
-from trickless._cli.demo import download
+from trickless._cli.demo import download, picture
 
 
 @pytest.fixture
@@ -51,6 +52,16 @@ def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):
     assert f"{inside:.1%} of 442 new targets are in intervals of 90%" in out
     assert (offline / "trickless-demo.png").read_bytes().startswith(b"\x89PNG")
     assert mpl.get_backend()
+
+
+@pytest.mark.parametrize(("best", "title"), [("AutoRegressor", ", least error"), ("Other", "")])
+def test_the_picture_claims_the_least_error_only_where_it_is(best, title):
+    worst = "Other" if best == "AutoRegressor" else "AutoRegressor"
+    cells = {"standard_error": 0.01, "fit_seconds": 1.0}
+    table = [{"model": name, "error": e, **cells} for name, e in ((worst, 0.4), (best, 0.3))]
+    axes = Figure().subplots()
+    picture.draw_table(axes, {"table": table})
+    assert axes.get_title() == f"Nothing set{title}"
 
 
 def test_an_archive_that_was_changed_is_refused(offline, monkeypatch):

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._arrays.places import to_host
 from trickless._docstrings import completed_by
 from trickless._errors import InvalidValueError
 from trickless._pictures import PLOTTING, axes_for, ink
+from trickless._rows.given import as_targets, targets_of
 from trickless._rules import check_value, integer
+from trickless.conformal.models import as_predicted
 
 #: Points of rows inside and outside of their intervals.
 _INSIDE, _OUTSIDE = {"s": 9, "zorder": 3}, {"s": 18, "zorder": 4, "color": "C1"}
@@ -91,10 +94,12 @@ class IntervalDisplay:
         Raises
         ------
         ValueError
-            If there are several targets for each row, or another number of them.
+            If there are several targets for each row, or another number of them, or if a target is
+            missing.
         """
-        targets = np.asarray(y, dtype=float)
-        ends = np.asarray(estimator.predict_interval(X, confidence=confidence), dtype=float)
+        given = as_targets("IntervalDisplay", to_host(y), numeric=True)
+        targets = np.asarray(targets_of("IntervalDisplay", estimator, given, given, numeric=True))
+        ends = as_predicted(estimator.predict_interval(X, confidence=confidence))
         if targets.ndim != 1 or ends.shape != (len(targets), 2):
             raise InvalidValueError(
                 f"IntervalDisplay: y has the shape {targets.shape}, and the intervals have the "
