@@ -117,3 +117,14 @@ def test_how_many_weights_are_held_at_once_changes_nothing(group_bytes, monkeypa
     expected = network(X)
     monkeypatch.setattr(trickless._functions.network, "_GROUP_BYTES", group_bytes)
     np.testing.assert_allclose(network(X), expected, rtol=1e-12)
+
+
+def test_weights_of_a_network_make_its_values_again():
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    model = trickless.KitchenSinksRegressor("dense", 300, dtype="float64", random_state=0).fit(
+        X, X[:, 0]
+    )
+    network = model.network_
+    Z = network.neurons(X, network.weights())
+    values = Z @ network.coef.reshape(-1, 1) + network.intercept
+    np.testing.assert_allclose(values[:, 0], model.predict(X), rtol=1e-9)

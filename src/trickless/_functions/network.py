@@ -92,23 +92,15 @@ class Network(Stated):
         """Number of values for each row."""
         return self.coef.shape[2]
 
-    def weights(self, start: int = 0, stop: int | None = None) -> Weights:
-        """Draw the weights of some of the neurons again.
-
-        Parameters
-        ----------
-        start : int, default=0
-            Number of the first neuron.
-        stop : int, optional
-            Number after the last one. Default: all neurons from ``start`` on.
+    def weights(self) -> Weights:
+        """Draw the weights of the neurons again.
 
         Returns
         -------
         tuple of arrays
             The weights, each with an entry for each neuron, in the precision of the model.
         """
-        stop = self.n_neurons if stop is None else stop
-        pieces = [some for _, some in self.source.pieces(start, stop)]
+        pieces = [some for _, some in self.source.pieces(0, self.n_neurons)]
         return tuple(map(np.concatenate, zip(*pieces, strict=True)))
 
     def __call__(self, X: Any) -> Any:
