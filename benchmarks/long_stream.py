@@ -1,9 +1,8 @@
 """A million rounds of a stream with a bounded support: memory and rows a second.
 
 Rows come from a generator, 1,000 at a time, each with a label that is a noisy function of it. The
-same stream is learned with ``max_support=5_000``, by either compression, and, up to 100,000 rows,
-with every row kept, all with ``norm_bound=1``: the smaller the steps, the less an unbiased
-compression adds.
+same stream is learned with ``max_support=5_000``, and, up to 100,000 rows, with every row kept,
+both with ``norm_bound=1``.
 
 Run as ``make bench-stream``; writes ``benchmarks/results/long_stream.json``.
 """
@@ -35,14 +34,12 @@ def batch(rng):
     return X, y ^ (rng.random(BATCH) < 0.05)
 
 
-def run(compression, rows):
+def run(max_support, rows):
     """Learn the stream; a report every twentieth of it."""
     rng = np.random.default_rng(0)
     test = [batch(rng) for _ in range(10)]
     X_test, y_test = (np.concatenate(parts) for parts in zip(*test, strict=True))
-    bounded = {"max_support": MAX_SUPPORT, "compression": compression}
-    options = {} if compression == "none" else bounded
-    model = ShrinkingGradientClassifier(norm_bound=1.0, random_state=0, **options)
+    model = ShrinkingGradientClassifier(norm_bound=1.0, max_support=max_support, random_state=0)
     reports, seconds = [], 0.0
     for b in range(rows // BATCH):
         X, y = batch(rng)
@@ -66,27 +63,26 @@ def run(compression, rows):
     return reports
 
 
-def in_a_process_of_its_own(compression, rows):
+def in_a_process_of_its_own(max_support, rows):
     """The reports of a run that shares its memory with no other."""
-    arguments = [sys.executable, __file__, compression, str(rows)]
+    arguments = [sys.executable, __file__, str(max_support or 0), str(rows)]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
         reports = []
         for line in process.stdout:
-            print(compression, line, end="", flush=True)
+            print(max_support, line, end="", flush=True)
             reports.append(json.loads(line))
     return reports
 
 
 def main():
     if len(sys.argv) == 3:
-        run(sys.argv[1], int(sys.argv[2]))
+        run(int(sys.argv[1]) or None, int(sys.argv[2]))
         return
     result = {
         "circumstances": circumstances(),
         "max_support": MAX_SUPPORT,
-        "projection": in_a_process_of_its_own("projection", ROWS),
-        "unbiased": in_a_process_of_its_own("unbiased", ROWS),
-        "all_rows": in_a_process_of_its_own("none", KEPT_ROWS),
+        "projection": in_a_process_of_its_own(MAX_SUPPORT, ROWS),
+        "all_rows": in_a_process_of_its_own(None, KEPT_ROWS),
     }
     path = RESULTS / "long_stream.json"
     path.write_text(json.dumps(result, indent=1) + "\n")

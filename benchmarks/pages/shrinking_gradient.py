@@ -16,7 +16,6 @@ def stream_table():
     most = f"{result['max_support']:,} points"
     for name, reports in (
         (f"{most}, projected", result["projection"]),
-        (f"{most}, unbiased", result["unbiased"]),
         ("every row kept", result["all_rows"]),
     ):
         wanted = (25_000, 50_000, 100_000, 500_000, 1_000_000)

@@ -219,14 +219,6 @@ def _is_class_weight(value: Any) -> bool:
     return value is None or (isinstance(value, str) and value == "balanced")
 
 
-TWEEDIE_POWER = Rule(
-    "a number between 1 and 2",
-    "loss='poisson' is power 1, and loss='gamma' power 2",
-    is_real,
-    lambda v: 1 < v < 2,
-)
-
-
 CLASS_WEIGHT = anything(
     "None, 'balanced' or a dictionary of non-negative weights",
     "class_weight={'rare': 5.0} counts each row of a class five times",

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
 
 import trickless
 from cases import CLASSIFIERS, LEARNERS, REGRESSORS, TREE_LEARNERS, answers, name_of, problem
@@ -22,6 +23,7 @@ from trickless._arrays.interrupts import uninterrupted
 from trickless._learners.online import recipe_of
 from trickless._solvers.descent.descent import Descent
 from trickless._solvers.rounds.rounds import Rounds
+from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Gaussian
 
 #: Learners whose fits are of several steps.
@@ -257,11 +259,17 @@ def compress(model):
     model._rounds_.compress(recipe_of(model))
 
 
-@pytest.mark.parametrize("compression", ["projection", "unbiased"])
-def test_ctrl_c_in_a_compression_leaves_the_support_before_or_after(compression):
+@pytest.mark.parametrize(
+    "learner",
+    [
+        ShrinkingGradientRegressor(Gaussian(1.0)),
+        KernelGradientRegressor(lambda X, Y, rng: rbf_kernel(X, Y)),
+    ],
+    ids=["projection", "unbiased"],
+)
+def test_ctrl_c_in_a_compression_leaves_the_support_before_or_after(learner):
     X, y = problem(ShrinkingGradientRegressor(), 60)
-    options = {"neurons": Gaussian(1.0), "compression": compression}
-    begun = small(ShrinkingGradientRegressor(), **options).partial_fit(X, y)
+    begun = small(learner).partial_fit(X, y)
     begun.set_params(max_support=40)
     compress(done := deepcopy(begun))
     expected = [answers(deepcopy(model), X) for model in (begun, done)]

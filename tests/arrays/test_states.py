@@ -26,7 +26,7 @@ SMALL = {
     "DoublyStochastic": {"n_neurons": 40, "neurons_per_step": 5, "batch_size": 10},
     "ShrinkingGradient": {"n_neurons": 20, "n_draws": 8, "max_support": 16},
     "KernelGradient": {"max_support": 16},
-    "NoisyKernelGradient": {"max_support": 16, "compression": "unbiased"},
+    "NoisyKernelGradient": {"max_support": 16},
 }
 STREAMING = [learner for learner in EVERY if hasattr(learner, "partial_fit")]
 every_learner = pytest.mark.parametrize("learner", EVERY, ids=name_of)

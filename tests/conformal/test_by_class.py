@@ -17,7 +17,7 @@ SHARE, CONFIDENCE = 0.04, 0.8
 LEARNERS = [
     KitchenSinksClassifier(Gaussian(1.0), 60, random_state=0),
     DoublyStochasticClassifier(Gaussian(1.0), 60, early_stopping=True, random_state=0),
-    BoostedTreesClassifier(30, early_stopping=True, validation_fraction=0.5, random_state=0),
+    BoostedTreesClassifier(30, early_stopping=True, random_state=0),
     ShrinkingGradientClassifier(Gaussian(1.0), n_draws=200, n_neurons=200, random_state=0),
 ]
 

@@ -157,9 +157,7 @@ def test_what_does_not_go_with_a_kernel_is_refused():
         fit("rbf", kernel_params={"scale": 1.0})
     with pytest.raises(ValueError, match=r"has no parameter 'gamma'.*it takes none"):
         fit(shots, kernel_params={"gamma": 1.0})
-    with pytest.raises(ValueError, match=r"compression='projection'.*Remedy: compression='unbias"):
-        fit(shots, max_support=9)
-    fit(shots, max_support=9, compression="unbiased")
+    fit(shots, max_support=9)
     np.testing.assert_array_equal(fit().certify(), [0])
     assert fit().noise_variance_ == 0
 

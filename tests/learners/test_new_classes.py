@@ -308,9 +308,7 @@ COUPLED = {
         Gaussian(1.0), schedule="theorem", alpha=0.1, random_state=0
     ),
     "noisy": KernelGradientClassifier(shots, random_state=0),
-    "unbiased": ShrinkingGradientClassifier(
-        Gaussian(1.0), 300, max_support=400, compression="unbiased", random_state=0
-    ),
+    "unbiased": KernelGradientClassifier(shots, max_support=400, random_state=0),
 }
 
 

@@ -294,4 +294,4 @@ def test_a_function_that_is_zero_asks_for_no_estimates():
 def test_an_estimate_that_fails_names_how_large_the_rows_are():
     X = inputs(20, 2)
     with pytest.raises(ValueError, match=r"failed with ValueError: p < 0.*rows reach.*Remedy: sc"):
-        KernelGradientRegressor(shots, dtype="float64").fit(1e160 * X, X[:, 0])
+        KernelGradientRegressor(shots).fit(1e160 * X, X[:, 0])

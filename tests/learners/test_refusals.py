@@ -30,7 +30,6 @@ TOGETHER = [
     ShrinkingGradientRegressor(schedule="constant"),
     ShrinkingGradientRegressor(schedule="theorem"),
     ShrinkingGradientRegressor(schedule="theorem", horizon=4, half_life=3),
-    KernelGradientRegressor(lambda X, Y, rng: X @ Y.T, max_support=2),
 ]
 
 

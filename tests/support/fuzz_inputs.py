@@ -241,7 +241,7 @@ def more_answers(model, X):
         else:
             answer_of(model, X)
     if hasattr(model, "freeze"):
-        rows = np.ones((2, model.n_features_in_), dtype=model.dtype)
+        rows = np.ones((2, model.n_features_in_), dtype=model._value("dtype"))
         assert np.isfinite(call(call(model.freeze, 9).__call__, rows)).all()
     for name in dir(type(model)):
         if name.endswith("_") and not name.startswith("_") and name != "cv_values_":

@@ -144,12 +144,10 @@ def learners():
         "dense",
         "number",
     )
-    for compression in ("unbiased", "projection"):
-        learner = t.ShrinkingGradientClassifier(
-            n.Gaussian(), 30, compression=compression, max_support=16, random_state=0
-        )
-        rows = "sparse" if compression == "unbiased" else "dense"
-        yield f"rounds {compression}", learner, rows, "label"
+    learner = t.ShrinkingGradientClassifier(n.Gaussian(), 30, max_support=16, random_state=0)
+    yield "rounds projection", learner, "sparse", "label"
+    learner = KernelGradientClassifier(shots, max_support=16, random_state=0)
+    yield "rounds unbiased", learner, "dense", "label"
     learner = t.ShrinkingGradientRegressor(shallow, 30, n_draws=20, random_state=0)
     yield "rounds trees", learner, "table", "number"
     learner = t.ShrinkingGradientRegressor(n.Gaussian(), 30, n_draws=2000, random_state=0)

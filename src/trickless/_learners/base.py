@@ -41,7 +41,6 @@ from trickless._rows.kinds import Kind
 from trickless._rows.rows import Batch, Rows
 from trickless._rows.weights import check_weights
 from trickless._rules import (
-    DTYPE,
     N_JOBS,
     Rule,
     boolean,
@@ -93,7 +92,6 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     random_state: Any
     n_jobs: int | None
     verbose: bool
-    dtype: Any
 
     _rows_: Rows
     _targets_: Any = None
@@ -105,7 +103,11 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     _doc_link_module = "trickless"
     _doc_link_template = pages()
     #: Parameters that may not change between the batches of one model.
-    _fixed: ClassVar[tuple[str, ...]] = ("dtype",)
+    _fixed: ClassVar[tuple[str, ...]] = ()
+    #: Values of parameters that a class does not have.
+    _constants: ClassVar[dict[str, Any]] = {
+        "loss": "squared_error", "epsilon": 0.1, "quantile": 0.5, "dtype": "float32",
+    }  # fmt: skip
     #: Remedy if memory is too small.
     _smaller: ClassVar[str] = "fewer rows at a time"
     _function: Callable[[Any], Any]
@@ -125,7 +127,6 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     _rules: ClassVar[dict[str, Rule]] = {
         "n_jobs": N_JOBS,
         "verbose": boolean("verbose=True shows a progress bar", or_integer=True),
-        "dtype": DTYPE,
     }
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -150,17 +151,13 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
 
         After ``fit``, the parameters of the first batch count, not those that were set later.
         """
-        return make_loss(
-            self._of_loss("loss", "squared_error"),
-            n_outputs,
-            self._of_loss("epsilon", 0.1),
-            self._of_loss("quantile", 0.5),
-            self._of_loss("tweedie_power", 1.5),
-        )
+        name, *values = (self._value(name) for name in ("loss", "epsilon", "quantile"))
+        return make_loss(name, n_outputs, *values)
 
-    def _of_loss(self, name: str, default: Any) -> Any:
-        """Return a parameter of the loss, which is fixed by the first batch."""
-        return getattr(self, "_fixed_", {}).get(name, getattr(self, name, default))
+    def _value(self, name: str) -> Any:
+        """Return a parameter as the first batch fixed it, or what a class has that lacks it."""
+        fixed = getattr(self, "_fixed_", {})
+        return fixed[name] if name in fixed else getattr(self, name, self._constants.get(name))
 
     def _receive_first(
         self,
@@ -179,7 +176,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         owner, class_weight = type(self).__name__, getattr(self, "class_weight", None)
         self._fixed_ = {name: deepcopy(getattr(self, name)) for name in self._fixed}
         self._rows_ = Rows(
-            owner, self._row_dtype or self.dtype, self._kind_of_rows(), self._numeric
+            owner, self._row_dtype or self._value("dtype"), self._kind_of_rows(), self._numeric
         )
         X, y, weight = self._rows_.first(self, X, y, sample_weight)
         targets = self._new_targets(y, to_host(classes))

@@ -26,7 +26,7 @@ from trickless._functions.network import Network, check_alike
 from trickless._functions.stream import Purpose, generator
 from trickless._learners import refusals
 from trickless._learners.arguments import GROWING, HELD_OUT, LEARNING, NUMBERS, PREDICTING
-from trickless._learners.base import store
+from trickless._learners.base import Learner, store
 from trickless._learners.callbacks import is_watched, watch_rows
 from trickless._learners.classifier import Classifier
 from trickless._learners.constraints import interactions, monotonic_signs
@@ -51,7 +51,6 @@ from trickless._rules import (
     boolean,
     choice,
     either,
-    fraction,
     integer,
     is_real,
     non_negative,
@@ -62,7 +61,7 @@ from trickless._solvers.boosting.forest import Forest
 from trickless._solvers.boosting.stream import learn_batch
 from trickless._solvers.clock import HALF_LIFE, Clock
 from trickless._solvers.constants import starting
-from trickless._solvers.held_out import Holding, rarity
+from trickless._solvers.held_out import SHARE, Holding, rarity
 from trickless._solvers.named_losses import LINK_LOSSES, QUANTILE_LOSSES
 from trickless._solvers.pinball import Quantile
 from trickless.conformal.unseen import Unseen
@@ -125,10 +124,8 @@ class BoostedTrees(NeuronLearner):
     early_stopping : bool or "auto", default="auto"
         Whether held-out rows find the best number of trees. All rows are learned from in the end.
         The held-out rows also give ``predict_interval`` and ``predict_set``, until ``partial_fit``.
-        "auto" is True for ten rows or more.
-    validation_fraction : float, default=0.1
-        Share of the rows to hold out. Of fewer than 1,000 rows, each is held out once, in four
-        folds.
+        They are a tenth of the rows. Of fewer than 1,000 rows, each is held out once, in four
+        folds. "auto" is True for ten rows or more.
     monotonic_cst : array-like of int, dict or None, default=None
         For each feature 1 if predictions must not fall as it grows, -1 if they must not rise, and 0
         if they are free; or a dictionary from names of features to such numbers. Probabilities of
@@ -179,11 +176,9 @@ class BoostedTrees(NeuronLearner):
     leaves: str
     shape: str
     early_stopping: bool | str
-    validation_fraction: float
     monotonic_cst: Any
     interaction_cst: Any
-    half_life: Any = None
-    dtype: Any = "float32"  # of the values of leaves
+    half_life: Any
 
     _clock_: Clock | None = None
     _forest_: Forest
@@ -199,7 +194,7 @@ class BoostedTrees(NeuronLearner):
     _row_dtype = "float64"  # so that bins tell all rows apart
     _smaller = "a smaller max_depth, a smaller n_trees, or fewer rows at a time"
     _refusals = refusals.BOOSTING
-    _rules = {name: NeuronLearner._rules[name] for name in ("n_jobs", "verbose")} | {
+    _rules = Learner._rules | {
         "n_trees": either(integer(1, "n_trees='auto' suits most data"), AUTO),
         "learning_rate": either(_RATE, AUTO),
         "max_depth": either(
@@ -214,7 +209,6 @@ class BoostedTrees(NeuronLearner):
         "early_stopping": either(
             boolean("early_stopping=True finds the best number of trees by held-out rows"), AUTO
         ),
-        "validation_fraction": fraction("validation_fraction=0.1 holds a tenth of the rows out"),
         "monotonic_cst": anything(
             "None, numbers from -1 to 1, or a dictionary", _CONSTRAINTS, lambda value: True
         ),
@@ -284,8 +278,7 @@ class BoostedTrees(NeuronLearner):
         if not stops:
             return None
         few = n_effective < _FEW_ROWS and len(targets) <= _MOST_ROWS
-        share = self.validation_fraction
-        holding = Holding.of(type(self).__name__, self._seed_, share, loss, forest.start)
+        holding = Holding.of(type(self).__name__, self._seed_, SHARE, loss, forest.start)
         rows = None if apart is None else self._read(*apart)
         return Stopping(holding, _FOLDS if few else 1, rows, groups)
 
@@ -548,7 +541,6 @@ class BoostedTreesRegressor(Regressor, BoostedTrees):
         leaves: str = "auto",
         shape: str = "auto",
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         half_life: Any = None,
@@ -563,10 +555,10 @@ class BoostedTreesRegressor(Regressor, BoostedTrees):
             off = [np.abs(each - median(each, weight)) for each in targets.T]
             self._epsilon_ = np.array([median(each, weight) or each.mean() or 1.0 for each in off])
 
-    def _of_loss(self, name: str, default: Any) -> Any:
+    def _value(self, name: str) -> Any:
         if name == "epsilon" and self._epsilon_ is not None:
             return self._epsilon_
-        return super()._of_loss(name, default)
+        return super()._value(name)
 
     @completed_by(NUMBERS, LEARNING)
     def partial_fit(
@@ -599,7 +591,7 @@ class BoostedTreesClassifier(Classifier, BoostedTrees):
     True
     """
 
-    loss = "log_loss"
+    _constants = BoostedTrees._constants | {"loss": "log_loss"}
 
     _rules = BoostedTrees._rules | {"class_weight": CLASS_WEIGHT}
 
@@ -614,7 +606,6 @@ class BoostedTreesClassifier(Classifier, BoostedTrees):
         leaves: str = "auto",
         shape: str = "auto",
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
         class_weight: dict[Any, float] | str | None = None,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,

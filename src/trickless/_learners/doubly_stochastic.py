@@ -107,7 +107,7 @@ class DoublyStochastic(DescentAttributes):
     n_neurons: int | str
     early_stopping: bool | str
     warm_start: bool
-    half_life: Any = None
+    half_life: Any
 
     _fixed = (*DescentAttributes._fixed, "loss", "fit_intercept")
     _on_devices = True
@@ -253,11 +253,8 @@ class DoublyStochasticRegressor(Regressor, DoublyStochastic):
         The loss l. "squared_error" learns the mean. "huber" and "epsilon_insensitive" are robust
         to outliers. "absolute_error" predicts the median, and "quantile" the quantiles of
         ``quantile``. Three losses learn f = log of the mean, and ``predict`` returns the mean:
-        "poisson" for counts, "gamma" for positive numbers, and "tweedie" for positive numbers and
-        zeros.
-    tweedie_power : float, default=1.5
-        The power p of ``loss="tweedie"``, above 1 and below 2. The variance of a target is
-        proportional to the p-th power of its mean.
+        "poisson" for counts, "gamma" for positive numbers, and "tweedie", with the power 1.5, for
+        positive numbers and zeros. See :doc:`/guides/counts`.
 
     Attributes
     ----------
@@ -278,7 +275,7 @@ class DoublyStochasticRegressor(Regressor, DoublyStochastic):
     True
     """
 
-    _fixed = ("quantile", "tweedie_power", *DoublyStochastic._fixed)
+    _fixed = ("quantile", *DoublyStochastic._fixed)
     _rules = DoublyStochastic._rules | OF_NUMBERS | {"quantile": QUANTILE}
 
     def __init__(
@@ -289,7 +286,6 @@ class DoublyStochasticRegressor(Regressor, DoublyStochastic):
         loss: str = "squared_error",
         epsilon: float = 0.1,
         quantile: Quantile = 0.5,
-        tweedie_power: float = 1.5,
         alpha: float | str = "auto",
         fit_intercept: bool = True,
         step_size: float | str = "auto",

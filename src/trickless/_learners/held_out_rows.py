@@ -14,12 +14,9 @@ from trickless._learners.neuron_learner import receive_rows
 from trickless._learners.refusals import check_method
 from trickless._rows.rows import Batch
 from trickless._rules import warn
-from trickless._solvers.held_out import Holding
+from trickless._solvers.held_out import SHARE, Holding
 from trickless._targets.batches import rows_that_count
 from trickless._targets.groups import group_numbers
-
-#: Share of the rows that early stopping holds out.
-_SHARE = 0.1
 
 
 def check_validation(learner: Any, X_val: Any, y_val: Any, weight: Any) -> None:
@@ -94,7 +91,7 @@ def hold_out(
     Callbacks compute their scores on these rows.
     """
     loss, start = learner._loss(learner._targets_.n_outputs), learner._descent_.constant
-    holding = Holding.of(type(learner).__name__, learner._seed_, _SHARE, loss, start)
+    holding = Holding.of(type(learner).__name__, learner._seed_, SHARE, loss, start)
     held_out = holding.split(targets, groups)[0]
     watch_held_out(learner, X, y, sample_weight, held_out)
     return held_out

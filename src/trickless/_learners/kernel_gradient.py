@@ -9,7 +9,7 @@ the squared loss and no regularisation.
 from __future__ import annotations
 
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import sklearn
@@ -27,7 +27,6 @@ from trickless._learners import refusals
 from trickless._learners.base import store
 from trickless._learners.classifier import Classifier, partial_fit_labels
 from trickless._learners.online import (
-    COMPRESSION,
     Y_RANGE,
     OnlineLearner,
     range_of,
@@ -80,15 +79,12 @@ class KernelGradient(OnlineLearner):
         ``batch_size * step * kernel_bound_`` at 1 or less.
     max_support : int or None, default=None
         The largest number of support points to keep, besides those of the current batch. Beyond it,
-        a compression replaces them by fewer. None keeps every row.
-    compression : {"projection", "unbiased"}, default="projection"
-        How support points are replaced by fewer. See :class:`ShrinkingGradientRegressor`. A
-        projection uses the kernel itself, so it must be one that is named.
+        they are replaced by fewer: as in :class:`ShrinkingGradientRegressor` for a kernel that is
+        named, and for a function by half of ``max_support`` at random, so that f keeps its
+        expectation. None keeps every row.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of rows, of the compression, and of the generators given to ``kernel``.
         The same integer gives the same model.
-    dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that are passed to the kernel.
 
     Attributes
     ----------
@@ -124,7 +120,7 @@ class KernelGradient(OnlineLearner):
     estimate_bound: float | None
     kernel_bound_: Amount
 
-    _fixed = ("kernel", "kernel_params", *OnlineLearner._fixed)
+    _fixed: ClassVar[tuple[str, ...]] = ("kernel", "kernel_params")
     _refusals = refusals.KERNEL
     _rules = OnlineLearner._rules | {
         "kernel": anything(
@@ -141,9 +137,9 @@ class KernelGradient(OnlineLearner):
         "estimate_bound": either(
             positive("estimate_bound=1.0 suits frequencies, and None sets no bound"), NONE
         ),
-        "compression": COMPRESSION,
     }
 
+    _constants = OnlineLearner._constants | {"dtype": "float64"}
     _measures = Noise
 
     def __init__(
@@ -161,11 +157,9 @@ class KernelGradient(OnlineLearner):
         batch_size: int | str = "auto",
         average: bool = True,
         max_support: int | None = None,
-        compression: str = "projection",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
-        dtype: Any = "float64",
     ) -> None:
         store(self, locals())
 
@@ -350,12 +344,10 @@ class KernelGradientRegressor(Regressor, KernelGradient):
         batch_size: int | str = "auto",
         average: bool = True,
         max_support: int | None = None,
-        compression: str = "projection",
         y_range: Any = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
-        dtype: Any = "float64",
     ) -> None:
         store(self, locals())
 

@@ -104,13 +104,11 @@ class KitchenSinks(SolutionAttributes):
        with the ridge of section 4 unless ``weight_bound`` is given.
     """
 
-    loss: str = "squared_error"
     fit_intercept: bool
     solver: str
-    error_bars: bool = False
     search: dict[str, Any] | None
-    half_life: Any = None
-    lags: int = 0
+    half_life: Any
+    lags: int
     max_iter: int
     tol: float
 
@@ -128,7 +126,6 @@ class KitchenSinks(SolutionAttributes):
         ),
         "fit_intercept": boolean("fit_intercept=False leaves the constant out"),
         "solver": choice("auto", "direct", "iterative", remedy="solver='auto' suits most data"),
-        "error_bars": boolean("error_bars=True uses the direct solver"),
         "max_iter": integer(1, "max_iter=500 is the default"),
         "tol": positive("tol=1e-5 is the default"),
         "search": either(
@@ -185,14 +182,14 @@ class KitchenSinks(SolutionAttributes):
         ):
             aged = age(new, X, sample_weight, timestamps)
             X, targets, weight = new._receive_first(X, y, aged.weight)
-            loss = new._loss(targets.shape[1])
+            loss, loss_name = new._loss(targets.shape[1]), new._value("loss")
             new._begin_sums(X, targets, weight)  # Alg. 1, line 1: draw neurons
-            if self.loss != "squared_error":  # its descent may end elsewhere by rounding
+            if loss_name != "squared_error":  # its descent may end elsewhere by rounding
                 X = dense_if_small(X)
             batch = X, targets, weight
             sums, problem = new._sums_, new._problem()
-            needs_sums = self.error_bars or groups is not None
-            if sums.goes_in_passes(X, problem, self.solver, self.loss, needs_sums):
+            needs_sums = self._value("error_bars") or groups is not None
+            if sums.goes_in_passes(X, problem, self.solver, loss_name, needs_sums):
                 with new._progress(self.max_iter, "pass", "solving") as bar:
                     sums.solve_in_passes(X, targets, weight, problem, bar.update)
             else:
@@ -202,15 +199,15 @@ class KitchenSinks(SolutionAttributes):
                 sums.leave_out_groups(groups_of(new, groups, y, sample_weight), *batch, problem)
             elif self.half_life is None:
                 warn_of_groups(new, X)
-            if self.loss == "squared_error":
+            if loss_name == "squared_error":
                 with new._progress(1, "solution", "solving") as bar:
                     sums.solution(problem)  # line 3: solve, unless that is done
                     bar.update()
             else:
-                with new._progress(self.max_iter, "pass", f"minimising {self.loss}") as bar:
+                with new._progress(self.max_iter, "pass", f"minimising {loss_name}") as bar:
                     sums.minimise(X, targets, weight, loss, problem, bar.update)
             sums.function(problem)
-            if self.loss == "squared_error":
+            if loss_name == "squared_error":
                 explained = sums.solution(problem).explained(targets, weight)
                 warn_if_no_better(new, explained, len(targets))
         return self
@@ -276,6 +273,9 @@ class KitchenSinksRegressor(Regressor, KitchenSinks):
     """
 
     _interval_methods = left_out_intervals.METHODS
+    _rules = KitchenSinks._rules | {
+        "error_bars": boolean("error_bars=True uses the direct solver"),
+    }
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from trickless._learners.base import Learner
 from trickless._learners.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
 from trickless._rows.kinds import Kind
 from trickless._rows.rows import Batch
-from trickless._rules import count, is_count, warn
+from trickless._rules import DTYPE, count, is_count, warn
 from trickless._selection.halving import choose
 from trickless._selection.linear import compare_with_linear
 from trickless._selection.relevance import learned_relevance
@@ -68,10 +68,11 @@ class NeuronLearner(Learner):
     _bounded: ClassVar[bool] = True
     #: Whether it accepts arrays of other libraries, and processes them on their device.
     _on_devices: ClassVar[bool] = False
-    _fixed = ("neurons", *Learner._fixed)
+    _fixed: ClassVar[tuple[str, ...]] = ("neurons", "dtype")
     _smaller = "a smaller n_neurons, neurons of a smaller width or depth, or fewer rows at a time"
     _rules = Learner._rules | {
-        "n_neurons": count("it counts draws of w; n_neurons=1000 is a good start")
+        "dtype": DTYPE,
+        "n_neurons": count("it counts draws of w; n_neurons=1000 is a good start"),
     }
 
     neurons: Neurons | str

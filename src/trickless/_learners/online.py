@@ -44,10 +44,6 @@ Y_RANGE = anything(
     "y_range='auto' takes it from the first batch",
     lambda v: (isinstance(v, str) and v == "auto") or is_range(v),
 )
-#: Rule of the compression, for learners whose estimates have inner products.
-COMPRESSION = choice(
-    "projection", "unbiased", remedy="compression='projection' is for long streams"
-)
 
 
 class OnlineLearner(Learner):
@@ -87,8 +83,6 @@ class OnlineLearner(Learner):
     batch_size: int | str
     average: bool
     max_support: int | None
-    compression: str
-    half_life: float | None = None  # of other learners
     _rounds_: Rounds
 
     #: The estimates that rounds use, with the current parameters.
@@ -143,7 +137,7 @@ class OnlineLearner(Learner):
             X, targets, _ = new._receive_first(X, y)
             begin_rounds(new, X, targets)
             order = np.arange(X.shape[0])
-            if self.half_life is None:
+            if self._value("half_life") is None:
                 order = generator(new._seed_, Purpose.SHUFFLE).permutation(order)
             new._learn(X[order], targets[order])
             new.estimates_.function(new._rounds_, new.average)  # frozen once, if at all
@@ -215,7 +209,7 @@ class OnlineLearner(Learner):
 
 def range_of(self: Any, y: np.ndarray, classes: Any) -> Range:
     """Return what maps the targets of a regressor to [-1, 1]; ``y_range`` holds all of them."""
-    return Range(type(self).__name__, y, self.dtype, self.y_range)
+    return Range(type(self).__name__, y, self._value("dtype"), self.y_range)
 
 
 def y_range_(self: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -244,7 +238,7 @@ def schedule_of(learner: OnlineLearner) -> Schedule:
         batch_size=learner.batch_size,
         norm_bound=learner.norm_bound,
         horizon=learner.horizon,
-        half_life=learner.half_life,
+        half_life=learner._value("half_life"),
     )
 
 
@@ -253,8 +247,7 @@ def recipe_of(learner: OnlineLearner) -> Recipe:
     estimate, schedule = learner.estimates_, schedule_of(learner)
     if (most := learner.max_support) is None:
         return Recipe(estimate, schedule, None)
-    if learner.compression == "unbiased":
-        remedy = "compression='projection', or a larger max_support"
-        return Recipe(estimate, schedule, Unbiased(most, schedule.owner, remedy))
+    if estimate.kernel is None:  # which a projection needs
+        return Recipe(estimate, schedule, Unbiased(most, schedule.owner))
     projection = Projection(most, estimate, schedule.owner, learner.n_jobs)
     return Recipe(estimate, schedule, projection)

@@ -29,22 +29,22 @@ QUANTILE: Rule = either(
 
 def quantiles_of(learner: Any) -> list[float] | None:
     """Return the quantiles of a learner of several, and otherwise None."""
-    quantile = learner._of_loss("quantile", 0.5)
+    quantile = learner._value("quantile")
     return np.asarray(quantile, dtype=float).tolist() if np.ndim(quantile) > 0 else None
 
 
 def levels_of(learner: Any) -> list[float] | None:
     """Return the quantiles of a learner of one or several, and None for other losses."""
-    if learner._of_loss("loss", "squared_error") != "quantile":
+    if learner._value("loss") != "quantile":
         return None
-    return np.atleast_1d(np.asarray(learner._of_loss("quantile", 0.5), dtype=float)).tolist()
+    return np.atleast_1d(np.asarray(learner._value("quantile"), dtype=float)).tolist()
 
 
 def explained(learner: Any, y: Any, predicted: Any, sample_weight: Any = None) -> float:
     """Return R², D² or the like of predictions, as the mean over outputs or quantiles."""
     from sklearn.metrics import d2_pinball_score  # late, since it takes a while to import
 
-    if learner._of_loss("loss", "squared_error") not in QUANTILE_LOSSES:
+    if learner._value("loss") not in QUANTILE_LOSSES:
         return float(learner._targets_.score(y, predicted, sample_weight))
     y, predicted, weight = (
         None if v is None else to_host(v) for v in (y, predicted, sample_weight)

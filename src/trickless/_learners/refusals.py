@@ -172,7 +172,7 @@ DESCENT = (
     Refusal("its steps θ/i need θ alpha to be in (1, 2) or a positive integer",
         "an alpha above 0, or another schedule", schedule="theorem", alpha=0),
     Refusal("its first steps of 1 / alpha overflow where a slope grows as an exponential, as for "
-        "losses with a log link", "schedule='inverse'", schedule="theorem", loss=LINK_LOSSES),
+        "losses with a log link", "schedule='inverse'", schedule="theorem", loss=(*LINK_LOSSES,)),
     Refusal("this loss does not predict quantiles", "loss='quantile', or leave quantile out",
         quantile="other than 0.5", loss="other than 'quantile'"),
     Refusal("the loss is 0 everywhere then",
@@ -224,8 +224,5 @@ KERNEL = (
         schedule=_THEOREM, kernel="a function", estimate_bound=None),
     Refusal("the bound depends on how large an estimate may be", _BOUND,
         "certify", kernel="a function", estimate_bound=None),
-    Refusal("a projection needs exact values, and a function may be noisy",
-        "compression='unbiased'",
-        compression="projection", max_support="given", kernel="a function"),
 )
 # fmt: on

@@ -43,13 +43,12 @@ class Regressor(RegressorMixin, Learner):
     )
 
     def _new_targets(self, y: np.ndarray, classes: Any) -> Numbers:
-        owner, loss, levels = type(self).__name__, self._of_loss("loss", ""), quantiles_of(self)
+        owner, loss, levels = type(self).__name__, self._value("loss"), quantiles_of(self)
         if levels is not None:
-            return Quantiles(owner, y, self.dtype, len(levels))
+            return Quantiles(owner, y, self._value("dtype"), len(levels))
         if loss in LINK_LOSSES:
-            power = {"poisson": 1, "gamma": 2}.get(loss, self._of_loss("tweedie_power", 1.5))
-            return Means(owner, y, self.dtype, loss, power)
-        return Numbers(owner, y, self.dtype)
+            return Means(owner, y, self._value("dtype"), loss, LINK_LOSSES[loss])
+        return Numbers(owner, y, self._value("dtype"))
 
     @in_one_state
     @completed_by(PREDICTING)

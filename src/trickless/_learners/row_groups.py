@@ -27,7 +27,7 @@ def check_groups(learner: Any, groups: Any) -> None:
         return
     usual = {"loss": "squared_error", "half_life": None, "weight_bound": None}
     for name, value in usual.items():
-        if (given := getattr(learner, name)) != value:
+        if (given := learner._value(name)) != value:
             raise InvalidValueError(
                 f"{type(learner).__name__}: groups do not go with {name}={shown(given)}, since "
                 "rows of a group are left out of the sums of least squares",

@@ -24,7 +24,6 @@ from trickless._learners.base import store
 from trickless._learners.classifier import Classifier, partial_fit_labels
 from trickless._learners.neuron_learner import NeuronLearner, choose_neurons, see_later_rows
 from trickless._learners.online import (
-    COMPRESSION,
     Y_RANGE,
     OnlineLearner,
     range_of,
@@ -80,11 +79,6 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
     batch_size : int or "auto", default="auto"
         Number of rows learned at once. 1 is the paper's algorithm. "auto" keeps ``batch_size``
         times the step at 1 / k(x, x) or less.
-    compression : {"projection", "unbiased"}, default="projection"
-        How support points are replaced by fewer. "projection" is better for long streams. It keeps
-        a uniform sample of all rows: a quarter of ``max_support``, and at most 4,096. "unbiased"
-        keeps half of ``max_support`` at random, and f keeps its expectation. See
-        :doc:`/explanation/shrinking-gradient`.
     half_life : float or None, default=None
         How many later rows halve the weight of a row. ``average=True`` weights rounds in the same
         way. Support points that have faded to 1/256 are dropped. ``fit`` keeps the order of the
@@ -96,7 +90,9 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         Precision of activations and support points.
     max_support : int or None, default=None
         The largest number of support points to keep, besides those of the current batch. Beyond it,
-        a compression replaces them by fewer. None keeps every row.
+        they are replaced by a uniform sample of all rows: a quarter of ``max_support``, and at most
+        4,096. f becomes the nearest function over these. None keeps every row. See
+        :doc:`/explanation/shrinking-gradient`.
 
     Attributes
     ----------
@@ -127,7 +123,6 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         | {
             "n_draws": integer(1, "n_draws=512 draws in each round is the default"),
             "estimate": ESTIMATE,
-            "compression": COMPRESSION,
             "half_life": either(
                 positive("half_life=1000 halves the weight of a row after 1,000 later rows"),
                 anything("None", "", is_none),
@@ -151,7 +146,6 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         batch_size: int | str = "auto",
         average: bool = True,
         max_support: int | None = None,
-        compression: str = "projection",
         half_life: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -289,7 +283,6 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         batch_size: int | str = "auto",
         average: bool = True,
         max_support: int | None = None,
-        compression: str = "projection",
         half_life: float | None = None,
         y_range: Any = "auto",
         random_state: Any = None,

@@ -67,7 +67,6 @@ class SolutionAttributes(NeuronLearner):
 
     alpha: float | str
     weight_bound: float | None
-    loss: str = "squared_error"
     _sums_: Any
     _early_: EarlyRows | None = None
     _stream_: NeuronStream
@@ -85,7 +84,7 @@ class SolutionAttributes(NeuronLearner):
 
     def _is_model(self) -> bool:
         """Return whether the learner can predict, if it was interrupted."""
-        sums, squared = getattr(self, "_sums_", None), self.loss == "squared_error"
+        sums, squared = getattr(self, "_sums_", None), self._calibrates()
         return squared and sums is not None and bool(sums.has_statistics)
 
     @property
@@ -134,7 +133,7 @@ class SolutionAttributes(NeuronLearner):
         return sums.scores
 
     def _calibrates(self) -> bool:
-        return self._of_loss("loss", "squared_error") == "squared_error"
+        return bool(self._value("loss") == "squared_error")
 
     def _temperatures(self) -> Temperatures | None:
         if not self._calibrates():

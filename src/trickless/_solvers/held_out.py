@@ -14,6 +14,8 @@ from trickless._errors import InvalidValueError
 from trickless._functions.stream import Purpose, generator
 from trickless._solvers.losses import Loss
 
+#: Share of the rows that early stopping holds out.
+SHARE = 0.1
 #: Excess of the curvature of equal classes from which classes are not equal.
 _EQUAL = 0.5
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trickless._rules import TWEEDIE_POWER, Rule, choice, non_negative
+from trickless._rules import Rule, choice, non_negative
 from trickless._solvers.class_losses import Hinge, Logistic, Softmax, SquaredHinge
 from trickless._solvers.log_link import LogLink
 from trickless._solvers.losses import Loss
@@ -14,8 +14,9 @@ REGRESSION_LOSSES = ("squared_error", "huber", "epsilon_insensitive")
 CLASSIFICATION_LOSSES = ("log_loss", "hinge", "squared_hinge", "squared_error")
 #: Losses whose minimisers are quantiles.
 QUANTILE_LOSSES = ("absolute_error", "quantile")
-#: Losses of regressors whose decision values are logarithms of means.
-LINK_LOSSES = ("poisson", "gamma", "tweedie")
+#: Losses of regressors whose decision values are logarithms of means, and the power of the mean to
+#: which the variance of a target is proportional.
+LINK_LOSSES = {"poisson": 1.0, "gamma": 2.0, "tweedie": 1.5}
 #: What the losses are for, in remedies.
 FOR_MORE_NUMBERS = (
     "loss='squared_error' for the mean; loss='absolute_error' for the median; loss='quantile' for "
@@ -36,7 +37,6 @@ OF_NUMBERS: dict[str, Rule] = {
         remedy=f"{FOR_MEANS}; {FOR_MORE_NUMBERS}",
     ),
     "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
-    "tweedie_power": TWEEDIE_POWER,
 }
 OF_LABELS: dict[str, Rule] = {"loss": choice(*CLASSIFICATION_LOSSES, remedy=FOR_LABELS)}
 
@@ -46,16 +46,11 @@ def make_loss(
     n_outputs: int = 1,
     epsilon: float = 0.1,
     quantile: Quantile = 0.5,
-    tweedie_power: float = 1.5,
 ) -> Loss:
     """Make the loss of a name; ``"log_loss"`` is the logistic loss for one output, else softmax."""
     match name:
-        case "poisson":
-            return LogLink(1.0)
-        case "gamma":
-            return LogLink(2.0)
-        case "tweedie":
-            return LogLink(tweedie_power)
+        case "poisson" | "gamma" | "tweedie":
+            return LogLink(LINK_LOSSES[name])
         case "absolute_error":
             return Pinball(1.0, 1.0)
         case "quantile":

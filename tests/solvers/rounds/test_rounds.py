@@ -5,6 +5,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.metrics.pairwise import rbf_kernel
 
 from cases import inputs
 from trickless import ShrinkingGradientRegressor as Regressor
@@ -15,9 +16,18 @@ from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Gaussian
 
 
-def kernel_learner(**options):
+def as_function(X, Y, rng):
+    """The kernel of ``NAMED`` as a function, whose support is thinned instead of projected."""
+    return rbf_kernel(X, Y, gamma=0.5)
+
+
+NAMED = {"kernel_params": {"gamma": 0.5}}
+FUNCTION = {"kernel": as_function, "n_draws": 1000}
+
+
+def kernel_learner(kernel=NAMED, **options):
     options = {"y_range": (-1, 1), "random_state": 0} | options
-    return KernelGradientRegressor(kernel_params={"gamma": 0.5}, **options)
+    return KernelGradientRegressor(**kernel, **options)
 
 
 def test_average_is_the_literal_average_however_often_coefficients_shrink():
@@ -92,13 +102,12 @@ def test_other_support_points_continue_with_the_average_so_far():
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("average", [False, True])
-@pytest.mark.parametrize("compression", ["projection", "unbiased"])
-def test_the_support_stays_below_its_bound(compression, average, sparse):
+@pytest.mark.parametrize("kernel", [NAMED, FUNCTION], ids=["projection", "unbiased"])
+def test_the_support_stays_below_its_bound(kernel, average, sparse):
     X = inputs(300, 3)
     y = np.sin(X[:, 0])
     rows = scipy.sparse.csr_matrix(X) if sparse else X
-    options = {"max_support": 100, "compression": compression, "average": average}
-    model = kernel_learner(batch_size=1, **options)
+    model = kernel_learner(kernel, batch_size=1, max_support=100, average=average)
     for start in range(0, 300, 50):
         model.partial_fit(rows[start : start + 50], y[start : start + 50])
         assert model.support_vectors_.shape[0] <= 100
@@ -115,16 +124,16 @@ def test_an_unbiased_compression_keeps_the_expectation():
     X = inputs(120, 2)
     y = np.sin(2 * X[:, 0])
     x = inputs(5, 2, seed=3)
-    model = kernel_learner(batch_size=1).partial_fit(X, y)
-    exact = model.kernel_(x, X) @ model._rounds_.coefficients.last()
+    model = kernel_learner(FUNCTION, batch_size=1).partial_fit(X, y)
+    exact = as_function(x, X, None) @ model._rounds_.coefficients.last()
     runs = []
     for seed in range(400):
-        thinned = deepcopy(model).set_params(max_support=60, compression="unbiased")
+        thinned = deepcopy(model).set_params(max_support=60)
         thinned._rounds_.seed = seed
         thinned._rounds_.compress(recipe_of(thinned))
         assert len(thinned._rounds_.support) == 30
         runs.append(
-            model.kernel_(x, thinned.support_vectors_) @ thinned._rounds_.coefficients.last()
+            as_function(x, thinned.support_vectors_, None) @ thinned._rounds_.coefficients.last()
         )
     error = np.std(runs, axis=0) / np.sqrt(400)
     assert (np.abs(np.mean(runs, axis=0) - exact) < 5 * error).all()
@@ -134,9 +143,8 @@ def test_an_unbiased_compression_thins_the_model_that_keeps_all():
     """The 41st row exceeds the bound of 40, so 20 of 41 points stay, by their coefficients."""
     X = inputs(41, 2)
     y = np.sin(2 * X[:, 0])
-    whole = kernel_learner(batch_size=1).partial_fit(X, y)
-    options = {"batch_size": 1, "max_support": 40, "compression": "unbiased"}
-    bounded = kernel_learner(**options).partial_fit(X, y)
+    whole = kernel_learner(FUNCTION, batch_size=1).partial_fit(X, y)
+    bounded = kernel_learner(FUNCTION, batch_size=1, max_support=40).partial_fit(X, y)
     rows = bounded.support_vectors_
     kept = np.array([np.flatnonzero((row == X).all(axis=1)).item() for row in rows])
     assert len(kept) == 20

@@ -55,17 +55,16 @@ class Unbiased:
     What the compressions add may outgrow f, so each checks that f has been of use.
     """
 
-    def __init__(self, max_support: int, owner: str, remedy: str) -> None:
+    def __init__(self, max_support: int, owner: str) -> None:
         self.max_support = max_support
         self.owner = owner
-        self.remedy = remedy
 
     def __call__(self, rounds: Rounds, rng: np.random.Generator) -> None:
         """Replace the support and the coefficients."""
         c, support = rounds.coefficients, rounds.support
         assert support is not None
         cause = f"the noise of unbiased compressions to max_support={self.max_support}"
-        rounds.check_use(self.owner, cause, self.remedy)
+        rounds.check_use(self.owner, cause, "a larger max_support, or a kernel that is named")
         size = np.linalg.norm(c.last(), axis=1)
         index, factor = thin(size, int(_THINNED * self.max_support), rng)
         with uninterrupted():
@@ -100,9 +99,9 @@ class Projection:
                 both = nearest(*self.estimate.products(rounds, index, both))
             except LinAlgError as error:
                 raise InvalidValueError(
-                    f"{self.owner}: compression='projection' needs a kernel that is positive "
+                    f"{self.owner}: max_support={self.max_support} needs a kernel that is positive "
                     f"semi-definite, but the kernel matrix of {size:,} support points is not",
-                    "compression='unbiased', another kernel, or other kernel parameters",
+                    "max_support=None, another kernel, or other kernel parameters",
                 ) from error
         with uninterrupted():
             support.keep(index)
