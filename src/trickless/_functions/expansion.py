@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 import scipy.sparse
 
+from trickless._arrays.likes import RandomStateLike
 from trickless._arrays.sparse import Matrix, canonical
 from trickless._arrays.stated import Array, Stated
 from trickless._arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
@@ -138,7 +139,9 @@ class Expansion(Stated):
     def _alpha(self, rows: slice) -> np.ndarray:
         return self.dual_coef[rows].astype(self.support.dtype, copy=False)
 
-    def freeze(self, n_neurons: int, estimate: str = "full", random_state: Any = None) -> Network:
+    def freeze(
+        self, n_neurons: int, estimate: str = "full", random_state: RandomStateLike = None
+    ) -> Network:
         """Draw a finite network whose expectation is this expansion.
 
         Parameters
@@ -166,7 +169,7 @@ class Expansion(Stated):
         X: Any,
         n_neurons: int,
         estimate: str = "auto",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         variances: Variances | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Estimate ⟨f, Φ(x)⟩ for each row without bias, from freshly drawn neurons.
@@ -251,7 +254,7 @@ class Expansion(Stated):
         return total
 
     def certify(
-        self, X: Any, tolerance: Any, confidence: float = 0.9, random_state: Any = None
+        self, X: Any, tolerance: Any, confidence: float = 0.9, random_state: RandomStateLike = None
     ) -> tuple[np.ndarray, np.ndarray]:
         r"""Estimate ⟨f, Φ(x)⟩ within a tolerance, with as many neurons as that needs.
 
@@ -326,7 +329,7 @@ class Expansion(Stated):
         psi = np.concatenate(map_blocks(pairs, row_blocks(len(index), _PAIRS), self.n_jobs))
         return psi[:, :, None] * directions[:, None, :]  # Alg. 2, line 4
 
-    def variances(self, X: Any, random_state: Any = None) -> Variances:
+    def variances(self, X: Any, random_state: RandomStateLike = None) -> Variances:
         """Measure the variances of all estimators at the first few rows, with a few neurons.
 
         Parameters
@@ -355,7 +358,7 @@ class Expansion(Stated):
         return self.variances(self.support[some], generator(0, Purpose.PILOT))
 
     def variances_if_worth(
-        self, X: Any, n_neurons: int, random_state: Any = None, n_estimates: float = 1
+        self, X: Any, n_neurons: int, random_state: RandomStateLike = None, n_estimates: float = 1
     ) -> Variances | None:
         """Measure variances at some rows if a pilot is likely to save work, or return None.
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
+from trickless._arrays.likes import RandomStateLike
 from trickless._arrays.missing import unmasked
 from trickless._arrays.threads import row_blocks
 from trickless._docstrings import completed_by
@@ -36,7 +37,7 @@ def estimate_kernel(
     Y: Any = None,
     n_neurons: int = 1000,
     *,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""Estimate the kernel of a family from drawn neurons.
 
@@ -196,7 +197,7 @@ class KernelDisplay:
         row: int = 0,
         n_points: int = 201,
         n_neurons: int = 1000,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         ax: Any = None,
         name: str | None = None,
         **kwargs: Any,

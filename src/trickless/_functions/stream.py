@@ -15,6 +15,7 @@ import numpy as np
 import sklearn
 
 from trickless._arrays.growing import Growing
+from trickless._arrays.likes import RandomStateLike
 from trickless._arrays.memory import size_of
 from trickless._arrays.places import HOST, Place, place_of
 from trickless._arrays.stated import (
@@ -67,7 +68,7 @@ class Purpose(IntEnum):
     GROUPS = 20
 
 
-def as_seed(random_state: Any) -> int:
+def as_seed(random_state: RandomStateLike) -> int:
     """Make an integer seed from ``None``, an integer, a RandomState or a Generator."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
@@ -90,7 +91,7 @@ def generator(seed: int, purpose: Purpose, index: int = 0) -> np.random.Generato
     return np.random.Generator(np.random.SFC64(sequence))
 
 
-def as_generator(random_state: Any) -> np.random.Generator:
+def as_generator(random_state: RandomStateLike) -> np.random.Generator:
     """Make a Generator from ``None``, an integer or a RandomState, or return a Generator."""
     if isinstance(random_state, np.random.Generator):
         return random_state

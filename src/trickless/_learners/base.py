@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from trickless._arrays.likes import RandomStateLike
 from trickless._arrays.places import HOST, place_of, to_device_of, to_host
 from trickless._arrays.sparse import check_rows
 from trickless._arrays.stated import (
@@ -89,7 +90,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         Number of features. Images and series have as many as values.
     """
 
-    random_state: Any
+    random_state: RandomStateLike
     n_jobs: int | None
     verbose: bool
 

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._arrays.interrupts import uninterrupted
+from trickless._arrays.likes import ArrayLike, MatrixLike, RandomStateLike
 from trickless._arrays.loops import MOST_LEVELS
 from trickless._arrays.memory import physical_memory
 from trickless._arrays.stated import Array
@@ -227,15 +228,15 @@ class BoostedTrees(NeuronLearner):
     @completed_by(LEARNING, HELD_OUT)
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        groups: Any = None,
-        timestamps: Any = None,
+        X_val: MatrixLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Grow trees, as many as held-out rows find best.
 
@@ -410,7 +411,7 @@ class BoostedTrees(NeuronLearner):
 
     @in_one_state
     @completed_by(PREDICTING)
-    def shap_values(self, X: Any) -> np.ndarray:
+    def shap_values(self, X: MatrixLike) -> np.ndarray:
         """Compute how much each feature adds to the decision values of rows (Shapley values).
 
         They are exact. A feature is without its value if it has that of a row of the background, up
@@ -544,7 +545,7 @@ class BoostedTreesRegressor(Regressor, BoostedTrees):
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         half_life: Any = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -562,7 +563,12 @@ class BoostedTreesRegressor(Regressor, BoostedTrees):
 
     @completed_by(NUMBERS, LEARNING)
     def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Grow trees on a batch of a stream: one for every 1,024 rows.
 
@@ -610,7 +616,7 @@ class BoostedTreesClassifier(Classifier, BoostedTrees):
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         half_life: Any = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -619,12 +625,12 @@ class BoostedTreesClassifier(Classifier, BoostedTrees):
     @completed_by(GROWING, LEARNING)
     def partial_fit(
         self,
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: ArrayLike,
         classes: Any = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        timestamps: Any = None,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Grow trees on a batch of a stream: one for every 1,024 rows.
 

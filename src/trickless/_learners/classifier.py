@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._arrays.likes import ArrayLike, MatrixLike
 from trickless._arrays.places import to_device_of, to_host
 from trickless._arrays.states import in_one_state
 from trickless._docstrings import completed_by
@@ -74,7 +75,7 @@ class Classifier(ClassifierMixin, Learner):
 
     @in_one_state
     @completed_by(PREDICTING)
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: MatrixLike) -> Any:
         """Compute decision values. A larger value means more confidence in a class.
 
         Returns
@@ -88,7 +89,7 @@ class Classifier(ClassifierMixin, Learner):
 
     @in_one_state
     @completed_by(PREDICTING)
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Any:
         """Predict labels.
 
         Returns
@@ -103,7 +104,7 @@ class Classifier(ClassifierMixin, Learner):
 
     @in_one_state
     @completed_by(LABELS, SCORING)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy: the share of rows whose label is predicted correctly."""
         check_is_fitted(self)
         owner = type(self).__name__
@@ -115,7 +116,7 @@ class Classifier(ClassifierMixin, Learner):
 
     @in_one_state
     @completed_by(PREDICTING)
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: MatrixLike) -> Any:
         """Predict probabilities of the classes.
 
         For online learners, and for the squared loss of Kitchen Sinks, they are
@@ -143,7 +144,7 @@ class Classifier(ClassifierMixin, Learner):
 
     @in_one_state
     @completed_by(PREDICTING)
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: MatrixLike) -> Any:
         """Predict logarithms of the probabilities of the classes.
 
         Returns
@@ -172,7 +173,12 @@ class Classifier(ClassifierMixin, Learner):
     @in_one_state
     @completed_by(PREDICTING)
     def predict_set(
-        self, X: Any, confidence: float = 0.9, *, weighted: bool = False, by_class: bool = False
+        self,
+        X: MatrixLike,
+        confidence: float = 0.9,
+        *,
+        weighted: bool = False,
+        by_class: bool = False,
     ) -> Any:
         """Predict sets of classes that hold the true class with a probability of ``confidence``.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._arrays.likes import ArrayLike, MatrixLike
 from trickless._arrays.places import to_host
 from trickless._docstrings import completed_by
 from trickless._errors import InvalidValueError
@@ -67,8 +68,8 @@ class IntervalDisplay:
     def from_estimator(
         cls,
         estimator: Any,
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
         confidence: float = 0.9,
         n_rows: int = 200,

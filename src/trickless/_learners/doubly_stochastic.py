@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from trickless._arrays.likes import ArrayLike, MatrixLike, RandomStateLike
 from trickless._arrays.threads import linear_algebra
 from trickless._docstrings import completed_by, documented
 from trickless._learners import refusals
@@ -138,15 +139,15 @@ class DoublyStochastic(DescentAttributes):
     @completed_by(LEARNING, HELD_OUT)
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        groups: Any = None,
-        timestamps: Any = None,
+        X_val: MatrixLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Take steps on batches of the rows until ``n_neurons`` neurons have been drawn.
 
@@ -295,7 +296,7 @@ class DoublyStochasticRegressor(Regressor, DoublyStochastic):
         early_stopping: bool | str = "auto",
         warm_start: bool = False,
         half_life: Any = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         dtype: Any = "float32",
@@ -304,7 +305,12 @@ class DoublyStochasticRegressor(Regressor, DoublyStochastic):
 
     @completed_by(NUMBERS, LEARNING)
     def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
@@ -366,7 +372,7 @@ class DoublyStochasticClassifier(Classifier, DoublyStochastic):
         early_stopping: bool | str = "auto",
         warm_start: bool = False,
         half_life: Any = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         dtype: Any = "float32",
@@ -376,12 +382,12 @@ class DoublyStochasticClassifier(Classifier, DoublyStochastic):
     @completed_by(GROWING, LEARNING)
     def partial_fit(
         self,
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: ArrayLike,
         classes: Any = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        timestamps: Any = None,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 

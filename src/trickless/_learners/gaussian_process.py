@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import stdtrit
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from trickless._arrays.likes import ArrayLike, MatrixLike, RandomStateLike
 from trickless._arrays.places import HOST, place_of, to_device_of, to_host
 from trickless._arrays.states import in_one_state
 from trickless._arrays.threads import linear_algebra
@@ -37,7 +38,7 @@ _N_SAMPLES = count("n_samples=1 draws one function")
 
 
 @in_one_state
-def predict(self: Any, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+def predict(self: Any, X: MatrixLike, return_std: bool = False, return_cov: bool = False) -> Any:
     """Predict targets, and their standard deviations or covariances.
 
     Parameters
@@ -92,7 +93,9 @@ def predict(self: Any, X: Any, return_std: bool = False, return_cov: bool = Fals
 
 
 @in_one_state
-def sample_y(self: Any, X: Any, n_samples: int = 1, random_state: Any = 0) -> Any:
+def sample_y(
+    self: Any, X: MatrixLike, n_samples: int = 1, random_state: RandomStateLike = 0
+) -> Any:
     """Draw functions from the posterior, and evaluate them on rows.
 
     With one integer ``random_state``, all calls evaluate the same functions, on any rows. The
@@ -148,7 +151,7 @@ def sample_y(self: Any, X: Any, n_samples: int = 1, random_state: Any = 0) -> An
 
 
 @in_one_state
-def sample_function(self: Any, random_state: Any = 0) -> SampledFunction:
+def sample_function(self: Any, random_state: RandomStateLike = 0) -> SampledFunction:
     """Draw a function from the posterior, for Thompson sampling.
 
     The function is continuous, and has a gradient if the family has derivatives. An optimiser can
@@ -208,7 +211,7 @@ class SampledFunction:
         with linear_algebra(self._network.n_jobs):
             return self._shaped(X, self._network(X))
 
-    def gradient(self, X: Any) -> Any:
+    def gradient(self, X: MatrixLike) -> Any:
         """Compute gradients at rows, (n_rows, n_features) or (n_rows, n_features, n_outputs)."""
         X = self._learner._rows_to_predict(X)
         with linear_algebra(self._network.n_jobs):
@@ -220,7 +223,7 @@ class SampledFunction:
         return to_device_of(X, values[..., 0] if self._learner._targets_.is_vector else values)
 
 
-def _sampled(learner: Any, what: str, n_samples: int, random_state: Any) -> Network:
+def _sampled(learner: Any, what: str, n_samples: int, random_state: RandomStateLike) -> Network:
     """Return a network whose outputs are samples of the posterior of a model."""
     with process_of(learner, what) as process:
         return process.samples(type(learner).__name__, n_samples, as_seed(random_state))
@@ -286,11 +289,11 @@ def theta_of_fit(self: Any) -> np.ndarray:
 @in_one_state
 def log_marginal_likelihood(
     self: Any,
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     theta: Any = None,
     eval_gradient: bool = False,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Any:
     """Compute the logarithm of the likelihood of rows, as a function of hyperparameters.
 
@@ -373,7 +376,7 @@ def _each_output(learner: Any, values: np.ndarray) -> Any:
 
 @in_one_state
 @completed_by(PREDICTING)
-def decision_function(self: Any, X: Any, return_std: bool = False) -> Any:
+def decision_function(self: Any, X: MatrixLike, return_std: bool = False) -> Any:
     """Compute decision values. A larger value means more confidence in a class.
 
     Parameters
@@ -406,7 +409,7 @@ def decision_function(self: Any, X: Any, return_std: bool = False) -> Any:
     return values, deviations[:, 0] if deviations.shape[1] == 1 else deviations
 
 
-def intervals_by_deviations(learner: Any, X: Any, confidence: float, weighted: bool) -> Any:
+def intervals_by_deviations(learner: Any, X: MatrixLike, confidence: float, weighted: bool) -> Any:
     """Return intervals as if targets were normal with the mean and deviation of the model.
 
     Quantiles come from Student's t distribution, since the variance of the noise is estimated.

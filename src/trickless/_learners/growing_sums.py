@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._arrays.likes import ArrayLike, MatrixLike
 from trickless._arrays.threads import linear_algebra
 from trickless._docstrings import completed_by
 from trickless._errors import InvalidValueError
@@ -45,7 +46,12 @@ def fit_stream_numbers(self: Any, batches: Iterable[tuple[Any, ...]]) -> Any:
 
 @completed_by(NUMBERS, LEARNING)
 def partial_fit_numbers(
-    self: Any, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None
+    self: Any,
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    timestamps: ArrayLike | None = None,
 ) -> Any:
     """Learn from a batch.
 
@@ -80,12 +86,12 @@ def fit_stream_labels(self: Any, batches: Iterable[tuple[Any, ...]], classes: An
 @completed_by(LABELS, LEARNING)
 def partial_fit_labels(
     self: Any,
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     classes: Any = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     *,
-    timestamps: Any = None,
+    timestamps: ArrayLike | None = None,
 ) -> Any:
     """Learn from a batch.
 
@@ -149,7 +155,7 @@ def learn_stream(learner: Any, batches: Iterable[tuple[Any, ...]], classes: Any 
             )
 
 
-def received(new: Any, X: Any, y: Any, aged: Aged, classes: Any) -> Batch:
+def received(new: Any, X: MatrixLike, y: ArrayLike, aged: Aged, classes: Any) -> Batch:
     """Receive a batch, and begin with it if it is the first."""
     if new.__sklearn_is_fitted__():
         batch = new._receive_later(X, y, aged.weight, classes, learned=True)
@@ -196,7 +202,14 @@ def _follows(learner: Any, batch: Batch, aged: Aged) -> bool:
 
 
 @completed_by(LEARNING)
-def forget(self: Any, X: Any, y: Any, sample_weight: Any = None, *, timestamps: Any = None) -> Any:
+def forget(
+    self: Any,
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    timestamps: ArrayLike | None = None,
+) -> Any:
     """Subtract rows that were learned, as if they had never been.
 
     The model is then the model of the other rows, up to rounding, with its error bars and

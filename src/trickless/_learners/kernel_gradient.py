@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._arrays.likes import RandomStateLike
 from trickless._arrays.stated import Amount
 from trickless._arrays.states import in_one_state
 from trickless._docstrings import documented, pages
@@ -157,7 +158,7 @@ class KernelGradient(OnlineLearner):
         batch_size: int | str = "auto",
         average: bool = True,
         max_support: int | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -345,7 +346,7 @@ class KernelGradientRegressor(Regressor, KernelGradient):
         average: bool = True,
         max_support: int | None = None,
         y_range: Any = "auto",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

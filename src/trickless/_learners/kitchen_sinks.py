@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
+from trickless._arrays.likes import ArrayLike, MatrixLike, RandomStateLike
 from trickless._arrays.sparse import dense_if_small
 from trickless._arrays.threads import linear_algebra
 from trickless._docstrings import completed_by, documented
@@ -147,12 +148,12 @@ class KitchenSinks(SolutionAttributes):
     @completed_by(LEARNING)
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        groups: Any = None,
-        timestamps: Any = None,
+        groups: ArrayLike | None = None,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Draw neurons and solve for their coefficients.
 
@@ -292,7 +293,7 @@ class KitchenSinksRegressor(Regressor, KitchenSinks):
         lags: int = 0,
         max_iter: int = 500,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         dtype: Any = "float32",
@@ -366,7 +367,7 @@ class KitchenSinksClassifier(Classifier, KitchenSinks):
         lags: int = 0,
         max_iter: int = 500,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         dtype: Any = "float32",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trickless._arrays.likes import MatrixLike
 from trickless._arrays.states import in_one_state
 from trickless._errors import InvalidValueError
 from trickless._learners.gaussian_process import intervals_by_deviations
@@ -25,7 +26,12 @@ METHODS = choice(
 
 @in_one_state
 def predict_interval(
-    self: Any, X: Any, confidence: float = 0.9, method: str = "auto", *, weighted: bool = False
+    self: Any,
+    X: MatrixLike,
+    confidence: float = 0.9,
+    method: str = "auto",
+    *,
+    weighted: bool = False,
 ) -> Any:
     """Predict intervals that hold new targets with a probability of ``confidence``.
 
@@ -108,7 +114,7 @@ def predict_interval(
     return Regressor.predict_interval(self, X, confidence, method, weighted=weighted)
 
 
-def intervals(self: Any, X: Any, confidence: float, method: str, weighted: bool) -> Any:
+def intervals(self: Any, X: MatrixLike, confidence: float, method: str, weighted: bool) -> Any:
     """Return intervals by a method that suits the model."""
     if is_ensemble(self):
         return intervals_by_experts(self, X, confidence, method, weighted)

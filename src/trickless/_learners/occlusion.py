@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from trickless._arrays.likes import MatrixLike
 from trickless._errors import InvalidValueError
 from trickless._rules import anything, check_value, either, integer, is_none, with_remedies
 from trickless.neurons import Convolutions
@@ -24,7 +25,7 @@ _WINDOW = either(integer(1, "window_size=10 hides ten times"), anything("None", 
 
 def occlusion_importance(
     estimator: Any,
-    X: Any,
+    X: MatrixLike,
     *,
     shape: int | tuple[int, int] | None = None,
     window_size: int | None = None,

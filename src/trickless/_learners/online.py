@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._arrays.likes import ArrayLike, MatrixLike
 from trickless._arrays.stated import check_is
 from trickless._arrays.states import in_one_state
 from trickless._arrays.threads import linear_algebra
@@ -128,7 +129,7 @@ class OnlineLearner(Learner):
             self._check_stored("support points", self._rounds_.rows)
 
     @completed_by(LEARNING)
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Learn in one online pass over the rows, in a random order.
 
         With a ``half_life``, and in ``partial_fit``, rows keep their order.

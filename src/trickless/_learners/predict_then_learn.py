@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from trickless._arrays.likes import ArrayLike, MatrixLike
 from trickless._arrays.places import check_on_host, place_of
 from trickless._arrays.threads import linear_algebra
 from trickless._docstrings import completed_by
@@ -23,11 +24,11 @@ from trickless._rows.rows import Batch
 @completed_by(NUMBERS, LEARNING)
 def predict_then_learn_numbers(
     self: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
     *,
-    timestamps: Any = None,
+    timestamps: ArrayLike | None = None,
     return_std: bool = False,
 ) -> Any:
     """Predict each row by the rows before it, then learn it.
@@ -80,12 +81,12 @@ def predict_then_learn_numbers(
 @completed_by(LABELS, LEARNING)
 def predict_then_learn_labels(
     self: Any,
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     classes: Any = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     *,
-    timestamps: Any = None,
+    timestamps: ArrayLike | None = None,
     return_proba: bool = False,
 ) -> Any:
     """Predict each row by the rows before it, then learn it.

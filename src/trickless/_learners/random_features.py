@@ -15,6 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from trickless._arrays.likes import ArrayLike, MatrixLike, RandomStateLike
 from trickless._arrays.places import HOST, place_of, to_host
 from trickless._arrays.stated import check_count
 from trickless._arrays.states import in_one_state
@@ -169,7 +170,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         n_candidates: int = 1,
         sparse_output: bool = True,
         scale: str = "kernel",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         dtype: Any = None,
@@ -177,7 +178,9 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         store(self, locals())
 
     @completed_by(LEARNING)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the family to rows, and fix the seed of the neurons.
 
         Parameters
@@ -193,7 +196,9 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         return self
 
     @completed_by(LEARNING)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the family to the first batch, and check later batches.
 
         Later batches change nothing. There is a warning if they do not suit what the family
@@ -310,7 +315,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
             )
 
     @in_one_state
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> Any:
         """Compute the random features of rows.
 
         Parameters

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._arrays.likes import ArrayLike, MatrixLike
 from trickless._arrays.places import HOST, place_of
 from trickless._arrays.states import in_one_state
 from trickless._docstrings import completed_by
@@ -52,7 +53,7 @@ class Regressor(RegressorMixin, Learner):
 
     @in_one_state
     @completed_by(PREDICTING)
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Any:
         """Predict targets.
 
         Returns
@@ -66,7 +67,12 @@ class Regressor(RegressorMixin, Learner):
     @in_one_state
     @completed_by(PREDICTING)
     def predict_interval(
-        self, X: Any, confidence: float = 0.9, method: str = "auto", *, weighted: bool = False
+        self,
+        X: MatrixLike,
+        confidence: float = 0.9,
+        method: str = "auto",
+        *,
+        weighted: bool = False,
     ) -> Any:
         """Predict intervals that hold new targets with a probability of ``confidence``.
 
@@ -105,7 +111,7 @@ class Regressor(RegressorMixin, Learner):
 
     @in_one_state
     @completed_by(NUMBERS, SCORING)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the coefficient of determination R²: 1 is perfect, the mean of y has 0.
 
         Doubly Stochastic has other losses. For "quantile" and "absolute_error", the score is D²,
@@ -135,6 +141,6 @@ class Regressor(RegressorMixin, Learner):
 
 
 @completed_by(NUMBERS, LEARNING)
-def partial_fit_numbers(self: Any, X: Any, y: Any) -> Any:
+def partial_fit_numbers(self: Any, X: MatrixLike, y: ArrayLike) -> Any:
     """Continue to learn from more rows, in the order given."""
     return self._partial_fit(X, y)

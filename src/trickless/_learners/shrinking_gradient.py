@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._arrays.likes import MatrixLike, RandomStateLike
 from trickless._arrays.states import in_one_state
 from trickless._arrays.threads import linear_algebra
 from trickless._docstrings import completed_by, documented
@@ -147,7 +148,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         average: bool = True,
         max_support: int | None = None,
         half_life: float | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         dtype: Any = "float32",
@@ -202,7 +203,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         return self.estimates_.expansion(self._rounds_, self.average)
 
     @in_one_state
-    def freeze(self, n_neurons: int, random_state: Any = None) -> Network:
+    def freeze(self, n_neurons: int, random_state: RandomStateLike = None) -> Network:
         """Freeze the model into a finite network.
 
         Its time for a row does not depend on the number of support points. Its ``estimate(X)``
@@ -285,7 +286,7 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         max_support: int | None = None,
         half_life: float | None = None,
         y_range: Any = "auto",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         dtype: Any = "float32",
@@ -296,7 +297,7 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
     @completed_by(_ESTIMATING, PREDICTING)
     def predict(
         self,
-        X: Any,
+        X: MatrixLike,
         return_standard_error: bool = False,
         tolerance: float | None = None,
         confidence: float = 0.9,
@@ -370,7 +371,7 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     @completed_by(_ESTIMATING, PREDICTING)
     def decision_function(
         self,
-        X: Any,
+        X: MatrixLike,
         return_standard_error: bool = False,
         tolerance: float | None = None,
         confidence: float = 0.9,

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array as check_matrix
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from trickless._arrays.likes import ArrayLike, MatrixLike
 from trickless._arrays.missing import unmasked
 from trickless._arrays.places import to_host
 from trickless._arrays.stated import Stated, Things, check_same
@@ -138,7 +139,12 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
 
     @completed_by(LEARNING)
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, timestamps: Any = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Compute the mean and standard deviation of each column, and forget earlier batches.
 
@@ -157,7 +163,12 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
 
     @completed_by(LEARNING)
     def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, timestamps: Any = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Learn the mean and standard deviation from a batch, after earlier ones.
 
@@ -214,7 +225,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
         return self
 
     @in_one_state
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Subtract the mean of each column, and divide by its standard deviation.
 
         Parameters
@@ -230,7 +241,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
         return self._scaled(self._validated(X, reset=False))
 
     @in_one_state
-    def inverse_transform(self, X: Any) -> np.ndarray:
+    def inverse_transform(self, X: MatrixLike) -> np.ndarray:
         """Multiply by the standard deviation of each column, and add its mean.
 
         Parameters

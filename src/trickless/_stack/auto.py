@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from sklearn.utils import Tags
 
+from trickless._arrays.likes import ArrayLike, MatrixLike, RandomStateLike
 from trickless._arrays.stated import Array, Length
 from trickless._arrays.threads import linear_algebra
 from trickless._docstrings import completed_by, documented
@@ -90,7 +91,14 @@ class Auto(Learner):
     }
 
     @completed_by(LEARNING)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit all parts, and find their weights by rows that they have not learned from.
 
         The shape of X tells what it is. Tables may be data frames with categories, text, dates and
@@ -270,7 +278,7 @@ class AutoRegressor(Regressor, Auto):
         *,
         effort: str = "default",
         loss: str = "squared_error",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -310,7 +318,7 @@ class AutoClassifier(Classifier, Auto):
         effort: str = "default",
         loss: str = "log_loss",
         class_weight: dict[Any, float] | str | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -38,6 +38,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from trickless._arrays.likes import ArrayLike, MatrixLike
 from trickless._docstrings import pages
 from trickless._errors import InvalidValueError
 from trickless._rules import check_value, integer
@@ -105,7 +106,7 @@ class AdaptiveInterval(BaseEstimator):
         self.confidence = confidence
         self.window_size = window_size
 
-    def partial_fit(self, X: Any, y: Any, **options: Any) -> Self:
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, **options: Any) -> Self:
         """Compare a batch with its predictions, and let the model learn from it.
 
         Parameters
@@ -137,7 +138,7 @@ class AdaptiveInterval(BaseEstimator):
             self._see(errors)
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Any:
         """Predict with the model.
 
         Parameters
@@ -151,7 +152,7 @@ class AdaptiveInterval(BaseEstimator):
         """
         return self.estimator.predict(X)
 
-    def predict_interval(self, X: Any) -> np.ndarray:
+    def predict_interval(self, X: MatrixLike) -> np.ndarray:
         """Predict intervals for the next rows.
 
         Parameters

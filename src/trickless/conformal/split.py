@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from trickless._arrays.likes import ArrayLike, MatrixLike
 from trickless._arrays.missing import missing, unmasked
 from trickless._arrays.places import to_host
 from trickless._docstrings import completed_by, pages
@@ -99,7 +100,13 @@ class SplitConformal(BaseEstimator):
         self.estimator = estimator
         self.scale = scale
 
-    def calibrate(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def calibrate(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Keep the errors of the model at rows that it has not learned from.
 
         Parameters
@@ -150,7 +157,7 @@ class SplitConformal(BaseEstimator):
     #: The same, by scikit-learn's name. The model itself is not fitted.
     fit = calibrate
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Any:
         """Predict with the model.
 
         Parameters
@@ -166,7 +173,12 @@ class SplitConformal(BaseEstimator):
 
     @completed_by(_NEW_ROWS)
     def predict_interval(
-        self, X: Any, confidence: float = 0.9, *, sample_weight: Any = None, groups: Any = None
+        self,
+        X: MatrixLike,
+        confidence: float = 0.9,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> np.ndarray:
         """Predict intervals that hold new targets with a probability of ``confidence``.
 
@@ -190,11 +202,11 @@ class SplitConformal(BaseEstimator):
     @completed_by(_NEW_ROWS)
     def predict_set(
         self,
-        X: Any,
+        X: MatrixLike,
         confidence: float = 0.9,
         *,
-        sample_weight: Any = None,
-        groups: Any = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         by_class: bool = False,
     ) -> np.ndarray:
         """Predict sets of classes that hold the true one with a probability of ``confidence``.
@@ -315,16 +327,16 @@ class SplitConformal(BaseEstimator):
         if self.groups_ is None:
             parts = [(f"{of_class or 'calibrate '}had", known, slice(None))]
         else:
-            groups = _groups(groups, n_new)
+            of_rows = _groups(groups, n_new)
             parts = [
-                (f"{of_class}group {group} had", known & (self.groups_ == group), groups == group)
-                for group in np.unique(groups)
+                (f"{of_class}group {group} had", known & (self.groups_ == group), of_rows == group)
+                for group in np.unique(of_rows)
             ]
         for what, old, new in parts:
             some = scores[old]
             if not len(some):
                 remedy = "rows of this class for calibrate, or by_class=False"
-                if not of_class:
+                if not of_class and self.groups_ is not None:
                     names = np.unique(self.groups_).tolist()
                     remedy = f"rows of this group for calibrate, or groups of {shown(names)}"
                 raise InvalidValueError(

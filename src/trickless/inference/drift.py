@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from trickless._arrays.likes import ArrayLike, MatrixLike, RandomStateLike
 from trickless._arrays.stated import Count, Stated, check_array, check_count
 from trickless._arrays.states import in_one_state, training_lock
 from trickless._docstrings import pages
@@ -170,7 +171,7 @@ class DriftDetector(Stated, BaseEstimator):
         *,
         window_size: int = 250,
         run_length: int = 10_000,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
     ) -> None:
         store(self, locals())
@@ -181,7 +182,7 @@ class DriftDetector(Stated, BaseEstimator):
             features, difference = self._witness
             check_array("difference", difference, "f8", (features.whitener.shape[1],))
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Take a sample as the reference, and begin a stream.
 
         Parameters
@@ -217,7 +218,7 @@ class DriftDetector(Stated, BaseEstimator):
             self.__dict__ = new.__dict__
         return self
 
-    def update(self, X: Any) -> Self:
+    def update(self, X: MatrixLike) -> Self:
         """See the next row or rows of the stream.
 
         The alarms do not depend on how the rows are divided into calls.
@@ -244,7 +245,7 @@ class DriftDetector(Stated, BaseEstimator):
         return self
 
     @in_one_state
-    def witness(self, X: Any) -> np.ndarray:
+    def witness(self, X: MatrixLike) -> np.ndarray:
         """Evaluate the witness function of the last change on rows.
 
         It is the direction of the whitened features in which the rows since the change differ most

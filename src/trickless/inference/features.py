@@ -89,6 +89,7 @@ def sample(
     owner: str, name: str, model: RandomFeatures, X: Any, parameter: str = "neurons"
 ) -> Sample:
     """Fit a model to a table, and return its features. Errors use the name and the parameter."""
+    assert isinstance(model.random_state, int)
     # In random order, so that no choice of a family depends on the order of the rows.
     order = generator(model.random_state, Purpose.SHUFFLE).permutation(X.shape[0])
     with in_words(owner, name, parameter):

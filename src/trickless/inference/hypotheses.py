@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless._arrays.likes import MatrixLike, RandomStateLike
 from trickless._arrays.threads import linear_algebra
 from trickless._docstrings import completed_by
 from trickless._errors import InvalidValueError
@@ -60,14 +61,14 @@ TypeError, ValueError
 
 @completed_by(_SHARED)
 def mmd_test(
-    X: Any,
+    X: MatrixLike,
     Y: Any,
     neurons: Neurons | str = "gaussian",
     n_neurons: int = 500,
     *,
     method: str = "permutation",
     n_permutations: int = 999,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> KernelTestResult:
     r"""Test whether two samples have the same distribution, by means of random features.
@@ -152,7 +153,7 @@ def mmd_test(
 
 @completed_by(_SHARED)
 def hsic_test(
-    X: Any,
+    X: MatrixLike,
     Y: Any,
     neurons_x: Neurons | str = "gaussian",
     neurons_y: Neurons | str = "gaussian",
@@ -160,7 +161,7 @@ def hsic_test(
     *,
     method: str = "permutation",
     n_permutations: int = 999,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> KernelTestResult:
     r"""Test whether X and Y are independent, by covariances of random features.
