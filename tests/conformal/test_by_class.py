@@ -75,7 +75,7 @@ def test_sets_by_class_are_kept_by_compact_models_and_refused_for_few_rows(tmp_p
     trickless.save(model.compact(), tmp_path / "model.trickless")
     found = trickless.load(tmp_path / "model.trickless").predict_set(X, CONFIDENCE, by_class=True)
     np.testing.assert_array_equal(found, expected)
-    with pytest.raises(ValueError, match=r"needs .* but the model has kept of class 'rare'"):
+    with pytest.raises(ValueError, match=r"needs .* but of class 'rare' it has kept"):
         model.predict_set(X, 0.999, by_class=True)
     with pytest.raises(ValueError, match="by_class=1, but it must be a boolean"):
         model.predict_set(X, by_class=1)

@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from cases import EVERY, name_of, problem
+from trickless import AutoClassifier, AutoRegressor, RandomFeatures, StreamingScaler
 
 
 @pytest.mark.parametrize("learner", EVERY, ids=name_of)
@@ -18,7 +19,10 @@ def test_fitted_attributes_are_documented_or_private(learner):
     assert public <= documented | {"n_features_in_", "feature_names_in_"}
 
 
-@pytest.mark.parametrize("learner", EVERY, ids=name_of)
+OTHERS = [AutoRegressor(), AutoClassifier(), RandomFeatures(), StreamingScaler()]
+
+
+@pytest.mark.parametrize("learner", [*EVERY, *OTHERS], ids=name_of)
 def test_only_parameters_are_attributes_before_fit(learner):
     kind = type(learner)
     methods = {name for name in dir(kind) if callable(getattr_static(kind, name))}

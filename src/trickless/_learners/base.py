@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from functools import wraps
 from inspect import Signature, signature
 from math import prod
+from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,7 +32,7 @@ from trickless._arrays.stated import (
 from trickless._arrays.states import in_one_state, snapshot
 from trickless._arrays.threads import linear_algebra
 from trickless._docstrings import pages
-from trickless._errors import InvalidTypeError, InvalidValueError
+from trickless._errors import InvalidTypeError, InvalidValueError, MissingAttributeError
 from trickless._functions.stream import Seed, as_seed
 from trickless._learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless._learners.fixed_parameters import check_fixed
@@ -64,7 +65,17 @@ _VALIDATION = (
     "y_val", "valid_sets", "early_stopping_rounds",
 )  # fmt: skip
 #: What other libraries call the confidence of an interval.
-_INTERVALS = "interval", "intervals", "confidence", "pi", "return_interval"
+_INTERVALS = "interval", "intervals", "confidence", "pi", "return_interval", "alpha", "coverage"
+#: What to do for attributes that only some learners have.
+_ELSEWHERE = {
+    "feature_importances_": "sklearn.inspection.permutation_importance(model, X, y), for any model",
+    "shap_values": "BoostedTreesRegressor or BoostedTreesClassifier, which have it; or "
+    "sklearn.inspection.permutation_importance",
+    "partial_fit": "another learner of this package, such as Kitchen Sinks; all others have it",
+    "predict_interval": "predict_set, which gives the likely classes",
+    "predict_set": "predict_interval",
+    "predict_proba": "predict_interval, or a classifier",
+}
 
 
 class Learner(Stated, CallbackSupportMixin, BaseEstimator):
@@ -134,10 +145,16 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """Let callbacks follow the fit of a class of learners, and check what is passed to it."""
         if "fit" in vars(cls):
             cls.fit = watched(vars(cls)["fit"])
-        for name in {"fit", "partial_fit", "fit_stream", "predict"} & vars(cls).keys():
-            setattr(cls, name, _checked(name, vars(cls)[name]))
+        for name, method in list(vars(cls).items()):
+            if isinstance(method, FunctionType) and (name == "__init__" or name[0] != "_"):
+                setattr(cls, name, _checked(name, method))
         exclude_methods(cls)
         super().__init_subclass__(**options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _ELSEWHERE and not hasattr(type(self), name):
+            raise MissingAttributeError(f"{type(self).__name__} has no {name}", _ELSEWHERE[name])
+        return object.__getattribute__(self, name)  # whose error says what is wrong
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Parameters are numbers of Python, since products of those of NumPy may overflow.
@@ -376,17 +393,22 @@ def _check_call(
         parameters.bind(learner, *arguments, **options)
     except TypeError as error:
         owner, names = type(learner).__name__, list(parameters.parameters)[1:]
+        owner += "" if name == "__init__" else f".{name}"
         unknown = next((each for each in options if each not in names), None)
         said = str(error) if unknown is None else f"there is no parameter {unknown!r}"
         remedy = f"the parameters are {', '.join(names)}"
         if unknown is not None:
-            remedy = f"{_instead_of(learner, name, unknown, names)}{remedy}"
-        raise InvalidTypeError(f"{owner}.{name}: {said}", remedy) from None
+            similar = get_close_matches(unknown, names, 1)
+            instead = "" if name == "__init__" else _instead_of(learner, name, unknown)
+            remedy = f"{instead or (f'{similar[0]}=...; ' if similar else '')}{remedy}"
+        raise InvalidTypeError(f"{owner}: {said}", remedy) from None
 
 
-def _instead_of(learner: Any, method: str, unknown: str, names: list[str]) -> str:
+def _instead_of(learner: Any, method: str, unknown: str) -> str:
     """Return what to do instead of passing an unknown parameter; "" if that is unknown."""
     owner, own = type(learner).__name__, learner.get_params(deep=False)
+    if unknown in _INTERVALS and method in ("predict_interval", "predict_set"):
+        return "confidence=0.9; "
     if unknown in own:
         return f"{owner}({unknown}=...) when you make the learner; "
     if unknown in _VALIDATION and "early_stopping" in own:
@@ -398,5 +420,4 @@ def _instead_of(learner: Any, method: str, unknown: str, names: list[str]) -> st
     for other in ("predict_interval", "predict_set"):
         if unknown in _INTERVALS and hasattr(learner, other):
             return f"{other}(X, confidence=0.9); "
-    similar = get_close_matches(unknown, names, 1)
-    return f"{similar[0]}=...; " if similar else ""
+    return ""

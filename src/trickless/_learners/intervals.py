@@ -121,7 +121,7 @@ def how_unlikely(
     parts, how = {_HAD: scores}, (confidence, weighted)
     if by_class:
         labels = enumerate(learner.classes_.tolist())
-        parts = {f"{_HAD} of class {label!r}": scores.of_class(j) for j, label in labels}
+        parts = {f"of class {label!r} it has kept": scores.of_class(j) for j, label in labels}
     bounds = [
         upper_quantiles(part.values, confidence, _counts(learner, part.counted, *how, had))
         for had, part in parts.items()
@@ -159,7 +159,7 @@ def _counts(
         check_method(learner, "weighted=True")
     _warn_of_given(learner)
     counts = counted.by_weight if weighted else counted.once
-    check_enough(owner, had, float(counts.sum()), confidence, "fit with more rows")
+    check_enough(owner, had, float(counts.sum()), confidence, f"fit with more rows; or {SPLIT}")
     return counted.relative(weighted)
 
 

@@ -24,18 +24,21 @@ def warn_if_no_better(learner: Any, explained: float | None, n_rows: int) -> Non
         return
     n_columns = learner.n_features_in_
     own = type(learner).__name__
-    trees = "" if own.startswith("BoostedTrees") else "boosted trees, "
     linear = "LogisticRegressionCV" if hasattr(learner, "classes_") else "LassoCV"
+    others = f"a linear model such as scikit-learn's {linear}, or other columns"
+    if own.startswith("Auto"):  # which has tried these
+        others = "other columns, or more rows"
+    elif not own.startswith("BoostedTrees"):
+        others = f"boosted trees, {others}"
     cause = "the columns may not tell the targets"
     if n_columns > n_rows:
         cause = "most columns may not matter"
-    elif not trees:
+    elif own.startswith(("BoostedTrees", "Auto")):
         cause = "the columns may not tell the targets, or there are too few rows"
     warn(
         f"{own}: rows that are left out of the fit are predicted no better than by a constant: "
         f"{max(explained, 0.0):.1%} of their loss is explained, with {n_columns:,} columns and "
-        f"{n_rows:,} rows, so {cause}. Remedy: {trees}a linear model such as scikit-learn's "
-        f"{linear}, or other columns."
+        f"{n_rows:,} rows, so {cause}. Remedy: {others}."
     )
 
 

@@ -75,7 +75,7 @@ class Auto(Learner):
 
     effort: str
     loss: str
-    dtype = "float64"
+    _constants = Learner._constants | {"dtype": "float64"}
 
     _kind_: str
     parts_: Annotated[list[Fitted], Length("n_parts")]

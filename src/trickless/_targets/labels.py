@@ -101,7 +101,7 @@ class Labels(Targets):
                 )
             raise InvalidValueError(
                 f"{self.owner}: y holds the label(s) {unknown}, which are not among the "
-                f"classes {self.classes.tolist()} fixed by the first batch",
+                f"classes {self.classes.tolist()} of the first call",
                 remedy,
             )
         if self.n_outputs == 1:

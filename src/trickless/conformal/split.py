@@ -12,7 +12,7 @@ from trickless._arrays.likes import ArrayLike, MatrixLike
 from trickless._arrays.missing import missing, unmasked
 from trickless._arrays.places import to_host
 from trickless._docstrings import completed_by, pages
-from trickless._errors import InvalidValueError
+from trickless._errors import InvalidTypeError, InvalidValueError
 from trickless._rows.weights import check_weights
 from trickless._rules import anything, check_value, shown
 from trickless.conformal.intervals import absolute_errors, distances, widened
@@ -264,7 +264,15 @@ class SplitConformal(BaseEstimator):
         """Return predictions, and what their errors are divided by."""
         if self.scale is None:
             return as_predicted(self.estimator.predict(X)), np.ones(())
-        mean, spread = self.estimator.predict(X, return_std=True)
+        try:
+            mean, spread = self.estimator.predict(X, return_std=True)
+        except TypeError as error:
+            raise InvalidTypeError(
+                "SplitConformal: scale='std' needs predict(X, return_std=True), but estimator="
+                f"{type(self.estimator).__name__} raises a TypeError for it",
+                "KitchenSinksRegressor or a Gaussian process, which have standard deviations; or "
+                "scale=None and BoostedTreesRegressor(loss='quantile', quantile=[0.05, 0.95])",
+            ) from error
         return as_predicted(mean), as_predicted(spread)
 
     def _of_classes(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
