@@ -28,16 +28,16 @@ def claims():
     assert sorted(ranks, key=lambda name: ranks[name])[:3] == ["Auto", "trees", "CatBoost"]
     three = {"Auto": "`Auto*`", "trees": "`BoostedTrees*`", "CatBoost": "CatBoost"}
     best = listed(
-        [f"{shown} {ranks[name]:.1f} in {seconds_of[name]:.2g} s" for name, shown in three.items()]
+        [f"{shown} {ranks[name]:.1f} ({seconds_of[name]:.2g} s)" for name, shown in three.items()]
     )
     slow, most = few_rows()
     ours, rival, n_sets = log_losses()
     return "\n".join(
         [
-            "- **Tables.** Of "
-            f"{len(ranks)} methods with nothing set on {n_tables} small tables, the best mean "
-            f"ranks and their median seconds are {best}. LightGBM takes "
-            f"{seconds_of['LightGBM']:.2g} s. `Auto*` wins {wins}. "
+            f"- **Tables.** On {n_tables} small tables, with nothing set, {len(ranks)} methods "
+            f"were ranked by their error. The best mean ranks, with the median time of a fit, are "
+            f"{best}. "
+            f"LightGBM takes {seconds_of['LightGBM']:.2g} s. `Auto*` wins {wins}. "
             "[See the tables](docs/benchmarks/small-tables.md).",
             f"- **Speed.** On {min(n_rows):,} to {max(n_rows):,} rows, with the same kernel and "
             f"error, scikit-learn's RBFSampler and RidgeCV take {seconds} times the seconds and "
@@ -45,8 +45,8 @@ def claims():
             f"{slow:,} rows of Friedman's function they are faster, and have up to {most:.0f} "
             "times the error ([few rows](docs/benchmarks/gaussian-processes.md)).",
             "- **Streams.** With nothing set, our River estimators are best or second on "
-            f"{podium()} data sets of River, beside adaptive forests, with draws that the page "
-            "names. [See the streams](docs/benchmarks/streams.md).",
+            f"{podium()} data sets of River, ties included, beside adaptive forests. "
+            "[See the streams](docs/benchmarks/streams.md).",
             f"- **Series.** On {n_sets} sets of series, convolutions are about as accurate as "
             f"MiniRocket with its ridge classifier. Their probabilities have a log loss of "
             f"{ours:.2f}, and the classifier's {rival:.2f}. "
