@@ -30,16 +30,17 @@ HEAD = """# What does not go together
 Each row names values of parameters that a learner does not take together, or methods, attributes
 and options that it does not have with these values. For example,
 `hasattr(KitchenSinksClassifier(loss="hinge"), "forget")` is False. Asking for a method raises an
-error that is both a `ValueError` and an `AttributeError`. Values that the first batch has fixed
-count until the next `fit`.
+error that is both a `ValueError` and an `AttributeError`. Every error names the remedy. Values that
+the first batch has fixed count until the next `fit`.
 """
 
 
 def shown(name, wanted):
     if isinstance(wanted, str) and wanted in CONDITIONS:
         return f"`{name}` {'' if wanted == 'given' else 'that is '}{wanted}"
-    several = wanted if isinstance(wanted, tuple) else (wanted,)
-    return " or ".join(f"`{name}={value!r}`" for value in several)
+    first, *more = map(repr, wanted if isinstance(wanted, tuple) else (wanted,))
+    *values, last = [f"`{name}={first}`", *(f"`{value}`" for value in more)]
+    return f"{', '.join(values)} or {last}" if values else last
 
 
 def page():
@@ -49,17 +50,21 @@ def page():
         lines += [
             f"## {title}",
             "",
-            "| | does not go with | because | remedy |",
-            "|---|---|---|---|",
+            "| | does not go with | because |",
+            "|---|---|---|",
         ]
+        excluded = {}  # by what and why, since one reason may hold for several values
         for row in classes[0]._refusals:
             if not row.when.keys() <= taken:
                 continue
             first, *others = [shown(*each) for each in row.when.items()]
             if row.methods:
                 first, others = ", ".join(f"`{name}`" for name in row.methods), [first, *others]
-            cells = first, " and ".join(others), row.because, row.remedy
-            lines.append(f"| {' | '.join(cells)} |")
+            excluded.setdefault((first, row.because), []).append(" and ".join(others))
+        lines += [
+            f"| {first} | {'; or '.join(others)} | {because} |"
+            for (first, because), others in excluded.items()
+        ]
         lines.append("")
     return "\n".join(lines)
 
