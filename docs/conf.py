@@ -7,6 +7,8 @@ from importlib import metadata
 from pathlib import Path
 
 import matplotlib as mpl
+from docutils import nodes
+from sphinx.ext.autosummary import autosummary_table
 
 ROOT = Path(__file__).parents[1]
 # Examples on real data take it from where the benchmarks do.
@@ -80,6 +82,9 @@ COPIES = {
 }
 SOURCE = metadata.metadata(project).get_all("Project-URL")
 SOURCE = next(url.partition(", ")[2] for url in SOURCE if url.startswith("Source"))
+#: Rows of tables, and spaces in them at which a number is not to be broken, as in "0.9 ± 0.1 s".
+ROW = re.compile(r"^\|.*$", flags=re.M)
+IN_A_NUMBER = re.compile(r"(?<=[\d%]) (?=±|(?:%|s|ms|µs|MB|MiB|GiB)(?!\w))|(?<=±) (?=\d)")
 
 
 def read(app, docname, source):
@@ -88,6 +93,7 @@ def read(app, docname, source):
     if docname in COPIES:
         page = ROOT / COPIES[docname]
         source[0] = page.read_text()
+    source[0] = ROW.sub(lambda row: IN_A_NUMBER.sub("\N{NO-BREAK SPACE}", row[0]), source[0])
     if page.exists() or docname in COPIES:
         link = re.compile(r"(!?)(\[[^\]]*\])\((?!\w+:|#|/)([^)#\s]+)(#[^)]*)?\)")
         source[0] = link.sub(lambda match: of_site(match, page.parent), source[0])
@@ -118,6 +124,16 @@ def is_left_out(app, what, name, obj, skip, options):
     return True if of_river or routes else None
 
 
+def leave_out_citations(app, doctree, docname):
+    """Leave the numbers of papers to the pages of classes and functions, which list the papers."""
+    for table in doctree.findall(autosummary_table):
+        for cited in list(table.findall(nodes.reference)):
+            if re.fullmatch(r"\[R[0-9a-f]+-\d+\]", cited.astext()):
+                before = cited.parent[cited.parent.index(cited) - 1]
+                cited.parent.replace(before, nodes.Text(before.astext().rstrip()))
+                cited.parent.remove(cited)
+
+
 def write_digits(app, error):
     """Write the model of the page "Draw a digit" beside its script."""
     if error is None and app.builder.format == "html":
@@ -131,3 +147,4 @@ def setup(app):
     app.connect("build-finished", write_digits)
     app.connect("autodoc-skip-member", is_left_out)
     app.connect("source-read", read)
+    app.connect("doctree-resolved", leave_out_citations)
