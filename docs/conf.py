@@ -124,6 +124,12 @@ def is_left_out(app, what, name, obj, skip, options):
     return True if of_river or routes else None
 
 
+def read_docstring(app, what, name, obj, options, lines):
+    """Name scikit-learn's gallery where its docstrings link to an example there."""
+    example = re.compile(r":ref:`sphx_glr_auto_examples\w*\.py`")
+    lines[:] = [example.sub("scikit-learn's gallery", line) for line in lines]
+
+
 def leave_out_citations(app, doctree, docname):
     """Leave the numbers of papers to the pages of classes and functions, which list the papers."""
     for table in doctree.findall(autosummary_table):
@@ -146,5 +152,6 @@ def setup(app):
     """Add what Sphinx is to ask."""
     app.connect("build-finished", write_digits)
     app.connect("autodoc-skip-member", is_left_out)
+    app.connect("autodoc-process-docstring", read_docstring)
     app.connect("source-read", read)
     app.connect("doctree-resolved", leave_out_citations)
