@@ -125,9 +125,13 @@ def is_left_out(app, what, name, obj, skip, options):
 
 
 def read_docstring(app, what, name, obj, options, lines):
-    """Name scikit-learn's gallery where its docstrings link to an example there."""
+    """Name scikit-learn's gallery where its docstrings link to it, and read initials as names.
+
+    A paper that begins with "A. Rahimi" would otherwise be item A of a list.
+    """
     example = re.compile(r":ref:`sphx_glr_auto_examples\w*\.py`")
-    lines[:] = [example.sub("scikit-learn's gallery", line) for line in lines]
+    paper = re.compile(r"^(\s*\.\. \[[^\]]+\] )(?=[A-Z]\. )")
+    lines[:] = [paper.sub(r"\1\\", example.sub("scikit-learn's gallery", line)) for line in lines]
 
 
 def leave_out_citations(app, doctree, docname):
@@ -152,6 +156,6 @@ def setup(app):
     """Add what Sphinx is to ask."""
     app.connect("build-finished", write_digits)
     app.connect("autodoc-skip-member", is_left_out)
-    app.connect("autodoc-process-docstring", read_docstring)
+    app.connect("autodoc-process-docstring", read_docstring, priority=900)  # after numpydoc
     app.connect("source-read", read)
     app.connect("doctree-resolved", leave_out_citations)
