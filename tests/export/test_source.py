@@ -272,6 +272,84 @@ def test_rows_that_python_refuses_are_refused(tmp_path):
     assert named == "TypeError: the row is no array"
 
 
+#: Dates, with what they are as numbers of days: before 1970, with a time of day, and missing.
+MOMENTS = ["1970-01-01", "1969-12-30 06:00", "1968-02-29 23:59:59.999999", "2026-01-31 12:00", None]
+DAYS = [0, -1.75, -671 - 1e-6 / 86_400, 20_484.5, np.nan]
+#: Numbers that are no days: seconds and milliseconds since 1970, and digits.
+NO_DAYS = [1.7e9, -1.7e12, 20_260_131]
+
+
+def said_of_dates(model, folder):
+    """What C and JavaScript say of rows (0, day), and JavaScript of dates; NaN if refused."""
+    to_c(model, folder / "model.c")
+    to_js(model, folder / "model.mjs")
+    days = [*DAYS, *NO_DAYS]
+    text = f"""#include <math.h>\n#include <stdio.h>\n#include "model.h"\nint main(void) {{
+      double x[][2] = {{{", ".join(f"{{0, {c_number(day)}}}" for day in days)}}}, y[1];
+      for (int i = 0; i < {len(days)}; i++)
+        if (model_prediction(x[i], y)) puts("nan"); else printf("%.17g\\n", y[0]); }}"""
+    (folder / "main.c").write_text(text)
+    subprocess.run([CC, *STRICT, "main.c", "model.c", "-lm"], cwd=folder, check=True)
+    done = subprocess.run(["./a.out"], cwd=folder, capture_output=True, text=True, check=True)
+    code = f"""import {{ prediction }} from './model.mjs';
+      const answer = (d) => {{ try {{ return prediction([0, d]); }} catch (e) {{ return null; }} }};
+      const dates = {json.dumps(MOMENTS[:2] + MOMENTS[3:4])}.map((text) => new Date(text + "Z"));
+      const all = [...{json.dumps([None if d != d else d for d in days])}, ...dates, new Date("x")];
+      console.log(JSON.stringify(all.map(answer)));"""
+    from_js = np.array(run_js(folder, code), dtype=float)
+    return np.array(done.stdout.split(), dtype=float), from_js[: len(days)], from_js[len(days) :]
+
+
+@needs_cc
+@needs_node
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("zone", [None, "UTC", "Asia/Kolkata"])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        BoostedTreesRegressor(12, random_state=0),
+        KitchenSinksRegressor("tabular", 20, dtype="float64", random_state=0),
+        KitchenSinksRegressor(Gaussian(9.0), 20, dtype="float64", random_state=0),
+    ],
+    ids=["trees", "tabular", "gaussian"],
+)
+def test_a_date_is_days_since_1970_wherever_rows_have_no_types(learner, zone, tmp_path):
+    """One rule for rows of numbers in Python, C and JavaScript; frames have dates only."""
+    rng = np.random.default_rng(0)
+    days = np.concatenate([DAYS[:4], rng.uniform(-900, 900, 96)])
+    moments = pd.Series(pd.Timestamp(0) + pd.to_timedelta(days, "D"))
+
+    def frame_of(moments):
+        moments = moments if zone is None else moments.dt.tz_localize("UTC").dt.tz_convert(zone)
+        return pd.DataFrame({"a": np.zeros(len(moments)), "day": moments})
+
+    gaps = "gaussian" not in str(learner).lower()
+    table = frame_of(moments)
+    if gaps:
+        table.loc[50:60, "day"] = pd.NaT
+    model = clone(learner).fit(table, np.sin(days / 300) + (days > 10_000))
+    n = len(DAYS) if gaps else 4
+    rows = frame_of(pd.Series(pd.to_datetime(MOMENTS[:n], format="ISO8601")))
+    expected = model.predict(rows)
+    tolerance = {"rtol": 1e-9, "atol": 1e-9}
+    numbers = np.stack([np.zeros(n), DAYS[:n]], axis=1)
+    for same in (numbers, numbers.tolist(), numbers.astype(object), rows.to_numpy()):
+        np.testing.assert_allclose(model.predict(same), expected, **tolerance)
+        one_by_one = [model.predict(same[i : i + 1])[0] for i in range(n)]
+        np.testing.assert_allclose(one_by_one, expected, **tolerance)
+    in_c, in_js, of_dates = said_of_dates(model, tmp_path)
+    padded = np.append(expected, [np.nan] * (len(in_c) - n))
+    np.testing.assert_allclose(in_c, padded, **tolerance)
+    np.testing.assert_allclose(in_js, padded, **tolerance)
+    refused = [np.nan] * 4 if zone is None else [*expected[[0, 1, 3]], np.nan]
+    np.testing.assert_allclose(of_dates, refused, **tolerance)
+    with pytest.raises(ValueError, match=r"'day' of X held dates.*Remedy: "):
+        model.predict(rows.assign(day=DAYS[:n]))
+    for number in NO_DAYS:
+        with pytest.raises(ValueError, match=r"days from 1970-01-01.*Remedy: days"):
+            model.predict([[0, number]])
+
+
 @needs_node
 @pytest.mark.parametrize(
     ("model", "output", "row"),

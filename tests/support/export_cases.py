@@ -115,6 +115,9 @@ def frame(n=120):
     table["day"] = pd.Timestamp("2024-02-28") + pd.to_timedelta(np.arange(n) % 50, "D")
     table.loc[::9, "length"] = np.nan
     table["t1"] = X[:, 2]  # a name as graphs have it
+    moment = pd.Timestamp("1969-12-25 17:30", tz="Asia/Kolkata")
+    table["moment"] = moment + pd.to_timedelta(np.arange(n) % 13, "D")
+    table.loc[::8, "moment"] = pd.NaT
     return table, y + np.arange(n) % 6
 
 
@@ -237,7 +240,9 @@ def made(name):
 def as_columns(rows, missing):
     """Rows of a data frame as numbers and texts, where dates are days since 1970."""
     rows = rows.copy()
-    rows["day"] = (rows["day"] - pd.Timestamp(0)) / pd.Timedelta("1D")
+    for name in ("day", "moment"):
+        zone = rows[name].dt.tz and "UTC"
+        rows[name] = (rows[name] - pd.Timestamp(0, tz=zone)) / pd.Timedelta("1D")
     rows["constructor"] = rows["constructor"].where(rows["constructor"].notna(), missing)
     return rows
 

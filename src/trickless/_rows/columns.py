@@ -23,7 +23,7 @@ from trickless._rows.frames import (
     names_of,
     numbers_of,
 )
-from trickless._rows.values import CATEGORIES, DATES, NUMBERS, OBJECTS, ZONED
+from trickless._rows.values import CATEGORIES, DATES, MOST_DAYS, NUMBERS, OBJECTS, ZONED
 from trickless._rules import shown, warn
 
 #: From this number on, double precision cannot represent all integers.
@@ -107,6 +107,11 @@ class Columns(Stated):
         return [None if known is None else known.first for known in self.categories]
 
     @property
+    def limits(self) -> np.ndarray:
+        """The largest size of the numbers of each column."""
+        return np.where([kind in (DATES, ZONED) for kind in self.kinds], MOST_DAYS, np.inf)
+
+    @property
     def are_plain(self) -> bool:
         """Whether all columns hold numbers that double precision has."""
         return set(self.kinds) == {NUMBERS} and not any(self.whole)
@@ -114,24 +119,32 @@ class Columns(Stated):
     def read(self, owner: str, X: Any) -> Any:
         """Return X as a matrix of float64; an array unchanged, if all columns are numbers.
 
-        Another array has the columns of the first batch by their places. Numbers are days where
-        there were times, and values of any type are categories where there were categories.
+        Another array, or a list of rows, has the columns of the first batch by their places.
+        Numbers are days where there were times, and values of any type are categories where there
+        were categories.
         """
         if self.are_plain:
             if not is_frame(X):
                 return X
             if X.shape[1] == len(self.kinds) and (numbers := numbers_of(X)) is not None:
                 return numbers
+        X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
         if not is_frame(X) and not isinstance(X, np.ndarray):
             raise InvalidTypeError(
                 f"{owner}: X is a {type(X).__name__}, but the first batch was a data frame with "
                 f"categories, times or integers beyond {_EXACT:,}",
                 "pass data frames with the same columns",
             )
-        matrix = np.empty((X.shape[0], len(self.kinds)))
+        matrix, limits = np.empty((X.shape[0], len(self.kinds))), self.limits
         for j, column in enumerate(columns_of(X)):
             if (known := self.categories[j]) is None:
-                matrix[:, j] = _numbers(owner, column, self.kinds[j], self.whole[j])
+                matrix[:, j] = read = _numbers(owner, column, self.kinds[j], self.whole[j])
+                if (far := np.abs(read) > limits[j]).any():
+                    raise InvalidValueError(
+                        f"{owner}: column {column.name!r} of X holds a date that is "
+                        f"{read[far][0]:.15g} days from 1970-01-01, which is over 10,000 years",
+                        "days, such as seconds / 86,400; NaN or None where the date is missing",
+                    )
                 continue
             with naming(owner, column):
                 matrix[:, j], counts = known.read(column)

@@ -17,6 +17,13 @@ NUMBERS, TRUTH, OBJECTS, CATEGORIES = "numbers", "truth values", "other objects"
 DATES, ZONED, DURATIONS = "dates", "dates with a time zone", "durations"
 TIMES_OF_DAY = "times of day"
 TIMES = DATES, ZONED, DURATIONS, TIMES_OF_DAY
+#: Times as numbers.
+IN_DAYS = dict.fromkeys(TIMES, "days") | {
+    DATES: "days since 1970-01-01",
+    ZONED: "days since 1970-01-01 in UTC",
+}
+#: The most days between a date and 1970: 10,000 years. More are seconds, or digits like 20260131.
+MOST_DAYS = 3_652_425
 #: Types of objects that are numbers.
 NUMBER_TYPES = Real, Decimal, np.bool_
 _PER_DAY = {"D": 1, "h": 24, "m": 1440, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}

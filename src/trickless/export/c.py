@@ -13,6 +13,7 @@ from trickless._docstrings import completed_by
 from trickless._errors import InvalidValueError
 from trickless._files.text import utf8
 from trickless._files.whole import check_writable, written_whole
+from trickless._rows.values import IN_DAYS
 from trickless._rules import Rule, check_value
 from trickless.export.graph import Graph
 from trickless.export.loops import ABOUT, WRITING, Loops, source_path, used
@@ -98,7 +99,8 @@ def to_c(
     Notes
     -----
     Rows are arrays of doubles. Missing values are NaN. As in Python, they are an error for families
-    that take no missing values, and so are infinite numbers. Dates are days since 1970.
+    that take no missing values, and so are infinite numbers. Dates are days since 1970-01-01, in
+    UTC if they have a time zone, and the header says which columns hold them.
 
     The functions change no state, so threads may share them. They allocate memory only if their
     intermediate results take more than 64 KiB, as those of long series and of intervals may. Then
@@ -184,6 +186,8 @@ def _header(graph: Graph, name: str) -> str:
     """Return the header."""
     upper, codes, texts = name.upper(), graph.codes, _names(graph)
     known = [f" * x[{j}] is a category: a number of {name}_category, or NaN." for j in codes]
+    days = [(j, IN_DAYS[kind]) for j, kind in enumerate(graph.kinds) if kind in IN_DAYS]
+    known += [f" * x[{j}] is a time: a number of {unit}, or NaN." for j, unit in days]
     sizes = {"N_COLUMNS": graph.n_columns}
     if "labels" in texts:
         sizes["N_LABELS"] = len(texts["labels"])

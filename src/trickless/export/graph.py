@@ -60,7 +60,8 @@ class Graph:
     Attributes
     ----------
     inputs : list of str
-        A matrix, or a column each. The columns of a row may have ``names``.
+        A matrix, or a column each. The columns of a row may have ``names``, and ``kinds`` if the
+        model was fitted to a data frame.
     values : dict of Value
         Shape and type of each tensor: of inputs, ``constants`` and outputs of ``nodes``.
     outputs : dict of str
@@ -76,6 +77,7 @@ class Graph:
     prefix: str = ""
     inputs: list[str] = field(default_factory=list)
     names: list[str] | None = None
+    kinds: list[str] = field(default_factory=list)
     values: dict[str, Value] = field(default_factory=dict)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)

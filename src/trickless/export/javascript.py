@@ -13,6 +13,7 @@ from trickless import __version__
 from trickless._docstrings import completed_by
 from trickless._errors import InvalidValueError
 from trickless._files.whole import written_whole
+from trickless._rows.values import ZONED
 from trickless.export.graph import Graph
 from trickless.export.loops import ABOUT, WRITING, Loops, source_path, used
 
@@ -71,7 +72,9 @@ function numbers(row) {
       return codes.get(String(value)) ?? others;
     }
     if (typeof value === "number" || typeof value === "boolean") return Number(value);
-    throw new TypeError(`value ${j} of the row is no number; dates are days since 1970`);
+    if (value instanceof Date && zoned.has(j) && !Number.isNaN(+value)) return value / 864e5;
+    throw new TypeError(`value ${j} of the row is no number; dates are days since 1970-01-01, or ` +
+      "a valid Date if they had a time zone in training");
   });
 }
 
@@ -100,7 +103,8 @@ def to_js(
     ``prediction(row)``, or ``label(row)`` and ``probabilities(row)``, as well as ``columns``, the
     names of columns, and ``labels``, the classes. A row is an array, or an object by the names of
     the columns. Missing values are ``null`` or NaN. Categories are strings or numbers, and
-    dates are days since 1970.
+    dates are days since 1970-01-01. They may also be a ``Date`` if they had a time zone in
+    training, because a ``Date`` is an instant.
 
     Parameters
     ----------
@@ -201,6 +205,7 @@ def _module(graph: Graph) -> str:
         *(f"export const labels = {_labels(labels.tolist())};"
           for labels in [graph.labels] if labels is not None),
         "const categories = new Map([", *codes, "]);",
+        f"const zoned = new Set({[j for j, kind in enumerate(graph.kinds) if kind == ZONED]});",
         *used(_HELPERS, "\n".join(functions + held)),
         *held,
         _ROWS.replace("$n", str(graph.n_columns)),

@@ -45,8 +45,8 @@ def to_onnx(
     name:
 
     - Numbers and Booleans are numbers, and NaN where they are missing.
-    - Dates are numbers of days since 1970, in UTC if they have a time zone. Durations and times of
-      day are days.
+    - Dates are numbers of days since 1970-01-01, in UTC if they have a time zone. Durations and
+      times of day are days.
     - Categories are strings, spelled as in training. An empty string is a missing value, unless it
       was a category in training. All other strings are new categories.
 

@@ -2,7 +2,7 @@
 
 The rows are one matrix, or an input of shape (n_rows, 1) for each column of a table, which has the
 name of the column. Numbers are numbers, NaN where they are missing; times are days, dates since
-1970; categories are strings.
+1970-01-01; categories are strings.
 """
 
 from __future__ import annotations
@@ -95,6 +95,7 @@ def _checked_names(outputs: Any, known: tuple[str, ...]) -> tuple[str, ...]:
 def _rows_of_learner(graph: Graph, learner: Any, dtype: np.dtype, scaler: Any = None) -> Tensor:
     """Declare the inputs of a learner, and return its rows in its precision."""
     known = learner._rows_.columns
+    graph.kinds = [] if known is None else known.kinds
     if known is None or not _reads_table(learner) or scaler is not None:
         first = learner if scaler is None else scaler
         X = declared(graph, "X", dtype, first.n_features_in_)
@@ -149,9 +150,12 @@ def rows_of_matrix(learner: Any, X: Tensor) -> Tensor:
 def _read(learner: Any, X: Tensor) -> Tensor:
     """Return rows relative to the origins, in the precision of a learner.
 
-    They must be finite, except for gaps in the rows of a table.
+    They must be finite, except for gaps in the rows of a table. Impossible dates are infinite.
     """
     known = learner._rows_.columns
+    if known is not None and np.isfinite(known.limits).any():
+        X = xp.astype(X, xp.float64)
+        X = xp.where(xp.abs(X) > known.limits, np.inf, X)
     if known is not None and known.origins.any():
         X = xp.astype(X, xp.float64) - known.origins
     X = xp.astype(X, learner._rows_.dtype)
