@@ -22,6 +22,7 @@ from river import (
     preprocessing,
 )
 
+import trickless
 from trickless.river import RiverClassifier, RiverFeatures, RiverRegressor
 from trickless.river.rows import MOST
 
@@ -35,6 +36,21 @@ CHECKS = [(each, check) for each in ESTIMATORS for check in checks.yield_checks(
 def test_checks_of_river_pass(estimator, check):
     assert not estimator()._unit_test_skips()
     check(estimator().clone())
+
+
+@pytest.mark.parametrize("learned", [0, 3])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_file_holds_no_river_estimator_and_the_error_says_what_does(estimator, learned, tmp_path):
+    """Whether its rows had names yet or not, alone or in a pipeline."""
+    model = estimator(seed=0)
+    for i in range(learned):
+        model.learn_one({"a": i, "b": "text"}, *[i % 2] * hasattr(model, "predict_one"))
+    for each in (model, preprocessing.StandardScaler() | model):
+        with pytest.raises(
+            TypeError, match=r"save: the model is a River estimator.*Remedy: pickle"
+        ):
+            trickless.save(each, tmp_path / "model.trickless")
+    assert not list(tmp_path.iterdir())
 
 
 def share_right(rows, model):

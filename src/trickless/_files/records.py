@@ -62,6 +62,11 @@ def name_of(thing: Any) -> str:
     return f"{thing.__module__}:{thing.__qualname__}"
 
 
+#: The usual remedy for what a file cannot hold.
+_PLAINLY = (
+    "replace it by plain data, arrays, a function or an object of a Python class with such "
+    "attributes; or use pickle"
+)
 #: The callbacks of an estimator, and what they receive while it learns, are no part of a model.
 _CALLBACKS = "_skl_callbacks", "_skl_callbacks_to_teardown", "_callback_fit_ctx", "_callback_watch"
 
@@ -85,6 +90,12 @@ class Recorder:
         if id(value) in self._seen:
             return self._seen[id(value)][0]
         cls = type(value)
+        if any(base.__module__.partition(".")[0] == "river" for base in cls.__mro__):
+            raise self.refused(
+                f"a River estimator ({cls.__name__}), which keeps names and values of any type",
+                "pickle.dump(model, file), and load only pickles that you trust; or a learner with "
+                "partial_fit, such as KitchenSinksClassifier(half_life='auto')",
+            )
         if any(value is outer for _, outer in self._path):
             raise self.refused(f"a {cls.__name__} that contains itself")
         attributes = {}
@@ -157,14 +168,10 @@ class Recorder:
                 return {name: part for name, part in state.items() if name not in _CALLBACKS}
         raise self.refused(f"{cls.__module__}.{cls.__qualname__}")
 
-    def refused(self, what: str) -> InvalidTypeError:
+    def refused(self, what: str, remedy: str = _PLAINLY) -> InvalidTypeError:
         """Make an error with the place in the model of something that a file cannot hold."""
         place = f"{self._path[-1][0]} is or holds" if self._path else "the model is"
-        return InvalidTypeError(
-            f"save: {place} {what}, which a file cannot hold",
-            "replace it by plain data, arrays, a function or an object of a Python class with such "
-            "attributes; or use pickle",
-        )
+        return InvalidTypeError(f"save: {place} {what}, which a file cannot hold", remedy)
 
 
 class Reader:
