@@ -1,5 +1,6 @@
 """Models in C and JavaScript answer as in Python, and no text or row can break them."""
 
+import itertools
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from trickless import (
     KitchenSinksRegressor,
     RandomFeatures,
 )
+from trickless._learners.kernel_gradient import KERNELS
 from trickless.export import to_c, to_js
 from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Gaussian, Laplace, Tanimoto
@@ -370,6 +372,23 @@ def test_answers_that_python_refuses_are_refused(model, output, row, tmp_path):
       try {{ said = {output}({row}); }} catch (e) {{ said = `${{e}}`; }}
       console.log(JSON.stringify(said));"""
     assert run_js(tmp_path, code).startswith("RangeError: the row holds a value that the model")
+
+
+@needs_node
+def test_kernels_of_huge_rows_overflow_where_they_do_in_python(tmp_path):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    rows = [[size, -size / 3, 1.0] for size in 10.0 ** np.array([10, 13, 20, 30, 38, 110, 300])]
+    code, expected = f"const all = [], rows = {json.dumps(rows)};", []
+    for i, (kernel, dtype) in enumerate(itertools.product(KERNELS, ("float32", "float64"))):
+        model = KernelGradientRegressor(kernel, dtype=dtype, random_state=0).fit(X, X[:, 0])
+        to_js(model, tmp_path / f"m{i}.mjs")
+        code += f"""all.push(await import('./m{i}.mjs').then((m) => rows.map((row) => {{
+          try {{ return m.prediction(row); }} catch (e) {{ return null; }} }})));"""
+        expected.append([np.nan if refuses(model, r) else model.predict([r])[0] for r in rows])
+    found = run_js(tmp_path, f"{code} console.log(JSON.stringify(all));")
+    np.testing.assert_allclose(np.array(found, dtype=float), expected, rtol=1e-5)
+    assert np.isnan(expected).any()
+    assert np.isfinite(expected).any()
 
 
 @needs_cc

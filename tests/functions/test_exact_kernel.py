@@ -7,6 +7,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from cases import inputs
 from trickless._functions.exact_kernel import ExactKernel, rows_at_once
+from trickless._learners.kernel_gradient import _OF_SPARSE, KERNELS
 
 
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
@@ -21,6 +22,18 @@ def test_values_sums_and_diagonals_are_those_of_scikit_learn(kind):
     assert kernel.matrix(X[:0], Y).shape == (0, 40)
     np.testing.assert_array_equal(kernel.sums(X, Y[:0], alpha[:0]), np.zeros((150, 2)))
     np.testing.assert_allclose(ExactKernel("laplacian")(X, Y), laplacian_kernel(X, Y), atol=1e-15)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e13, 1e30])
+@pytest.mark.parametrize("metric", KERNELS)
+def test_values_of_rows_in_single_precision_are_in_double_precision(metric, size):
+    """So that they overflow in Python only where they do in exported models."""
+    X, Y = (size * inputs(20, 3)).astype(np.float32), inputs(30, 3, seed=1).astype(np.float32)
+    for kind in (np.asarray, *[scipy.sparse.csr_matrix] * (metric in _OF_SPARSE)):
+        wide = [kind(rows.astype(np.float64)) for rows in (X, Y)]
+        expected = ExactKernel(metric)(*wide)
+        np.testing.assert_array_equal(ExactKernel(metric)(kind(X), kind(Y)), expected)
+        assert expected.dtype == np.float64
 
 
 def test_blocks_keep_to_their_bytes():

@@ -1,7 +1,8 @@
 """Kernels in closed form: their values, and sums over support points.
 
-Kernel values are computed in blocks of at most 256 rows and 16 MiB, but at least one row, and each
-block runs on one thread.
+Kernel values are in double precision, whatever the precision of rows, as in exported models. They
+are computed in blocks of at most 256 rows and 16 MiB, but at least one row, and each block runs on
+one thread.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class ExactKernel(Stated):
 
     def _values(self, X: Any, Y: Any) -> np.ndarray:
         params = self.params or {}
+        X, Y = (rows.astype(np.float64, copy=False) for rows in (X, Y))
         if self.metric == "rbf":  # scikit-learn's distances lose digits far from 0
             gamma = params.get("gamma")
             return np.exp(-(1 / X.shape[1] if gamma is None else gamma) * squared_distances(X, Y))
