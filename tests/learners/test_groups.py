@@ -67,6 +67,55 @@ def test_alpha_has_the_least_error_at_groups_left_out(n_patients):
         assert scores == pytest.approx(error, rel=1e-4)
 
 
+def smooth_patients(n_patients, n_rows, seed=0):
+    """Targets that a patient's first column tells, besides an effect of the patient."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_patients), n_rows)
+    own, effect = rng.standard_normal((n_patients, 2)), rng.standard_normal(n_patients)
+    X = np.column_stack([own[groups], rng.standard_normal(len(groups))])
+    return X, 2 * X[:, 0] + effect[groups] + 0.1 * rng.standard_normal(len(groups)), groups
+
+
+SCALES = [0.25, 1.0, 4.0, 16.0]
+
+
+@pytest.mark.filterwarnings("ignore:.*as if rows came in groups")
+@pytest.mark.filterwarnings("ignore:.*no better than")
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"neurons": Gaussian(1.0), "search": {"neurons__length_scale": SCALES}},
+        {"neurons": Gaussian("auto")},
+        {"neurons": Gaussian("relevance")},
+    ],
+    ids=["search", "auto", "relevance"],
+)
+def test_length_scales_are_chosen_for_new_patients(choice):
+    """By single rows, short scales seem best, since they tell patients apart."""
+    X, y, groups = smooth_patients(60, 20)
+    X_new, y_new, _ = smooth_patients(400, 5, seed=1)
+    model = clone(REGRESSOR).set_params(**choice)
+    alone = clone(model).fit(X, y).score(X_new, y_new)
+    found = clone(model).fit(X, y, groups=groups).score(X_new, y_new)
+    given = [clone(REGRESSOR).set_params(neurons=Gaussian(scale)) for scale in SCALES]
+    best = max(each.fit(X, y, groups=groups).score(X_new, y_new) for each in given)
+    assert found > best - 0.05
+    assert alone < best - 0.1
+
+
+@pytest.mark.filterwarnings("ignore:.*as if rows came in groups")
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_rows", [100, 700])  # whose exact kernels are compared, and neurons
+def test_groups_of_one_row_choose_as_rows_do(n_rows, weighted):
+    X, y, _ = patients(n_rows // 10, 10)
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
+    model = clone(REGRESSOR).set_params(search={"neurons__length_scale": SCALES})
+    groups = np.random.default_rng(0).permutation(len(y))
+    found = [clone(model).fit(X, y, weight, groups=each) for each in (None, groups)]
+    np.testing.assert_allclose(*(each.search_scores_ for each in found), rtol=1e-6)
+    assert found[0].neurons_.length_scale == found[1].neurons_.length_scale
+
+
 def test_intervals_hold_for_new_patients():
     """Without groups, the columns of a patient tell its effect, and intervals hold a fraction."""
     X, y, groups = patients(80, 12)

@@ -169,9 +169,8 @@ class KitchenSinks(SolutionAttributes):
             use (Σ w)² / Σ w² as the number of rows.
         groups : array of shape (n_rows,), optional
             The group of each row, if rows of one group are alike, such as those of one patient.
-            Rows are then left out with all rows of their group, so that alpha, intervals and
-            probabilities are for new groups. ``partial_fit`` and ``merge`` end that. Length scales
-            are still compared by single rows.
+            Rows are then left out with all rows of their group, so that length scales, alpha,
+            intervals and probabilities are for new groups. ``partial_fit`` and ``merge`` end that.
         """
         check_groups(self, groups)
         if are_several(self.half_life):
@@ -184,20 +183,21 @@ class KitchenSinks(SolutionAttributes):
             aged = age(new, X, sample_weight, timestamps)
             X, targets, weight = new._receive_first(X, y, aged.weight)
             loss, loss_name = new._loss(targets.shape[1]), new._value("loss")
-            new._begin_sums(X, targets, weight)  # Alg. 1, line 1: draw neurons
+            numbers = None if groups is None else groups_of(new, groups, y, sample_weight)
+            new._begin_sums(X, targets, weight, numbers)  # Alg. 1, line 1: draw neurons
             if loss_name != "squared_error":  # its descent may end elsewhere by rounding
                 X = dense_if_small(X)
             batch = X, targets, weight
             sums, problem = new._sums_, new._problem()
-            needs_sums = self._value("error_bars") or groups is not None
+            needs_sums = self._value("error_bars") or numbers is not None
             if sums.goes_in_passes(X, problem, self.solver, loss_name, needs_sums):
                 with new._progress(self.max_iter, "pass", "solving") as bar:
                     sums.solve_in_passes(X, targets, weight, problem, bar.update)
             else:
                 with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
                     sums.learn(*batch, problem, bar.update, aged.of_batch(new, y, batch).arrival)
-            if groups is not None:
-                sums.leave_out_groups(groups_of(new, groups, y, sample_weight), *batch, problem)
+            if numbers is not None:
+                sums.leave_out_groups(numbers, *batch, problem)
             elif self.half_life is None:
                 warn_of_groups(new, X)
             if loss_name == "squared_error":
@@ -213,11 +213,17 @@ class KitchenSinks(SolutionAttributes):
                 warn_if_no_better(new, explained, len(targets))
         return self
 
-    def _begin_sums(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+    def _begin_sums(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        groups: np.ndarray | None = None,
+    ) -> None:
         """Choose the neurons by the first batch, and begin with sums over no rows."""
         family = clone(make_neurons(self.neurons))
         families = families_of_grid(type(self).__name__, family, self.search)
-        choose_neurons(self, X, targets, weight, families)
+        choose_neurons(self, X, targets, weight, families, groups)
         begin_stream(self)
         origin = np.average(targets, axis=0, weights=weight)
         self._sums_ = Sums(self._stream_, self._n_used, origin)

@@ -186,11 +186,12 @@ def choose_neurons(
     targets: np.ndarray,
     weight: np.ndarray | None,
     families: list[Neurons] | None = None,
+    groups: np.ndarray | None = None,
 ) -> None:
     """Fit families to the first batch, and choose one from the data.
 
     Sets ``neurons_``, and ``search_scores_`` if several families were compared. By default there is
-    only the learner's family.
+    only the learner's family. ``groups`` are numbers, of rows that are left out together.
     """
     families = [clone(make_neurons(learner.neurons))] if families is None else families
     for family in families:
@@ -200,22 +201,26 @@ def choose_neurons(
     alpha = learner._alpha_of_choice(X.shape[0])
     sample = X, targets, weight, learner._products, learner._seed_, learner.n_jobs, alpha
     with learner._progress(1, "choice", "choosing neurons") as bar:
-        learner.neurons_, scores = choose(families, *sample)
+        learner.neurons_, scores = choose(families, *sample, groups)
         if scores is not None:
             learner._scores_of_search = tuple(scores.tolist())
         bar.update()
     _take_neurons(learner, X)
-    _warn_of_linear(learner, X, targets, weight)
+    _warn_of_linear(learner, X, targets, weight, groups)
 
 
 def _warn_of_linear(
-    learner: NeuronLearner, X: Any, targets: np.ndarray, weight: np.ndarray | None
+    learner: NeuronLearner,
+    X: Any,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    groups: np.ndarray | None,
 ) -> None:
     """Warn if a linear function of many features predicts much better than the neurons."""
     family, n_neurons = learner.neurons_, learner._planned_neurons
     if learner._rows_.place is not HOST:
         return
-    sample = X, targets, weight, learner._seed_, learner.n_jobs
+    sample = X, targets, weight, learner._seed_, learner.n_jobs, groups
     found = compare_with_linear(family, n_neurons, *sample)
     if found is None or not found.clearly_better:
         return

@@ -36,6 +36,7 @@ def choose(
     seed: int,
     n_jobs: int | None,
     alpha: float | None = None,
+    groups: np.ndarray | None = None,
 ) -> tuple[Neurons, np.ndarray | None]:
     """Choose the family with the least cross-validation score, by successive halving [1]_.
 
@@ -46,8 +47,8 @@ def choose(
     about ``products`` multiplications for each row.
 
     :class:`~trickless._selection.scores.Comparison` explains the scores. With an ``alpha``,
-    families are compared at that regularisation strength. Families that use the relevance of
-    features receive it first.
+    families are compared at that regularisation strength. With ``groups``, rows are left out with
+    all rows of their group. Families that use the relevance of features receive it first.
 
     The result is the best family, and each candidate's score in its last round. With only one
     candidate, there are no scores (None).
@@ -57,7 +58,7 @@ def choose(
     .. [1] K. Jamieson and A. Talwalkar, "Non-stochastic best arm identification and
        hyperparameter optimization", AISTATS 2016.
     """
-    relevance = partial(LearnedRelevance, X, targets, weight, seed, n_jobs)
+    relevance = partial(LearnedRelevance, X, targets, weight, seed, n_jobs, groups)
     if any(family._wants_relevance for family in families):
         learned = relevance()
         families = [_by_relevance(f, learned) if f._wants_relevance else f for f in families]
@@ -72,8 +73,9 @@ def choose(
             if most > len(targets) or cost > SHARE * len(targets) * products:
                 break
         comparison = Comparison(
-            X, targets, weight, seed, Purpose.SEARCH, number, most, neurons, n_jobs, alpha
-        )
+            X, targets, weight, seed, Purpose.SEARCH, number, most, neurons, n_jobs, alpha,
+            groups=groups,
+        )  # fmt: skip
         scores[left] = comparison.scores([candidates[i] for i in left])
         left = left[np.argsort(scores[left], kind="stable")]
     best = candidates[left[0]]

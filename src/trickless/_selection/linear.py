@@ -44,6 +44,7 @@ def compare_with_linear(
     weight: np.ndarray | None,
     seed: int,
     n_jobs: int | None,
+    groups: np.ndarray | None = None,
 ) -> Linear | None:
     """Compare neurons with a linear function, both by ridge regression on at most 384 rows.
 
@@ -55,7 +56,9 @@ def compare_with_linear(
     if narrow or family.accepts_tables or not np.ptp(targets, axis=0).any():
         return None
     n = max(1, min(n_neurons, _COLUMNS // family.width))
-    comparison = Comparison(X, targets, weight, seed, Purpose.LINEAR, 0, _ROWS, n, n_jobs)
+    comparison = Comparison(
+        X, targets, weight, seed, Purpose.LINEAR, 0, _ROWS, n, n_jobs, groups=groups
+    )
     n_varying = np.count_nonzero(np.ptp(comparison.targets, axis=0))
     if not n_varying:
         return None

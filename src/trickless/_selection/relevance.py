@@ -73,11 +73,13 @@ class LearnedRelevance(Relevance):
         weight: np.ndarray | None,
         seed: int,
         n_jobs: int | None,
+        groups: np.ndarray | None = None,
     ) -> None:
         # In single precision, the steps would amplify rounding errors of the rows a million times.
         self._sample = partial(
-            Comparison, X, targets, weight, seed, Purpose.RELEVANCE, n_jobs=n_jobs, dtype=np.float64
-        )
+            Comparison, X, targets, weight, seed, Purpose.RELEVANCE, n_jobs=n_jobs,
+            dtype=np.float64, groups=groups,
+        )  # fmt: skip
         self._n_rows = len(targets)
         self._one_scale = Gaussian("relevance")
         self._one_scale.fit(X, generator(seed, Purpose.FIT), weight)

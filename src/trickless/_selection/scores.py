@@ -15,6 +15,7 @@ from trickless._arrays.sparse import dense_if_small
 from trickless._arrays.threads import linear_algebra, row_blocks
 from trickless._functions.activations import activations, together
 from trickless._functions.stream import Purpose, draw, generator
+from trickless._solvers.least_squares.groups import few_of_each, folds_of, some_groups
 from trickless._solvers.least_squares.paths import Left
 from trickless._solvers.least_squares.ridge import solve_by_left_out
 from trickless._solvers.least_squares.row_sample import ROWS
@@ -25,6 +26,8 @@ from trickless.neurons.samples import sample_numbers
 
 #: Activations held at a time, and the most values of shared layers (256 MiB in single precision).
 _ACTIVATIONS, _VALUES = 2**23, 2**26
+#: The most rows of a group. Leaving out a group takes time in proportion to their cube.
+_OF_GROUP = 128
 #: The most rows whose kernel is compared exactly, and what rounding needs on its diagonal.
 EXACT_ROWS, _JITTER = 600, 1e-10
 
@@ -37,7 +40,8 @@ class Comparison:
     count. Sparse rows become dense if they are small.
     Comparisons with the same seed and purpose, but different numbers, have different rows and
     neurons. With a ``dtype``, rows are converted to that precision first. With an ``alpha``,
-    families are compared at that regularisation strength, and otherwise each at its best.
+    families are compared at that regularisation strength, and otherwise each at its best. With
+    ``groups``, rows are left out with all rows of their group.
     """
 
     def __init__(
@@ -53,14 +57,22 @@ class Comparison:
         n_jobs: int | None,
         alpha: float | None = None,
         dtype: type[np.floating[Any]] | None = None,
+        groups: np.ndarray | None = None,
     ) -> None:
-        rows = np.arange(len(targets))
+        rows, rng = np.arange(len(targets)), generator(seed, purpose, 2 * number)
+        if groups is not None:
+            rows = few_of_each(groups, _OF_GROUP, rng)
+            weight = None if weight is None else weight[rows]
         if len(rows) > most:
-            rng = generator(seed, purpose, 2 * number)
             if weight is None or (weight == weight[0]).all():
                 rows, weight = np.sort(rng.choice(rows, most, replace=False)), None
             else:
-                rows, weight = sample_numbers(len(rows), rng, most, weight)
+                some, weight = sample_numbers(len(rows), rng, most, weight)
+                rows = rows[some]
+        self._groups = None if groups is None else groups[rows]
+        self._apart = np.arange(len(rows)) % -(-len(rows) // ROWS) == 0
+        if self._groups is not None:
+            self._apart = some_groups(self._groups, rng)
         X = to_host(place_of(X).take(X, rows))
         self.X, self.targets = dense_if_small(X) if issparse(X) else X, targets[rows]
         if dtype is not None:
@@ -106,7 +118,7 @@ class Comparison:
         prediction, and summed over the outputs, each with its best ridge. Smaller is better.
         """
         with linear_algebra(self.n_jobs, moments.n_products):
-            solution = solve_by_left_out(moments, rows, self.n_jobs)
+            solution = solve_by_left_out(moments, rows, self.n_jobs, folds=self._folds(moments))
         assert solution.scores is not None and solution.grid is not None
         if self._alpha is None:
             best = solution.scores.min(axis=1)
@@ -117,6 +129,12 @@ class Comparison:
             best = solution.scores[:, np.abs(np.log(grid / ridge)).argmin()]
         varies = moments.y_variance > 0
         return float((best[varies] / moments.y_variance[varies]).sum())
+
+    def _folds(self, moments: Moments) -> list[np.ndarray] | None:
+        """Return the groups of the rows that are left out, which are all while these are kept."""
+        if self._groups is None:
+            return None
+        return folds_of(self._groups[self._apart] if moments.rows is None else self._groups)
 
     def draw(self, family: Neurons) -> Weights:
         return draw(family, self.generator(), self._n_neurons, self.X.dtype)
@@ -166,12 +184,12 @@ class Comparison:
         origin = np.where(constant, self.targets[0], self.targets.mean(axis=0))
         statistics, rows = Statistics(n_columns, origin), []
         share = np.ones(n_rows) if self.weight is None else self.weight
-        share, step = share / share.sum(), -(-n_rows // ROWS)
+        share = share / share.sum()
         for panel in row_blocks(n_rows, max(1, _ACTIVATIONS // n_columns)):
             Z = columns(panel)
-            some = slice(-panel.start % step, None, step)
+            some = self._apart[panel]
             each = share[panel][some]
-            rows.append(Left(Z[some].copy(), self.targets[panel][some], np.ones(len(each)), each))
+            rows.append(Left(Z[some], self.targets[panel][some], np.ones(len(each)), each))
             weight = None if self.weight is None else self.weight[panel]
             statistics.add(Z, self.targets[panel], weight, least_ridge(n_rows), self.n_jobs)
         check_finite_activations(owner, statistics.z_sum)

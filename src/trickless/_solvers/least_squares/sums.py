@@ -29,6 +29,7 @@ from trickless._rules import warn
 from trickless._solvers.least_squares.evidence import solve_by_evidence
 from trickless._solvers.least_squares.following import Following
 from trickless._solvers.least_squares.gaussian_answers import GaussianAnswers
+from trickless._solvers.least_squares.groups import folds_of, some_groups
 from trickless._solvers.least_squares.passes import Grid, Pilot, solve_in_passes
 from trickless._solvers.least_squares.paths import Left, Solution
 from trickless._solvers.least_squares.problem import Problem
@@ -64,8 +65,6 @@ PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 #: The most rows of the preconditioner for sparse activations, and the ridges to compare, times the
 #: number of rows, divided by the number of neurons.
 SPARSE_PRECONDITIONER_ROWS, SPARSE_RIDGES = 2048, 10 ** np.arange(-2, 1.1, 0.5)
-#: Rows from which on no more groups are left out.
-_ROWS_OF_GROUPS = 2048
 
 #: Numbers of the rows of each fold; rows, their targets, and their shares of all weights.
 Apart = tuple[list[np.ndarray], Any, np.ndarray, np.ndarray]
@@ -207,14 +206,9 @@ class Sums(Following, GaussianAnswers):
         weight = np.ones(len(targets)) if weight is None else weight
         chosen = np.ones(len(targets), dtype=bool)
         if self._moments(problem).rows is None:
-            rng = generator(self.stream.seed, Purpose.GROUPS)
-            order = rng.permutation(groups.max() + 1)
-            before = np.cumsum(np.bincount(groups)[order]) - np.bincount(groups)[order]
-            chosen = np.isin(groups, order[before < _ROWS_OF_GROUPS])
+            chosen = some_groups(groups, generator(self.stream.seed, Purpose.GROUPS))
         some = np.flatnonzero(chosen)
-        _, numbers, sizes = np.unique(groups[some], return_inverse=True, return_counts=True)
-        folds = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
-        apart = folds, X[some], targets[some], (weight / weight.sum())[some]
+        apart = folds_of(groups[some]), X[some], targets[some], (weight / weight.sum())[some]
         self._forget()
         self.solution(problem, apart)
         self._unseen = self.without_folds(*apart, problem)
