@@ -38,10 +38,11 @@ def without_group(model, X, y, groups, weight=None):
 
 
 @pytest.mark.filterwarnings("ignore:.*as if rows came in groups")
-@pytest.mark.parametrize("n_patients", [12, 60])  # fewer rows than columns, and more
+@pytest.mark.parametrize("sizes", [(12, 10), (60, 10), (3, 300)], ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_values_without_a_group_are_those_of_refits(n_patients, weighted):
-    X, y, groups = patients(n_patients, 10)
+def test_values_without_a_group_are_those_of_refits(sizes, weighted):
+    """With fewer rows than columns, with more, and with a group of more rows than columns."""
+    X, y, groups = patients(*sizes)
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
     model = clone(REGRESSOR).set_params(alpha=1e-3).fit(X, y, weight, groups=groups)
     unseen = model._sums_.unseen(model._problem())
@@ -54,9 +55,9 @@ def test_values_without_a_group_are_those_of_refits(n_patients, weighted):
     )
 
 
-@pytest.mark.parametrize("n_patients", [12, 60])
-def test_alpha_has_the_least_error_at_groups_left_out(n_patients):
-    X, y, groups = patients(n_patients, 10)
+@pytest.mark.parametrize("sizes", [(12, 10), (60, 10), (3, 300)], ids="{0[0]}x{0[1]}".format)
+def test_alpha_has_the_least_error_at_groups_left_out(sizes):
+    X, y, groups = patients(*sizes)
     model = clone(REGRESSOR).fit(X, y, groups=groups)
     for alpha, scores in [
         (a, s) for a, s in zip(model.cv_alphas_, model.cv_values_[0], strict=True)

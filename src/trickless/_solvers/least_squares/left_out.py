@@ -14,6 +14,7 @@ from scipy import linalg
 
 from trickless._arrays.places import to_host
 from trickless._arrays.stated import Array, stated
+from trickless._solvers.least_squares.groups import errors_without
 from trickless._solvers.least_squares.paths import Left, Solution
 from trickless._solvers.least_squares.posterior import OfRows, posterior_at
 from trickless._solvers.least_squares.statistics import Moments
@@ -140,8 +141,9 @@ def leave_out_folds(
     for ridge, a in zip(ridges, along, strict=True):
         for fold in folds:
             there, half = np.ix_(fold, solution.ridge == ridge), root[fold] * a[fold]
-            hat = half @ half.T + moments.n_constants * (root[fold] @ root[fold].T)
-            errors[there] = linalg.solve(np.eye(len(fold)) - hat, errors[there], assume_a="pos")
+            beside = np.hstack([half, root[fold]])
+            weights = np.append(np.ones(half.shape[1]), moments.n_constants)[None]
+            errors[there] = errors_without(beside, weights, errors[there][None])[0]
     return Unseen.of(y - errors / root, y, share)
 
 

@@ -15,6 +15,7 @@ from trickless._arrays.places import to_host
 from trickless._arrays.stated import Array, Count, stated
 from trickless._arrays.threads import row_blocks
 from trickless._solvers.least_squares.gram import FLOOR
+from trickless._solvers.least_squares.groups import LEAST_LEFT, errors_without
 from trickless._solvers.least_squares.statistics import Moments
 
 GRID_PER_DECADE = 4
@@ -30,8 +31,6 @@ _GAIN, _LITTLE_NOISE = 2.0, 1e-3
 _CEILING = 100.0
 #: Decision values that are held at a time.
 _NUMBERS = 2**22
-#: Added to 1 − h of a group, so that it can be divided by.
-_LEAST_LEFT = 1e-12
 #: Standard errors by which the mean loss at a larger ridge may be above the least; the largest loss
 #: whose square is summed.
 SLACK, _MOST_LOSS = 0.5, 1e100
@@ -184,14 +183,12 @@ class Path:
         (I − H)⁻¹ r, for its part of the hat matrix H and its residuals r.
         """
         moments, grid, n_outputs = self.moments, self.grid, self.rotated.shape[1]
-        start: Any = 0.0
         if moments.rows is not None:
             assert moments.share is not None
             share, along, scale = moments.share, self.vectors, self.grid * self.shrunk
             root = np.sqrt(share)[:, None]
             inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
-            y, sign = moments.rows.Y * inverse + moments.y_mean, 1.0
-            constants = 0
+            y = moments.rows.Y * inverse + moments.y_mean
         else:
             parts = [(to_host(Z), y, copies * share) for Z, y, copies, share in rows]
             Z, y, share = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -202,21 +199,24 @@ class Path:
                 * (to_host(self.place.put(Z) - self.place.put(moments.z_mean)))
                 @ to_host(self.vectors)
             )
-            scale, start, sign = self.shrunk, root * (y - moments.y_mean), -1.0
-            constants = moments.n_constants
+            scale, start = self.shrunk, root * (y - moments.y_mean)
+            weights = np.vstack([scale, np.full(len(grid), moments.n_constants)]).T
         errors = np.empty((len(y), n_outputs, len(grid)))
         for fold in folds:
-            a, width = along[fold], max(1, _NUMBERS // (len(fold) * along.shape[1]))
-            for some in row_blocks(len(grid), width):
-                left = sign * ((a[None] * scale.T[some, None, :]) @ a.T)
-                if sign < 0:
-                    left += np.eye(len(fold)) - constants * (root[fold] @ root[fold].T)
-                left += _LEAST_LEFT * np.eye(len(fold))
-                along_grid = self.rotated[None] * scale.T[some, :, None]
-                residuals = sign * (a @ along_grid)
-                if sign < 0:
-                    residuals += start[fold]
-                errors[fold, :, some] = np.linalg.solve(left, residuals).transpose(1, 2, 0)
+            a = along[fold]
+            fitted = a @ (self.rotated * scale.T[:, :, None])
+            if moments.rows is None:
+                beside = np.hstack([a, root[fold]])
+                found = errors_without(beside, weights, start[fold] - fitted)
+            else:  # these are residuals, since H is I − left
+                one, most = LEAST_LEFT * np.eye(len(fold)), max(1, _NUMBERS // a.size)
+                found = np.concatenate(
+                    [
+                        np.linalg.solve(one + (a * scale.T[some, None, :]) @ a.T, fitted[some])
+                        for some in row_blocks(len(grid), most)
+                    ]
+                )
+            errors[fold] = found.transpose(1, 2, 0)
         yield WithoutRow(y, y[:, :, None] - errors * inverse[:, None], share)
 
     def best(self, scores: np.ndarray, losses: Losses) -> Solution:
