@@ -187,6 +187,15 @@ def test_what_leaves_no_rows_out_refuses_groups(options):
         clone(REGRESSOR).fit(X, y, groups=groups[:-1])
 
 
+@pytest.mark.parametrize("n_neurons", [10, 200])
+def test_a_single_group_is_refused(n_neurons):
+    X, y, groups = patients(2, 40)
+    weight = (groups == 0).astype(float)  # so that the other group does not count
+    for given in ((np.zeros(80), None), (groups, weight)):
+        with pytest.raises(ValueError, match=r"groups has one value only.*Remedy: at least"):
+            clone(REGRESSOR).set_params(n_neurons=n_neurons).fit(X, y, given[1], groups=given[0])
+
+
 def test_columns_of_every_kind_are_no_groups():
     rng = np.random.default_rng(0)
     n = 600

@@ -26,12 +26,11 @@ from trickless._learners import (
 from trickless._learners.arguments import LEARNING
 from trickless._learners.base import store
 from trickless._learners.classifier import Classifier
-from trickless._learners.held_out_rows import groups_of
 from trickless._learners.neuron_learner import begin_stream, choose_neurons
 from trickless._learners.no_better import warn_if_no_better
 from trickless._learners.regressor import Regressor
 from trickless._learners.row_ages import age
-from trickless._learners.row_groups import check_groups, warn_of_groups
+from trickless._learners.row_groups import check_groups, groups_to_leave_out, warn_of_groups
 from trickless._learners.solution_attributes import SolutionAttributes
 from trickless._learners.training_copy import training_copy
 from trickless._rules import (
@@ -183,7 +182,7 @@ class KitchenSinks(SolutionAttributes):
             aged = age(new, X, sample_weight, timestamps)
             X, targets, weight = new._receive_first(X, y, aged.weight)
             loss, loss_name = new._loss(targets.shape[1]), new._value("loss")
-            numbers = None if groups is None else groups_of(new, groups, y, sample_weight)
+            numbers = groups_to_leave_out(new, groups, y, sample_weight)
             new._begin_sums(X, targets, weight, numbers)  # Alg. 1, line 1: draw neurons
             if loss_name != "squared_error":  # its descent may end elsewhere by rounding
                 X = dense_if_small(X)

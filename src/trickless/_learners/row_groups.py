@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trickless._errors import InvalidValueError
+from trickless._learners.held_out_rows import groups_of
 from trickless._rules import shown, warn
 
 #: The most rows and columns that are compared, and the least rows that tell.
@@ -39,6 +40,20 @@ def check_groups(learner: Any, groups: Any) -> None:
             "sums",
             "solver='direct'",
         )
+
+
+def groups_to_leave_out(learner: Any, groups: Any, y: Any, sample_weight: Any) -> np.ndarray | None:
+    """Return the numbers, from 0 on, of the groups of rows that count, if there are groups."""
+    if groups is None:
+        return None
+    numbers = groups_of(learner, groups, y, sample_weight)
+    if numbers.max() == 0:
+        raise InvalidValueError(
+            f"{type(learner).__name__}: groups has one value only, so that no group is left to "
+            "learn from while another is left out",
+            "at least two groups, or groups=None if new rows come from this group",
+        )
+    return numbers
 
 
 def warn_of_groups(learner: Any, X: Any) -> None:
