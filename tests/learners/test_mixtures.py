@@ -30,7 +30,7 @@ def test_a_classifier_of_three_classes_with_weights_learns():
     labels = np.digitize(y, [-0.5, 1])
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
     model = DoublyStochasticClassifier(
-        Mixture([Gaussian(1.5), Trees()]), 5000, class_weight="balanced", random_state=0
+        Mixture([Gaussian(1.5), Trees()]), 2000, class_weight="balanced", random_state=0
     ).fit(X, labels, weight)
     X_test, y_test = smooth_and_steps(800, seed=1)
     assert model.score(X_test, np.digitize(y_test, [-0.5, 1])) > 0.8
@@ -40,7 +40,7 @@ def test_a_classifier_of_three_classes_with_weights_learns():
 @pytest.mark.parametrize("loss", ["huber", "epsilon_insensitive"])
 def test_every_loss_learns(loss):
     X, y = smooth_and_steps(600)
-    model = regressor(5000, loss=loss).fit(X, y)
+    model = regressor(1000, loss=loss).fit(X, y)
     assert model.score(X, y) > 0.7
 
 
@@ -90,7 +90,7 @@ def test_neurons_wider_than_trees_and_trees_of_several_depths():
         Mixture([Mixture([Gaussian(), Laplace()]), Trees()]),
         2 * Gaussian(1.5) + Trees(),
     ):
-        model = regressor(2000, neurons=neurons).fit(X, y)
+        model = regressor(500, neurons=neurons).fit(X, y)
         assert model.score(X, y) > 0.6
 
 
@@ -100,7 +100,7 @@ def test_tables_need_families_that_take_them():
     y = np.sin(2 * X["size"]) + (X["town"] == "A")
     X.loc[::7, "size"] = None
     X.loc[::11, "town"] = None
-    model = regressor(5000, neurons=Mixture([Tabular(), Trees()])).fit(X, y)
+    model = regressor(1000, neurons=Mixture([Tabular(), Trees()])).fit(X, y)
     assert model.score(X, y) > 0.8
     with pytest.raises(ValueError, match=r"contains missing values.* but neurons=Mixture"):
         regressor().fit(X, y)
