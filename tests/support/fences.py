@@ -63,18 +63,18 @@ def _put(_, address, number):
     return _word(_word, _word), code
 
 
-@numba.njit
+@numba.njit(cache=True)
 def _reserve(n_bytes):
     """Addresses without rights, which take no memory."""
     return _mmap(0, n_bytes, _NONE, _FLAGS, -1, 0)
 
 
-@numba.njit
+@numba.njit(cache=True)
 def _stride(room):
     return room * PAGE + GUARD
 
 
-@numba.njit
+@numba.njit(cache=True)
 def _room_of(state, address):
     """The place in the state of the room that an address is in; 0 if it is in none."""
     for k in range(len(ROOMS)):
@@ -85,21 +85,21 @@ def _room_of(state, address):
     return 0
 
 
-@numba.njit
+@numba.njit(cache=True)
 def _slot(place, state, address):
     """The number of the pages that an address is in."""
     k = (place - state - 16) // (8 * _EACH)
     return (address - _get(place)) // _stride(ROOMS[k])
 
 
-@numba.njit
+@numba.njit(cache=True)
 def _filled(state, start, n_bytes, size, byte):
     """Fill pages, and place an array in them."""
     _memset(start, byte, n_bytes)
     return start + (n_bytes - size if _get(state) else 0)
 
 
-@numba.njit
+@numba.njit(cache=True)
 def _take(state, size, byte):
     """Memory for an array."""
     size = max(size, 1)
@@ -134,7 +134,7 @@ def _take(state, size, byte):
     return _filled(state, header + PAGE, n_bytes, size, byte)
 
 
-@numba.njit
+@numba.njit(cache=True)
 def _size(state, address):
     """The size of an array."""
     place = _room_of(state, address)
@@ -145,7 +145,7 @@ def _size(state, address):
     return _get(header)
 
 
-@numba.njit
+@numba.njit(cache=True)
 def _give(state, address):
     """Take memory back."""
     place = _room_of(state, address)
@@ -181,7 +181,7 @@ def _functions():
 
     signatures = [_word(*n * [_word]) for n in (2, 3, 3)] + [types.void(_word, _word, _word)]
     functions = malloc, calloc, realloc, free
-    return [numba.cfunc(s)(f) for s, f in zip(signatures, functions, strict=True)]
+    return [numba.cfunc(s, cache=True)(f) for s, f in zip(signatures, functions, strict=True)]
 
 
 class _Handler(ctypes.Structure):
