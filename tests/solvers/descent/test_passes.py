@@ -12,7 +12,7 @@ from trickless._solvers.descent.descent import Descent
 from trickless.neurons import Gaussian, Tabular
 
 
-def data(n=1200, d=3, noise=0.5, seed=0):
+def data(n=400, d=3, noise=0.5, seed=0):
     X = inputs(n, d, seed)
     noise = noise * np.random.default_rng(seed).standard_normal(n)
     return X, np.sin(2 * X[:, 0]) + X[:, 1] ** 2 / 4 + noise
@@ -92,10 +92,10 @@ def test_rows_apart_stop_steps_of_every_kind(schedule):
     assert model.validation_scores_
 
 
-def alike(n_groups=60, seed=0):
+def alike(n_groups=60, n_each=10, seed=0):
     """Rows of groups, each with features of its own and a target that is all but its own."""
     rng = np.random.default_rng(seed)
-    groups = np.repeat(np.arange(n_groups), 25)
+    groups = np.repeat(np.arange(n_groups), n_each)
     X = rng.standard_normal((n_groups, 4))[groups] + 0.02 * rng.standard_normal((len(groups), 4))
     y = rng.standard_normal(n_groups)[groups] + 0.02 * rng.standard_normal(len(groups))
     return X, y, groups
@@ -146,7 +146,7 @@ def test_groups_of_a_class_of_weight_zero_do_not_count(n_groups, weighted):
 
 
 def test_groups_of_which_one_has_a_weight_are_refused():
-    X, y, groups = alike(60)
+    X, y, groups = alike(60, 25)
     model = model_of(early_stopping=True)
     for named in (
         {"groups": 0 * groups},
@@ -156,27 +156,27 @@ def test_groups_of_which_one_has_a_weight_are_refused():
             clone(model).fit(X, y, **named)
 
 
-@pytest.mark.parametrize("groups", [[0, 1], np.zeros((1200, 2)), 3, np.zeros((1200, 1)), "ab"])
+@pytest.mark.parametrize("groups", [[0, 1], np.zeros((400, 2)), 3, np.zeros((400, 1)), "ab"])
 def test_groups_of_another_shape_are_refused(groups):
     X, y = data()
-    with pytest.raises(ValueError, match=r"groups has the shape.*1200 rows.*Remedy: one number or"):
+    with pytest.raises(ValueError, match=r"groups has the shape.*400 rows.*Remedy: one number or"):
         model_of().fit(X, y, groups=groups)
 
 
 def test_groups_of_several_types_are_told_apart():
     X, y = data()
-    parts = np.arange(1200) // 20 % 2
+    parts = np.arange(400) // 20 % 2
     model = model_of().fit(X, y, groups=np.array([1, "1"], dtype=object)[parts])
     expected = model_of().fit(X, y, groups=parts)
     assert model.validation_scores_ == expected.validation_scores_
     with pytest.raises(ValueError, match=r"groups is a list of values of several lengths.*Remedy"):
-        model_of().fit(X, y, groups=[[1], [2, 3]] * 600)
+        model_of().fit(X, y, groups=[[1], [2, 3]] * 200)
 
 
 @pytest.mark.parametrize("gap", [np.nan, None, pd.NA, pd.NaT])
 def test_gaps_in_groups_are_refused(gap):
     X, y = data()
-    groups = (np.arange(1200) // 7).astype(object)
+    groups = (np.arange(400) // 7).astype(object)
     groups[3] = gap
     with pytest.raises(ValueError, match=r"groups has a missing value \(row 3\).*Remedy"):
         model_of().fit(X, y, groups=groups)
@@ -184,12 +184,12 @@ def test_gaps_in_groups_are_refused(gap):
 
 def test_callbacks_score_the_rows_apart():
     callback = pytest.importorskip("sklearn.callback")
-    X, y = data(1800)
+    X, y = data(600)
     X_val, y_val = data(100, seed=1)
-    weight = np.where(np.arange(1800) % 3 == 0, 0.0, 1.0)
+    weight = np.where(np.arange(600) % 3 == 0, 0.0, 1.0)
     for named in (
         {"X_val": X_val, "y_val": y_val},
-        {"sample_weight": weight, "groups": np.arange(1800) // 10},
+        {"sample_weight": weight, "groups": np.arange(600) // 10},
         {"sample_weight": weight},
     ):
         monitor = callback.ScoringMonitor(scoring="r2")
@@ -234,7 +234,7 @@ def test_rows_apart_may_be_sparse_or_frames():
 )
 def test_rows_apart_need_targets(named, what):
     X, y = data()
-    given = {"X_val": X, "y_val": y, "sample_weight_val": np.ones(1200)}
+    given = {"X_val": X, "y_val": y, "sample_weight_val": np.ones(400)}
     with pytest.raises(ValueError, match=what):
         model_of().fit(X, y, **{name: given[name] for name in named})
 
