@@ -180,7 +180,7 @@ def test_features_that_say_nothing_keep_a_finite_length_scale():
 
 @pytest.mark.parametrize(("sparse", "dtype"), [(False, "float32"), (True, "float64")])
 def test_constants_do_not_matter_whatever_rounding_leaves_of_them(sparse, dtype):
-    X, y = few_that_matter()
+    X, y = few_that_matter(1000)
     X = np.column_stack([X, np.full(len(X), 3.0), np.full(len(X), 0.1)])
     weight = np.random.default_rng(2).random(len(X)) + 0.5
     model = KitchenSinksRegressor(Gaussian("relevance"), 100, dtype=dtype, random_state=0)
@@ -192,12 +192,12 @@ def test_constants_do_not_matter_whatever_rounding_leaves_of_them(sparse, dtype)
 
 @pytest.mark.parametrize("options", [{}, {"search": {"neurons__length_scale": [1.0, 8.0]}}])
 def test_an_output_that_is_constant_has_no_say(options):
-    X, y = few_that_matter(600, 6)
-    weight = np.random.default_rng(2).random(600) + 0.5
+    X, y = few_that_matter(300, 6)
+    weight = np.random.default_rng(2).random(300) + 0.5
     neurons = Gaussian() if options else Gaussian("relevance")
     alone, beside = (
         KitchenSinksRegressor(neurons, 100, random_state=0, **options).fit(X, Y, weight)
-        for Y in (y[:, None], np.column_stack([y, np.full(600, 1 / 3)]))
+        for Y in (y[:, None], np.column_stack([y, np.full(300, 1 / 3)]))
     )
     np.testing.assert_allclose(
         beside.neurons_.length_scale_, alone.neurons_.length_scale_, rtol=1e-3
@@ -233,7 +233,7 @@ def test_rounds_meet_other_rows_in_proportion_to_their_weights(monkeypatch):
 
 
 def test_parts_of_a_family_share_one_relevance():
-    X, y = few_that_matter()
+    X, y = few_that_matter(1000)
     X[:, 0] /= 1000
     ferns = Ferns(feature_weights="relevance")
     neurons = Mixture([Laplace1("relevance"), Gaussian("relevance"), Stumps(), ferns])
