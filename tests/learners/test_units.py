@@ -15,7 +15,7 @@ from trickless import (
 from trickless.kernels import KernelGradientRegressor
 from trickless.neurons import Gaussian, Landmarks, Laplace1, Matern
 
-X = inputs(150, 4)
+X = inputs(100, 4)
 Y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
 #: Over six decades.
 WEIGHT = 10.0 ** np.random.default_rng(0).uniform(-3, 3, len(X))
