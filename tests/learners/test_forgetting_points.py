@@ -23,7 +23,7 @@ def rows(n, seed=0, sign=1):
 
 
 def regressor(**parameters):
-    how = {"half_life": HALF_LIFE, "random_state": 0, "y_range": (-1, 1), "n_neurons": 1000}
+    how = {"half_life": HALF_LIFE, "random_state": 0, "y_range": (-1, 1), "n_neurons": 300}
     how["n_draws"] = 128
     return ShrinkingGradientRegressor(Gaussian(1.0), **how | parameters)
 
