@@ -80,7 +80,7 @@ above.plot(rows, np.convolve(np.pad(shares, 10, "edge"), np.ones(21) / 21, "vali
 above.axhline(0.9, color="k", lw=0.8, ls=":")
 above.set(ylabel="share inside", ylim=(0.5, 1))
 below.plot(rows, widths)
-below.set(ylabel="mean width", xlabel="rows so far")
+_ = below.set(ylabel="mean width", xlabel="rows so far")
 
 # %%
 # What to try next

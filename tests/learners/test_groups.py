@@ -188,7 +188,7 @@ def test_what_leaves_no_rows_out_refuses_groups(options):
 
 
 @pytest.mark.parametrize("n_neurons", [10, 200])
-def test_a_single_group_is_refused(n_neurons):
+def test_one_group_leaves_no_rows_to_learn_from(n_neurons):
     X, y, groups = patients(2, 40)
     weight = (groups == 0).astype(float)  # so that the other group does not count
     for given in ((np.zeros(80), None), (groups, weight)):

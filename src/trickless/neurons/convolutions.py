@@ -171,6 +171,7 @@ class Convolutions(Neurons):
 
     @property
     def width(self) -> int:  # type: ignore[override]
+        """Number of values of one neuron: three for each convolution."""
         return 3 * self.kernels
 
     @property

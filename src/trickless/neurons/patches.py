@@ -166,6 +166,7 @@ class Patches(Neurons):
 
     @property
     def width(self) -> int:  # type: ignore[override]
+        """Number of values of one neuron: one for each cell of the pooling grid."""
         return self.pool**2
 
     @property
