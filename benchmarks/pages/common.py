@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-
-
 RESULTS = ROOT / "benchmarks" / "results"
+#: What all results depend on, whose versions are stored with them.
+OWN = "trickless", "numpy", "scipy"
 
 
 def results(name):
@@ -16,11 +16,11 @@ def results(name):
 
 
 def where(result):
-    """Versions, machine, date and commit in a line."""
+    """Date, commit, versions of rivals and machine in a line."""
     c = result["circumstances"]
-    versions = ", ".join(f"{name} {version}" for name, version in c["packages"].items())
+    rivals = [f"{name} {version}" for name, version in c["packages"].items() if name not in OWN]
     machine = f"{c['machine']['cores']} cores of {c['machine']['processor']}"
-    return f"{c['date']}, commit {c['commit']}, Python {c['python']}, {versions}, {machine}"
+    return ", ".join([c["date"], f"commit {c['commit']}", *rivals, machine])
 
 
 def grid(head, rows):

@@ -50,7 +50,7 @@ for name, model in models.items():
 # layer gets right.
 
 fine = Patches(patch=7, pool=12, filters="whitened")
-responses = RandomFeatures(fine, n_neurons=5, random_state=1).fit(X[rows])
+responses = RandomFeatures(fine, n_neurons=5, scale="unit", random_state=1).fit(X[rows])
 weights = responses.neurons_.draw(np.random.default_rng(1), 5)
 filters, _ = weights
 digit = X_test[[int(np.flatnonzero(y_test == 5)[0])]]
