@@ -232,11 +232,6 @@ def test_compact_predicts_the_same():
         (lambda m, X, y: m.set_params(alpha="evidence").fit(X, y), "alpha='evidence'"),
         (lambda m, X, y: m.set_params(solver="iterative").fit(X, y), "solver='iterative'"),
         (lambda m, X, y: m.set_params(weight_bound=1.0).fit(X, y), "weight_bound=1.0"),
-        (lambda m, X, y: m.set_params(lags=1).partial_fit(X, y), "lags=1"),
-        (
-            lambda m, X, y: m.set_params(half_life=30, lags=1).fit(X, y),
-            "lags are for several",
-        ),
         (lambda m, X, y: m.set_params(alpha=0).fit(X, y), "alpha=0"),
         (lambda m, X, y: m.set_params(alpha=1e-25).fit(X, y), "alpha=1e-25 is too small"),
         (lambda m, X, y: m.set_params(half_life=[]).fit(X, y), "half_life"),
@@ -308,22 +303,6 @@ def test_sample_weights_are_inverse_variances():
     equal, weighted = (learner().fit(X, y, sample_weight=w) for w in (None, weight))
     error = [np.abs(model.predict(X) - np.sin(X[:, 0])).mean() for model in (equal, weighted)]
     assert error[1] < 0.3 * error[0]
-
-
-def test_last_targets_are_inputs_of_an_expert():
-    """A random walk, which the rows say nothing about: the best prediction is the last target."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(1000, 2)), 50 + rng.normal(size=1000).cumsum()
-    model = learner(lags=2)
-    predicted = model.predict_then_learn(X, y)
-    last, error = np.abs(np.diff(y))[200:].mean(), np.abs(predicted - y)[201:].mean()
-    assert error < 1.05 * last
-    weights = model.expert_weights_
-    assert weights["weight"][np.isnan(weights["length_scale"])].sum() > 0.8
-    loop = learner(lags=2)
-    for i in range(0, 1000, 7):
-        loop.partial_fit(X[i : i + 7], y[i : i + 7])
-    np.testing.assert_allclose(answers(loop, X), answers(model, X), rtol=1e-6)
 
 
 @pytest.mark.parametrize("rate", [0.8, 0.95])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import trickless
 from cases import shots
@@ -174,8 +173,6 @@ def test_an_ensemble_of_half_lives_fixes_its_classes_in_the_first_batch():
         model.partial_fit(X[200:], y[200:], "grow")
     np.testing.assert_array_equal(model.predict_proba(X), before)
     assert model.classes_.tolist() == ["a", "c"]
-    with pytest.raises(ValueError, match="lags=1 does not go with classes='grow'"):
-        clone(model).set_params(lags=1).partial_fit(X, y, "grow")
 
 
 def of_ensembles(classes, intercept, size=60, n=N):

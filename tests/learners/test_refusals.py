@@ -14,7 +14,6 @@ from trickless.kernels import KernelGradientRegressor
 
 X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
 TOGETHER = [
-    KitchenSinksRegressor(lags=2),
     KitchenSinksRegressor(error_bars=True, weight_bound=1.0),
     KitchenSinksRegressor(solver="iterative", alpha=0),
     KitchenSinksClassifier(solver="iterative", loss="hinge"),

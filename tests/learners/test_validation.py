@@ -54,7 +54,6 @@ WRONG = {
     "dtype": ["float16", "int", None, int],
     "verbose": ["yes"],
     "error_bars": ["yes", None],
-    "lags": [-1, 1.5, "one", None, True],
     "half_life": [0, -1.0, "long", True, np.nan, datetime.timedelta(0)],
     "alpha": [-1.0, "best", np.nan, np.inf, None],
     "step_size": [0, -1.0, "large", np.inf],
@@ -111,7 +110,7 @@ def test_every_parameter_is_checked(learner):
 
 @every_learner
 def test_integers_begin_where_they_make_sense(learner):
-    lowest = {"lags": 0, "max_support": 2}  # and 1 otherwise
+    lowest = {"max_support": 2}  # and 1 otherwise
     for name, rule in learner._rules.items():
         for low in re.findall(r"an integer of at least (-?\d+)", rule.wanted):
             assert int(low) == lowest.get(name, 1), name

@@ -45,7 +45,7 @@ from trickless.neurons.named import make_neurons
 #: Rows from which a family is estimated.
 N_EARLY = 256
 #: Parameters that may not change after the first batch.
-_FIXED = "half_life", "alpha", "lags", "fit_intercept"
+_FIXED = "half_life", "alpha", "fit_intercept"
 
 
 @dataclass(eq=False, repr=False)
@@ -82,12 +82,6 @@ def is_ensemble(learner: Any) -> bool:
 def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
     """Choose the neurons by some rows, and begin with experts that have learned nothing."""
     owner = type(learner).__name__
-    if learner.lags and _grows(learner):
-        raise InvalidValueError(
-            f"{owner}: lags={learner.lags!r} does not go with classes='grow', since the number of "
-            "inputs depends on the number of classes",
-            "classes= with all labels, or lags=0",
-        )
     check_on_host(
         f"{owner}, half_life={learner.half_life!r}", place_of(rows.X), "half_life=<number>"
     )
@@ -112,7 +106,6 @@ def begin_experts(learner: Any, rows: EarlyRows, n_outputs: int) -> None:
         learner.alpha,
         bool(learner.fit_intercept),
         _answer(learner, n_outputs),
-        learner.lags,
         0.0 if learner._clock_.stamped else 1.0,
     )
     learner._fixed_ = learner._fixed_ | {name: deepcopy(getattr(learner, name)) for name in _FIXED}

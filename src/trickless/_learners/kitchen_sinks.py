@@ -47,7 +47,6 @@ from trickless._rules import (
 )
 from trickless._selection.grid import families_of_grid
 from trickless._solvers.clock import HALF_LIVES, are_several
-from trickless._solvers.experts.experts import MOST_LAGS
 from trickless._solvers.least_squares.sums import Sums
 from trickless._solvers.named_losses import OF_LABELS
 from trickless.neurons import Neurons
@@ -83,9 +82,6 @@ class KitchenSinks(SolutionAttributes):
         which is seconds for datetimes, or a timedelta. "auto" mixes experts with half-lives of 10,
         100, 1,000 and infinitely many rows. A list has an expert for each half-life. None forgets
         nothing. See :doc:`/guides/streams`.
-    lags : int, default=0
-        For ``half_life="auto"`` or a list: the number of last targets from which further experts
-        predict, by an autoregression. Use it with ``predict_then_learn``, or row by row.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     dtype : {"float32", "float64"}, default="float32"
@@ -108,7 +104,6 @@ class KitchenSinks(SolutionAttributes):
     solver: str
     search: dict[str, Any] | None
     half_life: Any
-    lags: int
     max_iter: int
     tol: float
 
@@ -137,11 +132,6 @@ class KitchenSinks(SolutionAttributes):
             anything("None", "", is_none),
         ),
         "half_life": HALF_LIVES,
-        "lags": integer(
-            0,
-            "lags=1 has experts that predict from the last target alone, and lags=0 has none",
-            MOST_LAGS,
-        ),
     }
 
     @completed_by(LEARNING)
@@ -295,7 +285,6 @@ class KitchenSinksRegressor(Regressor, KitchenSinks):
         error_bars: bool = False,
         search: dict[str, Any] | None = None,
         half_life: Any = None,
-        lags: int = 0,
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: RandomStateLike = None,
@@ -369,7 +358,6 @@ class KitchenSinksClassifier(Classifier, KitchenSinks):
         solver: str = "auto",
         search: dict[str, Any] | None = None,
         half_life: Any = None,
-        lags: int = 0,
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: RandomStateLike = None,

@@ -18,7 +18,6 @@ from trickless._solvers.named_losses import CLASSIFICATION_LOSSES, LINK_LOSSES
 
 #: What the words of the tables say about a value; other entries are values.
 CONDITIONS: dict[str, Any] = {
-    "above 0": bool,
     "given": lambda value: value is not None,
     "a function": callable,
     "'auto' or a list": are_several,
@@ -118,8 +117,6 @@ _LINK = "use loss='log_loss', or wrap the model in sklearn.calibration.Calibrate
 
 # fmt: off
 SUMS = (
-    Refusal("lags are for several half-lives", "half_life='auto', or lags=0",
-        lags="above 0", half_life="None or one number"),
     Refusal("the iterative solver gives no standard deviations",
         "solver='direct', or error_bars=False", error_bars=True, solver="iterative"),
     Refusal("weights within a bound have no standard deviations",

@@ -223,8 +223,7 @@ class SolutionAttributes(NeuronLearner):
         """Half-life, length scale, noise and present weight of each expert."""
         experts = self._experts()
         ratios = RATIOS if isinstance(experts.alpha, str) else (np.nan,)
-        factors = [*experts.factors, np.nan] if experts.lags else experts.factors
-        of_each = np.meshgrid(factors, experts.half_lives, ratios, indexing="ij")
+        of_each = np.meshgrid(experts.factors, experts.half_lives, ratios, indexing="ij")
         kinds = [(name, "f8") for name in ("half_life", "length_scale", "noise", "weight")]
         table = np.zeros(of_each[0].size, dtype=kinds)
         for name, values in zip(("length_scale", "half_life", "noise"), of_each, strict=True):

@@ -26,7 +26,6 @@ from trickless._arrays.stated import (
     Length,
     Size,
     Stated,
-    Within,
     check_same,
     stated,
 )
@@ -47,8 +46,6 @@ from trickless.conformal.unseen import Counted, Scores, Unseen
 HALF_LIVES = (10.0, 100.0, 1000.0, np.inf)
 #: Ratios of noise to signal of ``alpha="auto"``: the ridge over the mean square of a row.
 RATIOS = (0.01, 0.1)
-#: The most last targets that are inputs.
-MOST_LAGS = 256
 #: The most rows whose predictions are kept, for intervals and sets, and the least number of rows
 #: after which they count for less.
 _RECENT, _SLOW = 1024, 100.0
@@ -103,8 +100,6 @@ class Experts(Stated):
     fit_intercept : bool
     answer : Answer
         What is predicted.
-    lags : int
-        Number of last targets that further machines take as inputs, instead of neurons.
     step : float
         Time between the latest row and rows that are predicted.
 
@@ -131,7 +126,6 @@ class Experts(Stated):
     alpha: float | str
     fit_intercept: bool
     answer: NumberAnswer | LabelAnswer
-    lags: Annotated[int, Within(0, MOST_LAGS)] = 0
     step: Finite = 1.0
     origin: Annotated[np.ndarray, Array("f8", "answer.n_outputs")] = field(init=False)
     n_rows: Count = 0
@@ -161,21 +155,21 @@ class Experts(Stated):
         self.recent = Recent(none, none, none)
 
     def check_state(self) -> None:
-        n_outputs, n_targets = self.answer.n_outputs, self.answer.n_targets
+        n_targets = self.answer.n_targets
         n_rates = len(self.half_lives)
         check_same("length of groups", len(self.groups), self.n_groups if self.n_rows else 0)
         n_machines = self.n_groups * n_rates * self.n_ridges
-        sizes = [self.n_neurons * stream.neurons.width for stream in self.streams]
-        for group, size in zip(self.groups, [*sizes, self.lags * n_outputs], strict=False):
-            group.check(size + self.fit_intercept, n_rates, self.n_ridges, n_targets)
+        for group, stream in zip(self.groups, self.streams, strict=False):
+            size = self.n_neurons * stream.neurons.width + self.fit_intercept
+            group.check(size, n_rates, self.n_ridges, n_targets)
         check_same("machines of noise", self.noise.squares.shape, (n_machines, n_targets))
         wanted = n_machines * self.answer.n_each, self.answer.n_weights
         check_same("experts of shares", self.shares.weights.shape, wanted)
 
     @property
     def n_groups(self) -> int:
-        """Number of length scales, and one more for machines of the last targets."""
-        return len(self.streams) + (self.lags > 0)
+        """Number of length scales."""
+        return len(self.streams)
 
     @property
     def n_ridges(self) -> int:
@@ -251,8 +245,7 @@ class Experts(Stated):
         """Predict rows that come after the latest row."""
         with linear_algebra(1):
             time = self.now + self.step - self.folded
-            lagged = np.repeat(self._lagged(np.zeros((0, len(self.origin)))), X.shape[0], axis=0)
-            each = zip(self.groups, self._activations(X, lagged), strict=True)
+            each = zip(self.groups, self._activations(X), strict=True)
             mean, spread = _together([group.ahead(Z, time) for group, Z in each])
             unknown = np.zeros((1, self.answer.n_targets))  # the next row's
             _, first = self.answer.after(unknown)
@@ -270,7 +263,7 @@ class Experts(Stated):
         with linear_algebra(1):
             if not self.n_rows:
                 self.origin = self.answer.origin(Y[0])
-            activated = self._activations(X, self._lagged(Y)[:-1])
+            activated = self._activations(X)
             if not self.n_rows:
                 self._begin([Z[0] for Z in activated], float(times[0]))
             predicted, start = [], 0
@@ -285,17 +278,8 @@ class Experts(Stated):
                 start += len(predicted[-1].decisions)
         return Predicted(*(np.concatenate(each) for each in zip(*predicted, strict=True)))
 
-    def _lagged(self, Y: np.ndarray) -> np.ndarray:
-        """Return the targets before each row of Y, and before the next row, latest first."""
-        n, p = len(Y), self.lags
-        before = self.recent.targets[len(self.recent.targets) - min(p, self.n_rows) :]
-        none = np.tile(self.origin, (p - len(before), 1))
-        all_rows = np.concatenate([none, before, Y]) - self.origin
-        each = np.arange(n + 1)[:, None] + np.arange(p)[::-1]
-        return all_rows[each].reshape(n + 1, -1)
-
-    def _activations(self, X: Any, lagged: np.ndarray) -> list[np.ndarray]:
-        """Activations of each length scale, and last targets, in double precision."""
+    def _activations(self, X: Any) -> list[np.ndarray]:
+        """Activations of each length scale in double precision."""
         n, found = self.n_neurons, []
         for stream in self.streams:
             pieces = partial(stream.pieces, 0, n)
@@ -306,7 +290,7 @@ class Experts(Stated):
             Z = Z.astype(np.float64)
             check_finite(type(stream.neurons).__name__, Z)
             found.append(Z)
-        return [*found, lagged] if self.lags else found
+        return found
 
     def _begin(self, first: list[np.ndarray], time: float) -> None:
         """Begin with the prior, on the scale of the first row."""
