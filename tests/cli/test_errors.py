@@ -55,6 +55,9 @@ def folder(tmp_path_factory):
     for name, text in texts.items():
         (folder / name).write_text(text)
     (folder / "latin.csv").write_bytes("a,y\nKöln,1.5\nUlm,2.5\n".encode("latin-1"))
+    (folder / "head.csv").write_bytes("Straße,y\nKoeln,1.5\nUlm,2.5\n".encode("latin-1"))
+    (folder / "utf16.csv").write_text("a,y\nKöln,1.5\nUlm,2.5\n", encoding="utf-16")
+    (folder / "late.csv").write_bytes(b"a,y\n" + b"Ulm,1.5\n" * 600_000 + b"K\xf6ln,2.5\n")
     (folder / "both").mkdir()
     (folder / "both" / "a.csv").write_text("a,y\n1,1.5\n")
     write(frame(3), folder / "both" / "b.parquet")
@@ -78,7 +81,7 @@ FIT = [
     ("quotes.csv", "quotes.csv, column 'y', row 1: a cell has several lines"),
     ("empty.csv", "empty.csv: the file is empty"),
     ("names.csv", "there are no rows"),
-    ("twice.csv", "CSV file contained multiple columns named a"),
+    ("twice.csv", "twice.csv: there are two columns 'a'. Remedy: give each column its own name"),
     ("gaps.csv", "column 'y': the target is missing in all rows"),
     ("same.csv", "the target is 'b' in every row"),
     ("one.csv", "there is no column to learn from"),
@@ -96,6 +99,9 @@ FIT = [
     ("table.txt", "this ending is not a format of tables"),
     ("damaged.parquet", "damaged.parquet: it cannot be read: "),
     ("latin.csv", "latin.csv, column 'a': the text is not valid UTF-8"),
+    ("head.csv", "head.csv: the text is not valid UTF-8. Remedy: save the file as UTF-8, from a"),
+    ("utf16.csv", "utf16.csv: the text is not valid UTF-8"),
+    ("late.csv", "late.csv, column 'a', row 600,001: the text is not valid UTF-8"),
     ("days.csv --types day=date", "days.csv, column 'day', row 1: timestamp"),
     ("price.csv --types price=number", "price.csv, column 'price', row 2: double: invalid value"),
     ("price.csv --types price=money", "--types price=money: it must be the name of a column, ="),
@@ -132,6 +138,8 @@ OTHERS = [
     ("predict model data.csv --out o.csv --interval 2", "confidence=2.0"),
     ("predict model data.csv --out o.csv --keep x", "column 'x': there is no such column"),
     ("predict model names_with_text.csv --out o.csv", "column 'age', row 1: double: invalid"),
+    ("predict model head.csv --out o.csv", "head.csv: the text is not valid UTF-8"),
+    ("evaluate model head.csv --target y", "head.csv: the text is not valid UTF-8"),
     ("evaluate model price.csv --target price", "column 'age': there is no such column"),
     ("evaluate model data.csv --target cost", "column 'cost': there is no such column"),
     ("describe missing", "'missing' does not exist"),

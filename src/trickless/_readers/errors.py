@@ -25,6 +25,14 @@ def location(path: str | Path, column: str | None = None, row: int | None = None
     return ", ".join(parts)
 
 
+def not_utf8(where: str) -> InvalidValueError:
+    """Return the error of text in another encoding, in names and cells alike."""
+    return InvalidValueError(
+        f"{where}: the text is not valid UTF-8",
+        "save the file as UTF-8, from a spreadsheet as 'CSV UTF-8'",
+    )
+
+
 @contextmanager
 def reading(path: str | Path, names: Sequence[str] = ()) -> Iterator[None]:
     """Name the place in a file, whose columns have ``names``, in errors of reading it."""
@@ -37,14 +45,22 @@ def reading(path: str | Path, names: Sequence[str] = ()) -> Iterator[None]:
 def _explained(path: str | Path, names: Sequence[str], error: BaseException) -> InvalidValueError:
     text = re.sub(r"\s+", " ", str(error))
     cell = re.search(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (.*)", text)
+    if isinstance(error, UnicodeError) or "\0" in text:  # of names, and in UTF-16
+        return not_utf8(str(path))
     if cell:
         number, line, cause = cell.groups()
         name = dict(enumerate(names)).get(int(number), "COLUMN")
+        if "UTF8" in cause:
+            return not_utf8(location(path, name, _row(line)))
         return InvalidValueError(
             f"{location(path, name, _row(line))}: {cause}", _OF_CELL.format(name)
         )
     if "Empty CSV" in text:
         return InvalidValueError(f"{path}: the file is empty", "pass a table with names and rows")
+    if twice := re.search(r"CSV file contained multiple columns named (.*)", text):
+        return InvalidValueError(
+            f"{path}: there are two columns {twice[1]!r}", "give each column its own name"
+        )
     if line := re.search(r"CSV parse error: (?:Row #(\d+): )?(.*)", text):
         return InvalidValueError(
             f"{location(path, row=_row(line[1]))}: {line[2]}",

@@ -12,7 +12,7 @@ import pyarrow.csv
 import pyarrow.dataset as ds
 
 from trickless._errors import InvalidValueError
-from trickless._readers.errors import location, reading
+from trickless._readers.errors import location, not_utf8, reading
 from trickless._readers.files import files_at
 from trickless.neurons.forms import composed, why_ambiguous
 
@@ -81,11 +81,12 @@ class Table:
         self._csv = csv._replace(delimiter=csv.delimiter or _delimiter(files[0]))
         self._csv.check()
         found = self._opened(files, format_, None, {})
-        self._schemas = {}
+        self._schemas = dict[str, dict[str, Any]]()
         for fragment in found.get_fragments():
             with reading(fragment.path):
-                self._schemas[fragment.path] = fragment.physical_schema
-        self._folders = [n for n in found.schema.names if n not in self._schemas[files[0]].names]
+                schema = fragment.physical_schema
+                self._schemas[fragment.path] = dict(zip(schema.names, schema.types, strict=True))
+        self._folders = [n for n in found.schema.names if n not in self._schemas[files[0]]]
         names: list[str] = found.schema.names
         if len(set(names)) < len(names) or (why := why_ambiguous(names)) is not None:
             twice = [n for n in names if names.count(n) > 1]
@@ -129,17 +130,14 @@ class Table:
         kind = self._kinds.get(name)
         if name in self._folders:
             return first
-        types = [s.field(name).type for s in self._schemas.values() if name in s.names]
+        types = [schema[name] for schema in self._schemas.values() if name in schema]
         if self.is_csv and kind is not None:
             if kind == "number" and set(types) == {pa.bool_()}:
                 return pa.bool_()
             return TYPES["category" if kind == "number" and self._csv.thousands else kind]
         if self.is_csv:
             if pa.binary() in types:
-                raise InvalidValueError(
-                    f"{location(self.path, name)}: the text is not valid UTF-8",
-                    "save the file as UTF-8, from a spreadsheet as 'CSV UTF-8'",
-                )
+                raise not_utf8(location(self.path, name))
             whole = (pa.types.is_integer, pa.types.is_null)
             types = [pa.float64() if any(is_(t) for is_ in whole) else t for t in types]
         fields = [pa.schema([(name, type_)]) for type_ in types]
@@ -173,7 +171,7 @@ class Table:
         n_rows = max(1, min(_BATCH_ROWS, _BATCH_CELLS // len(columns)))
         for fragment in self._dataset.get_fragments():
             file, row = fragment.path, 0
-            names = self._schemas[file].names
+            names = list(self._schemas[file])
             for name in columns:
                 if name not in names and name not in self._folders:
                     raise InvalidValueError(
