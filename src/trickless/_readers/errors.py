@@ -45,7 +45,7 @@ def reading(path: str | Path, names: Sequence[str] = ()) -> Iterator[None]:
 def _explained(path: str | Path, names: Sequence[str], error: BaseException) -> InvalidValueError:
     text = re.sub(r"\s+", " ", str(error))
     cell = re.search(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (.*)", text)
-    if isinstance(error, UnicodeError) or "\0" in text:  # of names, and in UTF-16
+    if isinstance(error, UnicodeDecodeError) or "\0" in text:  # of names, and in UTF-16
         return not_utf8(str(path))
     if cell:
         number, line, cause = cell.groups()

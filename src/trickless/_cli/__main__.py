@@ -1,6 +1,0 @@
-"""``python -m trickless._cli`` is the command ``trickless``."""
-
-from trickless._cli import run
-
-if __name__ == "__main__":
-    run()
