@@ -13,6 +13,7 @@ from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import Gaussian
 
 HALF_LIFE = 200
+NOON = np.datetime64("2026-01-31T12:00:05")
 
 
 def rows(n=1200, seed=0):
@@ -110,6 +111,8 @@ def test_time_stamps_age_rows_by_their_time():
         (True, None, None, "half_life=True"),
         (5, [3.0, 2.0], None, "timestamps run backwards: that of row 1 is 1 before"),
         (5, [3.0, 4.0], [3.5, 5.0], "timestamps run backwards: that of row 0 is 0.5 before"),
+        (5, NOON - np.array([1, 3]), None, "row 1 is 2 seconds before the latest"),
+        (5, NOON - np.array([9, 1]), NOON + np.array([-5, 0]), "row 0 is 4 seconds before"),
         (5, [3.0, np.nan], None, "the time stamp of row 1 is missing"),
         (5, [3.0, 4.0, 5.0], None, r"timestamps has the shape \(3,\), but there are 2 rows"),
         (5, ["a", "b"], None, r"timestamps cannot be read.*Remedy: one number or datetime"),
@@ -198,6 +201,9 @@ def test_forgetting_after_fading():
     np.testing.assert_allclose(answers(model), answers(expected), rtol=1e-6)
     with pytest.raises(ValueError, match="unknown without time stamps"):
         learner(half_life=300).fit(X, y).forget(X[:3], y[:3])
+    dated = learner(half_life=300).fit(X, y, timestamps=NOON - times[::-1])
+    with pytest.raises(ValueError, match=r"up to 2026-01-31T12:00:06\.0+, but the latest .*:05\.0"):
+        dated.forget(X[:1], y[:1], timestamps=NOON + 1)
 
 
 @pytest.mark.parametrize("n", [50, 1200, 30_000])

@@ -106,8 +106,7 @@ class Clock(Stated):
         if timestamps is None:
             return self.now + np.arange(1.0, n_rows + 1)
         times = as_times(owner, timestamps, n_rows)
-        self._check_stamps(owner, timestamps)
-        self._check_order(owner, times)
+        self._check_order(owner, times, self._checked_kind(owner, timestamps))
         check_spacing(owner, times, half_life)
         return times
 
@@ -120,11 +119,11 @@ class Clock(Stated):
                 "timestamps= here and in partial_fit, for instance the numbers of the rows",
             )
         times = as_times(owner, timestamps, n_rows)
-        self._check_stamps(owner, timestamps)
+        kind = self._checked_kind(owner, timestamps)
         if n_rows and times.max() > self.now:
             raise InvalidValueError(
-                f"{owner}: timestamps are up to {times.max():g}, but the latest row that was "
-                f"learned came at {self.now:g}",
+                f"{owner}: timestamps are up to {_moment(times.max(), kind)}, but the latest row "
+                f"that was learned came at {_moment(self.now, kind)}",
                 "the time stamps with which the rows were learned",
             )
         return np.exp2((times - self.now) / in_units(half_life))
@@ -133,7 +132,9 @@ class Clock(Stated):
         """Return the clock of two models that are merged, and the factor of the weights of each."""
         if self.stamped != other.stamped or not (self.stamped or self.now == other.now):
             here, there = (
-                f"by time stamps, up to {each.now:g}" if each.stamped else f"{each.n_rows:,} rows"
+                f"by time stamps, up to {_moment(each.now, each.kind)}"
+                if each.stamped
+                else f"{each.n_rows:,} rows"
                 for each in (self, other)
             )
             raise InvalidValueError(
@@ -168,8 +169,8 @@ class Clock(Stated):
             "time stamps in all batches or in none, or call fit to start over",
         )
 
-    def _check_stamps(self, owner: str, timestamps: Any) -> None:
-        """Raise an error for time stamps of another kind than those so far."""
+    def _checked_kind(self, owner: str, timestamps: Any) -> str:
+        """Return the kind of time stamps. Raise an error if those so far had another."""
         kind = kind_of_stamps(owner, timestamps)
         if self.kind is not None and self.kind != kind:
             raise InvalidValueError(
@@ -177,8 +178,9 @@ class Clock(Stated):
                 "the time between them is unknown",
                 _ONE_KIND,
             )
+        return kind
 
-    def _check_order(self, owner: str, times: np.ndarray) -> None:
+    def _check_order(self, owner: str, times: np.ndarray, kind: str) -> None:
         """Raise an error for time stamps that run backwards."""
         before = np.concatenate([[self.now if self.stamped else -np.inf], times[:-1]])
         wrong = times < before
@@ -186,9 +188,16 @@ class Clock(Stated):
             row = int(wrong.argmax())
             raise InvalidValueError(
                 f"{owner}: timestamps run backwards: that of row {row} is "
-                f"{before[row] - times[row]:g} before the latest",
+                f"{before[row] - times[row]:g}{'' if kind == NUMBERS else ' seconds'} before the "
+                "latest",
                 "sort the rows by time, and leave out rows that come too late",
             )
+
+
+def _moment(time: float, kind: str | None) -> str:
+    """Show a time stamp: a number with all its digits, or a datetime."""
+    is_date = kind in (DATES, ZONED)
+    return str(np.datetime64(round(1e6 * time), "us")) if is_date else f"{time:.15g}"
 
 
 def as_times(owner: str, timestamps: Any, n_rows: int) -> np.ndarray:
