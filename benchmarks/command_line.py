@@ -60,7 +60,7 @@ def write(path: Path, seed: int, n_rows: int) -> None:
 def run(*arguments: str | Path) -> dict[str, Any]:
     """A command: seconds, peak memory, and what it printed."""
     start = time.perf_counter()
-    command = [sys.executable, "-m", "trickless._cli", *map(str, arguments), "--json"]
+    command = [sys.executable, "-m", "trickless", *map(str, arguments), "--json"]
     peak = 0.0
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         status = Path(f"/proc/{process.pid}/status")

@@ -69,9 +69,9 @@ MODULES = modules()
 
 
 def layer(name):
-    """Number of the folder of a module; the package itself is above all."""
+    """Number of the folder of a module; the package itself is above all, and so is its command."""
     part = f"{name}.".split(".")[1]
-    return LAYERS.index(part) if part else len(LAYERS)
+    return len(LAYERS) if part in ("", "__main__") else LAYERS.index(part)
 
 
 def test_imports_go_one_way_and_in_no_circle():
@@ -86,4 +86,6 @@ def test_imports_go_one_way_and_in_no_circle():
 
 def test_every_folder_is_a_layer():
     folders = {path.name.removesuffix(".py") for path in ROOT.iterdir()}
-    assert folders - {"__init__", "__pycache__", "py.typed", "style.mplstyle"} == set(LAYERS)
+    assert folders - {"__init__", "__main__", "__pycache__", "py.typed", "style.mplstyle"} == set(
+        LAYERS
+    )

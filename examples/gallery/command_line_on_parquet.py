@@ -65,7 +65,7 @@ trickless describe power.trickless
 """
 for command in commands.strip().splitlines():
     print(f"$ {command}")
-    arguments = [sys.executable, "-m", "trickless._cli", *command.split()[1:]]
+    arguments = [sys.executable, "-m", "trickless", *command.split()[1:]]
     done = subprocess.run(arguments, cwd=folder, check=True, capture_output=True, text=True)
     print(done.stdout)
 

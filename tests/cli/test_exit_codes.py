@@ -13,7 +13,7 @@ from table_files import frame, write
 from trickless import _cli as cli
 from trickless._cli.exit_codes import BAD_INPUT, code_of
 
-RUN = [sys.executable, "-m", "trickless._cli"]
+RUN = [sys.executable, "-m", "trickless"]
 
 
 @pytest.fixture(scope="module")

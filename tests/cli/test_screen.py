@@ -57,7 +57,7 @@ def is_safe(text):
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_json_is_json_whatever_the_encoding(encoding, nasty):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHONIO"))}
-    command = [sys.executable, "-m", "trickless._cli", *commands(nasty)[0], "--json"]
+    command = [sys.executable, "-m", "trickless", *commands(nasty)[0], "--json"]
     done = subprocess.run(command, capture_output=True, env=env | ENCODINGS[encoding], check=True)
     about = json.loads(done.stdout)
     assert about["classes"] == ["no", f"yes{NASTY}"]
