@@ -22,12 +22,16 @@ from trickless._rows.frames import (
     is_frame,
     names_of,
     numbers_of,
+    picked,
 )
+from trickless._rows.signs import Signs, signs_of
 from trickless._rows.values import CATEGORIES, DATES, MOST_DAYS, NUMBERS, OBJECTS, ZONED
 from trickless._rules import shown, warn
 
 #: From this number on, double precision cannot represent all integers.
 _EXACT = 2**53
+#: The most rows in which text is compared with numbers.
+_LOOKED_AT = 1000
 
 
 class Columns(Stated):
@@ -76,16 +80,30 @@ class Columns(Stated):
                 if (np.abs(read) >= _EXACT).any():
                     self.whole[j] = _origin(columns_of(frame)[j])
 
-    def warn_of_names(self, owner: str, frame: Any) -> None:
-        """Warn of columns of the first batch that seem to name its rows."""
-        for name, known in zip(names_of(frame), self.categories, strict=True):
-            if known is not None and 2 * known.n_pooled > frame.shape[0]:
+    def warn_of_text(self, owner: str, frame: Any) -> None:
+        """Warn of columns of text in the first batch that seem to be numbers, or to name rows."""
+        n = frame.shape[0]
+        some = np.linspace(0, n - 1, min(n, _LOOKED_AT)).astype(int)
+        columns = columns_of(picked(frame, some)) if any(self.categories) else []
+        for column, known in zip(columns, self.categories, strict=False):
+            if known is None:
+                continue
+            if (number := _number_in(column)) is not None:
+                text, signs = number
+                options = ", ".join(f"{k}={v!r}" for k, v in signs.changed().items())
                 warn(
-                    f"{owner}: {known.n_pooled:,} of {frame.shape[0]:,} values in column {name!r} "
-                    "of X occur once or twice only, as names of rows do. So the column tells "
-                    "little about new rows. Remedy: leave it out, or derive coarser categories "
-                    "from it; convert it with pandas.to_numeric or pandas.to_datetime if its text "
-                    "is numbers or dates; or begin with more rows, if later ones repeat its values."
+                    f"{owner}: column {column.name!r} of X is text that looks like numbers, such "
+                    f"as {shown(text)}, but text is a category. Remedy: read it as numbers, with "
+                    f"pandas.read_csv({options}); or as categories, with astype('category')."
+                )
+            elif 2 * known.n_pooled > n:
+                warn(
+                    f"{owner}: {known.n_pooled:,} of {n:,} values in column {column.name!r} of X "
+                    "occur once or twice only, as names of rows do, and are merged into one "
+                    "category. So the column tells little about new rows. Remedy: leave it out, or "
+                    "derive coarser categories from it; convert it with pandas.to_numeric or "
+                    "pandas.to_datetime if its text is numbers or dates; or begin with more rows, "
+                    "if later ones repeat its values."
                 )
 
     def check_state(self) -> None:
@@ -248,6 +266,17 @@ def _kind(owner: str, column: Column) -> str:
             "keep one kind in a column; pandas.to_datetime makes dates",
         )
     return kinds.pop() if kinds and OBJECTS not in kinds else CATEGORIES
+
+
+def _number_in(column: Column) -> tuple[str, Signs] | None:
+    """Return a text and the signs of numbers, if nearly all text is such, but not plain."""
+    places, values = column.values
+    if column.categorical or not all(isinstance(value, str) for value in values):
+        return None
+    signs = signs_of(values[place] for place in places.tolist() if place >= 0)
+    if signs is None or signs == Signs():
+        return None
+    return next(text for text in values if signs.read(text) and not Signs().read(text)), signs
 
 
 def _origin(column: Column) -> int:

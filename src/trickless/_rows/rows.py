@@ -285,7 +285,7 @@ class Rows(Stated):
             return X if self.columns is None else self.columns.read(self.owner, _unmasked(X))
         columns = Columns(self.owner, X) if self.columns is None else self.columns
         if reset and self.kind.tables:
-            columns.warn_of_names(self.owner, X)
+            columns.warn_of_text(self.owner, X)
         elif self.columns is None:
             taken = (NUMBERS,) if self.kind.tables else (NUMBERS, *TIMES)
             if not set(columns.kinds) <= set(taken):
