@@ -40,7 +40,7 @@ def evaluate(
     classes = getattr(learner, "classes_", None)
     is_text = classes is not None and classes.dtype.kind in "OU"
     kinds[target] = "category" if is_text else "number"
-    found = Table(data, kinds, CSV(delimiter, decimal, thousands))
+    found = Table(data, kinds, CSV(delimiter, decimal, thousands), of_model=True)
     names = list(map(found.column, learner.feature_names_in_.tolist()))
     target = found.column(target)
     rows = KnownRows(found, names, target, None if weight is None else found.column(weight))

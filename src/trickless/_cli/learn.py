@@ -11,9 +11,11 @@ import numpy as np
 import trickless
 from trickless._cli.screen import is_shown, progress
 from trickless._errors import InvalidValueError
-from trickless._readers.errors import location
+from trickless._readers.errors import location, types_option
 from trickless._readers.known_rows import KnownRows, SampledRows, numbers_of, table_of, targets_of
 from trickless._readers.messages import say
+from trickless._readers.table import number_options
+from trickless._rows.signs import signs_of
 
 #: The most support points that Shrinking Gradient keeps. They limit the time of a round.
 _MAX_SUPPORT = 10_000
@@ -23,8 +25,8 @@ FIRST_CELLS = 2**21
 MEMORY_CELLS = 2**26
 #: The most labels. Integers are labels if at most ``_FEW`` are different.
 _MOST_LABELS, _FEW = 1000, 10
-#: Numbers as people write them, with a sign of a currency or between thousands.
-_AMOUNT = re.compile(r"[-+]?[^\w\s,.]?\s?\d{1,3}(?:[,.' ]\d{3})*(?:[.,]\d+)?\s?[^\w\s,.]?")
+#: The sign of a unit before or after a number, such as that of a currency.
+_UNIT = re.compile(r"(?<![^-+])[^\w\s,.+-]\s?|\s?[^\w\s,.+-]$")
 #: From this number on, double precision cannot represent all integers.
 _EXACT = 2**53
 
@@ -98,7 +100,11 @@ def _given(rows: KnownRows, data: Any, classifies: bool) -> dict[str, Any]:
     if classifies and y.dtype.kind == "f":
         y = y.astype(np.int64)
     weight = {} if rows.weight is None else {"sample_weight": numbers_of(data[rows.weight])}
-    return {"X": table_of(data.select(rows.columns)), "y": y, **weight}
+    X = table_of(data.select(rows.columns))
+    for j, name in enumerate(rows.columns):
+        if rows.table.told.get(name) == "category":  # else text may be numbers
+            X = X.set_column(j, name, X[name].dictionary_encode())
+    return {"X": X, "y": y, **weight}
 
 
 class _Labels:
@@ -114,14 +120,33 @@ class _Labels:
             return
         self._seen.update(np.unique(targets_of(column)).tolist())
         is_whole = not self._rows.is_number or all(v == v // 1 for v in self._seen)
+        if self._rows.is_text and len(self._seen) > _MOST_LABELS:
+            self._check_no_numbers("")
+            raise InvalidValueError(
+                f"{self._where()}: there are more than {_MOST_LABELS:,} different strings, which "
+                "is too many for classes",
+                "another --target, or derive coarser classes from it",
+            )
         if not is_whole or len(self._seen) > _MOST_LABELS:
             self._seen = None
-        if self._seen is None and self._rows.is_text:
-            raise InvalidValueError(
-                f"{self._where()}: there are more than {_MOST_LABELS:,} different texts, which is "
-                "too many for classes",
-                "another --target, or --types NAME=number if they are numbers",
-            )
+
+    def _check_no_numbers(self, names: str) -> None:
+        """Refuse text that looks like numbers, so that each would be a class of its own."""
+        labels = sorted(map(str, self._seen or ()))
+        bare = [_UNIT.sub("", label) for label in labels]
+        signs, table, target = signs_of(bare), self._rows.table, self._rows.target
+        if signs is None or (len(labels) <= _FEW and not signs.changed()):
+            return
+        if table.told.get(target) == "category":
+            return
+        how = "write plain numbers, such as 364900"
+        if bare == labels:
+            how = f"pass {number_options(table, target, signs)}"
+        raise InvalidValueError(
+            f"{self._where()}: the target holds text that looks like numbers, such as "
+            f"{labels[0]!r}, so each would be a class of its own",
+            how + names,
+        )
 
     def classes(self) -> np.ndarray:
         """Return the labels in order."""
@@ -149,16 +174,10 @@ class _Labels:
             raise InvalidValueError(
                 f"{self._where()}: the target holds integers beyond {_EXACT:,}, which double "
                 "precision cannot tell apart",
-                f"--types {self._rows.target}=category, which reads them as text",
+                f"{types_option(self._rows.target, 'category')}, which reads them as text",
             )
-        if asked is None and len(labels) > _FEW and all(map(_AMOUNT.fullmatch, map(str, labels))):
-            raise InvalidValueError(
-                f"{self._where()}: the target holds text that looks like numbers, such as "
-                f"{labels.tolist()[0]!r}, so each would be a class of its own",
-                "write plain numbers, such as 364900; for signs between thousands alone, "
-                f"--thousands and --types {self._rows.target}=number; or --task classification, if "
-                "they are names",
-            )
+        if asked is None and self._rows.is_text:
+            self._check_no_numbers(" or, if they are names, --task classification")
         if len(labels) < 2:
             raise InvalidValueError(
                 f"{self._where()}: the target is {labels.tolist()[0]!r} in every row",

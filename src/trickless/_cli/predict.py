@@ -69,7 +69,7 @@ def predict(
     check_out(out, [model, data])
     learner = learner_in(model)
     wanted = _Answers(learner, model, probabilities, std, interval)
-    table = Table(data, kinds_to_read(learner), CSV(delimiter, decimal, thousands))
+    table = Table(data, kinds_to_read(learner), CSV(delimiter, decimal, thousands), of_model=True)
     check_out(out, table.files)
     kept = list(dict.fromkeys(map(table.column, keep or [])))
     names = list(map(table.column, learner.feature_names_in_.tolist()))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 
 from trickless._errors import InvalidValueError
-
-#: What to do about a cell that does not fit its column.
-_OF_CELL = "correct or empty the cell, or say what the column holds with --types {}=category"
+from trickless._rows.signs import Signs
 
 
 def location(path: str | Path, column: str | None = None, row: int | None = None) -> str:
@@ -25,6 +24,16 @@ def location(path: str | Path, column: str | None = None, row: int | None = None
     return ", ".join(parts)
 
 
+def types_option(name: str, kind: str) -> str:
+    """Return the option that says what a column holds."""
+    return f"--types {shlex.quote(f'{name}={kind}')}"
+
+
+def sign_options(signs: Signs) -> str:
+    """Return the options that say how numbers are written."""
+    return " ".join(f"--{k} {shlex.quote(v)}" for k, v in signs.changed().items())
+
+
 def not_utf8(where: str) -> InvalidValueError:
     """Return the error of text in another encoding, in names and cells alike."""
     return InvalidValueError(
@@ -34,15 +43,27 @@ def not_utf8(where: str) -> InvalidValueError:
 
 
 @contextmanager
-def reading(path: str | Path, names: Sequence[str] = ()) -> Iterator[None]:
-    """Name the place in a file, whose columns have ``names``, in errors of reading it."""
+def reading(
+    path: str | Path,
+    names: Sequence[str] = (),
+    remedy: Callable[[str, str], str] = lambda name, cause: "correct or empty the cell",
+) -> Iterator[None]:
+    """Name the place in a file, whose columns have ``names``, in errors of reading it.
+
+    ``remedy`` is of a cell that does not fit its column, by the name of the column and the error.
+    """
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeError) as error:
-        raise _explained(path, names, error) from error
+        raise _explained(path, names, remedy, error) from error
 
 
-def _explained(path: str | Path, names: Sequence[str], error: BaseException) -> InvalidValueError:
+def _explained(
+    path: str | Path,
+    names: Sequence[str],
+    remedy: Callable[[str, str], str],
+    error: BaseException,
+) -> InvalidValueError:
     text = re.sub(r"\s+", " ", str(error))
     cell = re.search(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (.*)", text)
     if isinstance(error, UnicodeDecodeError) or "\0" in text:  # of names, and in UTF-16
@@ -52,9 +73,8 @@ def _explained(path: str | Path, names: Sequence[str], error: BaseException) -> 
         name = dict(enumerate(names)).get(int(number), "COLUMN")
         if "UTF8" in cause:
             return not_utf8(location(path, name, _row(line)))
-        return InvalidValueError(
-            f"{location(path, name, _row(line))}: {cause}", _OF_CELL.format(name)
-        )
+        where = location(path, name, _row(line))
+        return InvalidValueError(f"{where}: {cause}", remedy(name, cause))
     if "Empty CSV" in text:
         return InvalidValueError(f"{path}: the file is empty", "pass a table with names and rows")
     if twice := re.search(r"CSV file contained multiple columns named (.*)", text):

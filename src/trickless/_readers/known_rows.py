@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.types as t
 
 from trickless._errors import InvalidValueError
-from trickless._readers.errors import location
+from trickless._readers.errors import location, types_option
 from trickless._readers.table import Table
 
 
@@ -53,8 +53,10 @@ class KnownRows:
         if not (self.is_text or self.is_number or t.is_boolean(type_)):
             raise InvalidValueError(
                 f"{location(table.path, target)}: the target has the type {type_}",
-                "choose a target of numbers, text or Booleans, or read it as classes with "
-                f"--types {target}=category",
+                "choose a target of numbers, text or Booleans"
+                if table.of_model
+                else "choose a target of numbers, text or Booleans, or read it as classes with "
+                f"{types_option(target, 'category')}",
             )
         if weight is not None and not is_number(table.types[weight]):
             raise InvalidValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,14 +13,18 @@ import pyarrow.csv
 import pyarrow.dataset as ds
 
 from trickless._errors import InvalidValueError
-from trickless._readers.errors import location, not_utf8, reading
+from trickless._readers.errors import location, not_utf8, reading, sign_options, types_option
 from trickless._readers.files import files_at
+from trickless._rows.signs import WAYS, Signs, signs_of
 from trickless.neurons.forms import composed, why_ambiguous
 
 #: The types of what a column may hold.
 TYPES = {"number": pa.float64(), "category": pa.string(), "date": pa.timestamp("us")}
 #: Bytes of a CSV file that decide its types, and that are parsed at a time.
 _BLOCK = 2**22
+#: The first rows of a file, in which all cells of a column that has signs between thousands are
+#: numbers.
+_HEAD = 10_000
 #: The most values and the most rows of a batch.
 _BATCH_CELLS, _BATCH_ROWS = 2**21, 2**16
 #: Readers of Parquet files hold little at a time.
@@ -32,6 +37,11 @@ class CSV(NamedTuple):
     delimiter: str | None = None
     decimal: str = "."
     thousands: str | None = None
+
+    @property
+    def signs(self) -> Signs:
+        """How numbers are written."""
+        return Signs(self.decimal, self.thousands)
 
     def check(self) -> None:
         """Refuse signs that are not signs, or have two meanings in a cell.
@@ -63,7 +73,7 @@ class Table:
 
     Folders with names such as ``year=2026`` are a column. CSV files have the types that pyarrow
     infers from their first blocks, except that integers are floats, since later cells may be
-    fractions.
+    fractions, and that text is a number if all cells are numbers with the signs of ``csv``.
 
     Parameters
     ----------
@@ -73,13 +83,27 @@ class Table:
         What some columns hold, whatever type they have in the files.
     csv : CSV
         How CSV files are written.
+    of_model : bool
+        Whether a model says what the columns hold, and not the option --types.
+
+    Attributes
+    ----------
+    types : dict of {str: DataType}
+        The types of all columns.
+    told : dict of {str: str}
+        What some columns hold, by the names that they have in the files.
+    signs : Signs
+        How numbers are written.
     """
 
-    def __init__(self, path: Path, kinds: Mapping[str, str], csv: CSV) -> None:
+    def __init__(
+        self, path: Path, kinds: Mapping[str, str], csv: CSV, of_model: bool = False
+    ) -> None:
         files, format_ = files_at(path)
         self.path, self.files, self.is_csv = path, list(map(Path, files)), format_ == "csv"
         self._csv = csv._replace(delimiter=csv.delimiter or _delimiter(files[0]))
         self._csv.check()
+        self.of_model, self.signs = of_model, self._csv.signs
         found = self._opened(files, format_, None, {})
         self._schemas = dict[str, dict[str, Any]]()
         for fragment in found.get_fragments():
@@ -93,12 +117,14 @@ class Table:
             why = f"two columns {twice[0]!r}" if twice else why
             raise InvalidValueError(f"{path}: there are {why}", "give each column its own name")
         self._own = {composed(name): name for name in names}
-        self._kinds = {self.column(name): kind for name, kind in kinds.items()}
+        self.told = {self.column(name): kind for name, kind in kinds.items()}
+        if self.is_csv and csv.thousands:
+            self.told |= dict.fromkeys(self._with_signs(found), "number")
         parsed = {name: self._type(name, found.schema.field(name).type) for name in names}
         schema = pa.schema(list(parsed.items()))
         as_parsed = {name: type_ for name, type_ in parsed.items() if name not in self._folders}
         self.types = dict(parsed)
-        for name, kind in self._kinds.items():
+        for name, kind in self.told.items():
             if kind == "number" and parsed[name] == TYPES["category"]:  # _cast makes them numbers
                 self.types[name] = TYPES["number"]
         self._dataset = self._opened(files, format_, schema, as_parsed)
@@ -125,9 +151,38 @@ class Table:
                 partition_base_dir=str(folder),
             )
 
+    def _with_signs(self, found: Any) -> list[str]:
+        """Return columns of text whose first cells are all numbers with the signs of ``csv``."""
+        fit = dict[str, bool]()
+        for fragment in found.get_fragments():
+            types = self._schemas[fragment.path].items()
+            names = [n for n, t in types if t == TYPES["category"] and n not in self.told]
+            with reading(fragment.path, [n for n, _ in types], self._remedy):
+                head = fragment.head(_HEAD, columns=names)
+            for name in names:
+                cells = pc.utf8_trim_whitespace(head[name].drop_null())
+                are_numbers = pc.all(pc.match_substring_regex(cells, self.signs.pattern))
+                fit[name] = fit.get(name, True) and bool(are_numbers.as_py())
+        return [name for name, all_fit in fit.items() if all_fit]
+
+    def _remedy(self, name: str, why: str) -> str:
+        """Return what to do about a cell that does not fit its column."""
+        cell, given = (re.findall("'(.*)'", why) or [""])[0], self.signs
+        ways = [w for w in WAYS if w.decimal == given.decimal == "," and w.read(cell)]
+        signs = ways[0] if ways else signs_of([cell])
+        how = "correct or empty the cell"
+        if re.search("date|timestamp", why):
+            how = "write dates as 2026-01-31"
+        elif signs is not None and signs.changed() and signs != given:
+            how = f"pass {sign_options(signs)}" + " as in the fit" * self.of_model
+        if not self.of_model:
+            return f"{how} or, if the column holds names, {types_option(name, 'category')}"
+        kind = self.told.get(name)
+        return how if kind is None else f"{how}; the model was fitted to {kind}s in this column"
+
     def _type(self, name: str, first: Any) -> Any:
         """Return the type of a column as it is parsed: the one of all files."""
-        kind = self._kinds.get(name)
+        kind = self.told.get(name)
         if name in self._folders:
             return first
         types = [schema[name] for schema in self._schemas.values() if name in schema]
@@ -147,7 +202,9 @@ class Table:
             raise InvalidValueError(
                 f"{location(self.path, name)}: the files have the types "
                 f"{', '.join(sorted(set(map(str, types))))}",
-                f"--types {name}=category if it holds names, or correct the files",
+                "correct the files"
+                if self.of_model
+                else f"{types_option(name, 'category')} if it holds names, or correct the files",
             ) from error
 
     def column(self, name: str) -> str:
@@ -178,7 +235,7 @@ class Table:
                         f"{location(file, name)}: there is no such column, but other files have it",
                         "pass files with the same columns",
                     )
-            with reading(file, names):
+            with reading(file, names, self._remedy):
                 for batch in fragment.to_batches(
                     self._dataset.schema,
                     columns,
@@ -191,29 +248,46 @@ class Table:
 
     def _read(self, file: str, row: int, batch: Any) -> Any:
         """Return rows whose columns hold what ``kinds`` says."""
-        columns = []
+        columns = list[Any]()
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            kind = self._kinds.get(name)
+            kind = self.told.get(name)
             if self.is_csv and pa.types.is_string(column.type):
                 _check_lines(file, name, row, column)
             is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
             if kind == "category" or (kind is not None and is_text):
-                column = self._cast(location(file, name), row, column, kind)
+                column = self._cast(file, name, row, column, kind)
             columns.append(column)
         return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
-    def _cast(self, where: str, row: int, column: Any, kind: str) -> Any:
+    def _cast(self, file: str, name: str, row: int, column: Any, kind: str) -> Any:
         if kind == "number":
-            column = pc.utf8_trim_whitespace(column)
-            for sign, plain in ((self._csv.thousands, ""), (self._csv.decimal, ".")):
-                column = pc.replace_substring(column, sign, plain) if sign else column
+            column, signs = pc.utf8_trim_whitespace(column), self.signs
+            if sign := signs.thousands:
+                marked = pc.match_substring(column, sign)
+                wrong = pc.and_not(marked, pc.match_substring_regex(column, signs.pattern))
+                if (index := pc.index(wrong, True).as_py()) >= 0:
+                    why = f"invalid value '{column[index].as_py()}'"
+                    where = location(file, name, row + index)
+                    raise InvalidValueError(
+                        f"{where}: {why}, in which {sign!r} is not between thousands",
+                        self._remedy(name, why),
+                    )
+                column = pc.replace_substring(column, sign, "")
+            column = pc.replace_substring(column, signs.decimal, ".")
         try:
             return pc.cast(column, TYPES[kind])
         except pa.ArrowException as error:
             raise InvalidValueError(
-                f"{where}, from row {row + 1:,}: {error}",
-                f"correct or empty the cell, or leave the column out; a {kind} is needed",
+                f"{location(file, name)}, from row {row + 1:,}: {error}",
+                self._remedy(name, str(error)),
             ) from error
+
+
+def number_options(table: Table, name: str, signs: Signs) -> str:
+    """Return the options that read a column of text as numbers with these signs."""
+    if table.is_csv and signs.changed() and signs != table.signs:
+        return sign_options(signs)
+    return f"{sign_options(signs)} {types_option(name, 'number')}".strip()
 
 
 def _delimiter(file: str) -> str:

@@ -33,7 +33,7 @@ class Signs(NamedTuple):
 
 
 #: Ways to write numbers, of which the first counts that reads the most strings.
-_WAYS = [Signs(), *(Signs(".", t) for t in ",' "), *(Signs(",", t) for t in (None, *".' "))]
+WAYS = [Signs(), *(Signs(".", t) for t in ",' "), *(Signs(",", t) for t in (None, *".' "))]
 
 
 def signs_of(texts: Iterable[str]) -> Signs | None:
@@ -43,5 +43,5 @@ def signs_of(texts: Iterable[str]) -> Signs | None:
     thousands.
     """
     texts = list(texts)
-    fits = [sum(map(way.read, texts)) for way in _WAYS]
-    return _WAYS[fits.index(max(fits))] if max(fits) >= max(1, _NEARLY_ALL * len(texts)) else None
+    fits = [sum(map(way.read, texts)) for way in WAYS]
+    return WAYS[fits.index(max(fits))] if max(fits) >= max(1, _NEARLY_ALL * len(texts)) else None
