@@ -335,9 +335,12 @@ def reworded(change: Callable[[str], str]) -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         kind = InvalidValueError if isinstance(error, ValueError) else InvalidTypeError
+        if isinstance(error, UnicodeError):  # which has more arguments
+            raise
         if not isinstance(error, RemedyError):
             raise type(error)(change(str(error))) from error
-        raise kind(change(error.cause), change(error.remedy)) from error
+        cause, _, remedy = change(str(error)).rpartition(". Remedy: ")
+        raise kind(cause, remedy.removesuffix(".")) from error
     finally:
         _WORDING.reset(token)
 

@@ -93,3 +93,19 @@ def test_errors_name_the_options_that_help(command, remedy, folder, capsys):
     assert code == 2
     assert f"Remedy: {remedy}" in err.replace("write dates", "dates")
     assert "--types" not in err or name == "fit"
+
+
+def test_warnings_speak_of_options(folder, capsys):
+    """Each names its column once, and what ``fit`` can do about it."""
+    _, _, err = fit(capsys, folder, "eu.csv", "--target", "Feuchte")
+    area, rent = "--types 'Fläche=category'", "--types Miete=category"
+    assert f"pass --decimal , or, if they are names, {area}." in err
+    assert f"pass --decimal , --thousands . or, if they are names, {rent}." in err
+    assert "--drop kunde, or derive" in err
+    assert "--types Einzug=date if it holds dates such as 2026-01-31" in err
+    for python in ("pandas", " of X", "astype"):
+        assert python not in err
+    assert err.count("Fläche") == 2
+    told = "--types", "Fläche=category", "--types", "Miete=category"
+    _, _, err = fit(capsys, folder, "eu.csv", "--target", "Feuchte", *told)
+    assert "looks like numbers" not in err

@@ -15,6 +15,7 @@ from trickless._cli.learn import learned
 from trickless._cli.options import Data, Decimal, Delimiter, Json, Thousands
 from trickless._cli.output import check_out, is_stdout
 from trickless._cli.screen import result
+from trickless._cli.words import in_shell
 from trickless._errors import InvalidValueError
 from trickless._readers.known_rows import KnownRows
 from trickless._readers.messages import say
@@ -114,14 +115,16 @@ def fit(
             "give the name of a file, or ./- for a file named -",
         )
     check_out(out, [data])
-    make_neurons(neurons)
+    with in_shell():
+        make_neurons(neurons)
     table = Table(data, _kinds(types or []), CSV(delimiter, decimal, thousands))
     check_out(out, table.files)
     target = table.column(target)
     weight = None if weight is None else table.column(weight)
     columns = _columns(table, target, weight, list(map(table.column, drop or [])))
     rows = KnownRows(table, columns, target, weight, validate or 0.0, seed)
-    model = learned(rows, learner, neurons, n_neurons, task, seed)
+    with in_shell(table):
+        model = learned(rows, learner, neurons, n_neurons, task, seed)
     counts = {"rows": rows.n_rows, "rows_without_target": rows.n_without_target}
     save(model, out)
     about: dict[str, Any] = {**described(model), "target": target, "model": str(out), **counts}

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from trickless import load
 from trickless._cli.exit_codes import report, summary
+from trickless._cli.words import in_shell
 from trickless._errors import InvalidValueError, remedy_in
 from trickless._learners.base import Learner
 from trickless._rows.values import CATEGORIES, DATES, NUMBERS
@@ -50,7 +51,8 @@ def kinds_to_read(model: Any) -> dict[str, str]:
 def used(path: Path) -> Iterator[None]:
     """Turn an error without a remedy into one that names the file of the model in use."""
     try:
-        yield
+        with in_shell():
+            yield
     except NotFittedError as error:
         raise InvalidValueError(
             f"{path}: the model in this file is not fitted", "fit it, and save it again"
