@@ -888,6 +888,7 @@ def test_blocks_by_default_beat_plain_steps_and_do_not_diverge(loss):
     X, y = make_friedman1(6000, noise=0.5, random_state=0)
     X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
     options = {"n_neurons": 3000, "loss": loss, "random_state": 0}
+    options["neurons"] = Gaussian("median")
     model = DoublyStochasticRegressor(**options).fit(X[:4000], y[:4000])
     plain = DoublyStochasticRegressor(**options, schedule="inverse").fit(X[:4000], y[:4000])
     assert (model.schedule_, model.batch_size_, model.neurons_per_step_) == (
@@ -903,6 +904,7 @@ def test_blocks_by_default_beat_plain_steps_and_do_not_diverge(loss):
 def test_blocks_by_default_classify_better_than_plain_steps(loss):
     X, y = load_digits(return_X_y=True)
     options = {"n_neurons": 1000, "loss": loss, "random_state": 0}
+    options["neurons"] = Gaussian("median")
     scores = [
         DoublyStochasticClassifier(schedule=kind, **options)
         .fit(X[:1200], y[:1200])
@@ -927,7 +929,7 @@ def test_with_nothing_set_it_is_as_good_as_kitchen_sinks_on_small_tables(load):
         order = np.random.default_rng(seed).permutation(len(X))
         train, test = np.split(order, [int(0.7 * len(X))])
         for kind, losses in zip(kinds, lost, strict=True):
-            model = kind(n_neurons=2000, random_state=seed).fit(X[train], y[train])
+            model = kind(n_neurons=1000, random_state=seed).fit(X[train], y[train])
             errors = model.predict(X[test]) - y[test]
             losses.extend(errors**2 if regression else errors != 0)
     ours, theirs = np.array(lost, dtype=float)
