@@ -181,7 +181,7 @@ CHANGES = {
 def test_changes_are_detected(kind):
     before, after = CHANGES[kind]
     delays, away = [], []
-    for seed in range(10):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         rows = np.concatenate([before(600, rng), after(200, rng)])
         detector = DriftDetector(n_neurons=50, window_size=100, random_state=seed)
@@ -189,7 +189,7 @@ def test_changes_are_detected(kind):
         if found is not None:
             delays.append(found.row - 199)
             away.append(abs(found.change_row - 200))
-    assert len(delays) >= 9
+    assert len(delays) >= 5
     assert min(delays) > 0
     assert np.median(delays) < 100
     assert np.median(away) <= 20
@@ -199,7 +199,7 @@ def test_the_delay_shrinks_with_the_size_of_the_change():
     delays = []
     for shift in (0.6, 1.0, 2.0):
         found = []
-        for seed in range(12):
+        for seed in range(8):
             rng = np.random.default_rng(seed)
             rows = normal(1200, rng)
             rows[600:] += shift
@@ -384,7 +384,7 @@ def test_dictionaries_numbers_and_rows_are_rows():
     for row in frame.to_dict("records"):
         by_dictionary.update(row)
     assert by_dictionary.drift_ == DriftDetector(**options).update(frame).drift_
-    X, options = drifting(150, 110)[:, :1], SMALL | {"window_size": 20}
+    X, options = drifting(120, 90)[:, :1], SMALL | {"window_size": 20}
     whole = DriftDetector(**options).update(X)
     for form in (float, lambda x: [x], lambda x: {"x": x}, np.float32, lambda x: np.array([x])):
         one = DriftDetector(**options)
@@ -401,13 +401,14 @@ def test_dictionaries_follow_the_columns_of_a_data_frame():
     reference = frame[:200]
     expected = DriftDetector("tabular", **SMALL).fit(reference).update(frame[200:])
     found = DriftDetector("tabular", **SMALL).fit(reference)
-    for row in frame[200:].to_dict("records"):
+    found.update(frame[200:360])
+    for row in frame[360:].to_dict("records"):
         found.update(dict(reversed(row.items())))
     assert found.drift_ == expected.drift_
     assert found.n_detections == expected.n_detections > 0
 
 
-@pytest.mark.parametrize("n_before", [1, 200])
+@pytest.mark.parametrize("n_before", [1, 80])
 def test_rows_whose_features_changed_raise(n_before):
     """Dictionaries and data frames, after either, with a reference or not."""
     frame = tables(200)
@@ -432,10 +433,10 @@ def test_rows_whose_features_changed_raise(n_before):
 def test_text_may_be_missing_in_a_dictionary():
     detector = DriftDetector("tabular", **SMALL)
     rng = np.random.default_rng(0)
-    for i in range(300):
+    for i in range(150):
         row = {"a": float(rng.standard_normal()), "b": str(rng.choice(["x", "y"]))}
         detector.update(row if i % 5 != 1 else row | {"b": None})
-    assert detector.n_seen_ == 300
+    assert detector.n_seen_ == 150
     assert not detector.n_detections
 
 
