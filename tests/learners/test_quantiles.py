@@ -13,11 +13,12 @@ from trickless import (
     KitchenSinksClassifier,
 )
 from trickless._arrays.weighted import quantile
+from trickless.neurons import Gaussian
 
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
 TREES = BoostedTreesRegressor(n_trees=100, loss="quantile", quantile=LEVELS, random_state=0)
 BLOCKS = DoublyStochasticRegressor(
-    n_neurons=300, schedule="block", loss="quantile", quantile=LEVELS, random_state=0
+    Gaussian("median"), 300, schedule="block", loss="quantile", quantile=LEVELS, random_state=0
 )
 PLAIN = clone(BLOCKS).set_params(schedule="inverse", n_neurons=100)
 LEARNERS = {"trees": TREES, "blocks": BLOCKS, "plain": PLAIN}

@@ -18,11 +18,12 @@ from trickless._solvers.constants import constant_of
 from trickless._solvers.held_out import Holding
 from trickless._solvers.named_losses import make_loss
 from trickless.kernels import KernelGradientClassifier
+from trickless.neurons import Gaussian
 
 both_kinds = pytest.mark.parametrize(
     "learner",
     [
-        DoublyStochasticClassifier(n_neurons=1000, random_state=0),
+        DoublyStochasticClassifier(Gaussian("median"), 1000, random_state=0),
         BoostedTreesClassifier(1000, random_state=0),
     ],
 )
@@ -62,7 +63,7 @@ def standard_errors(model, X, y, X_test, y_test, weight=None):
 @pytest.mark.parametrize(("rate", "seed"), [(0.01, 0), (0.05, 1)])
 def test_steps_of_blocks_have_the_rate_of_a_rare_class(rate, seed):
     X, y, X_test, y_test = data = rare(rate, seed=seed)
-    model = DoublyStochasticClassifier(n_neurons=2000, random_state=0).fit(X, y)
+    model = DoublyStochasticClassifier(Gaussian("median"), 2000, random_state=0).fit(X, y)
     assert model.schedule_ == "block"
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=0.05)
     assert np.abs(standard_errors(model, *data)).max() < 3
@@ -93,7 +94,7 @@ def test_rates_of_rare_classes_hold_with_weights_and_several_classes(learner):
 
 def test_a_stream_has_the_rate_of_a_rare_class():
     X, y, X_test, y_test = rare(0.02, n_train=16_384)
-    model = DoublyStochasticClassifier(n_neurons=600, random_state=0)
+    model = DoublyStochasticClassifier(Gaussian("median"), 600, random_state=0)
     for rows in np.split(np.arange(len(y)), 8):
         model.partial_fit(X[rows], y[rows], classes=[0, 1])
     assert model.schedule_ == "block"
@@ -102,7 +103,7 @@ def test_a_stream_has_the_rate_of_a_rare_class():
 
 @both_kinds
 def test_rows_of_weight_zero_are_absent(learner):
-    X, y, X_test, _ = rare(0.1, n_train=1500, n_test=100)
+    X, y, X_test, _ = rare(0.1, n_train=700, n_test=100)
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
     model, kept = clone(learner), weight > 0
     p = model.fit(X, y, weight).predict_proba(X_test)
