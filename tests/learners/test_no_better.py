@@ -22,12 +22,12 @@ from trickless.neurons import Gaussian
 REGRESSORS = (
     KitchenSinksRegressor(n_neurons=100, random_state=0),
     BoostedTreesRegressor(n_trees=100, random_state=0),
-    DoublyStochasticRegressor(n_neurons=200, early_stopping=True, random_state=0),
+    DoublyStochasticRegressor(Gaussian("median"), 200, early_stopping=True, random_state=0),
 )
 CLASSIFIERS = (
     KitchenSinksClassifier(n_neurons=100, random_state=0),
     BoostedTreesClassifier(n_trees=100, random_state=0),
-    DoublyStochasticClassifier(n_neurons=200, early_stopping=True, random_state=0),
+    DoublyStochasticClassifier(Gaussian("median"), 200, early_stopping=True, random_state=0),
 )
 
 
