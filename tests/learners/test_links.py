@@ -13,8 +13,8 @@ from trickless.neurons import Gaussian
 POWERS = {"poisson": 1.0, "tweedie": 1.5, "gamma": 2.0}
 STEPS = {
     "trees": BoostedTreesRegressor(200, random_state=0),
-    "blocks": DoublyStochasticRegressor(n_neurons=4000, random_state=0),
-    "plain": DoublyStochasticRegressor(schedule="inverse", n_neurons=10_000, random_state=0),
+    "blocks": DoublyStochasticRegressor(Gaussian("median"), 2000, random_state=0),
+    "plain": DoublyStochasticRegressor(schedule="inverse", n_neurons=5000, random_state=0),
 }
 #: The least share of what could be explained, after so few steps.
 LEAST = {"trees": 0.85, "blocks": 0.8, "plain": 0.5}
