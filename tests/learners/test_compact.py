@@ -86,7 +86,7 @@ def test_a_model_whose_noise_is_unknown_is_compact_without_error_bars():
 
 def test_a_model_of_digits_is_small(tmp_path):
     X, y = load_digits(return_X_y=True)
-    model = KitchenSinksClassifier(random_state=0).fit(X, y)
+    model = KitchenSinksClassifier(Gaussian("median"), random_state=0).fit(X, y)
     sizes = []
     for for_prediction in (False, True):
         trickless.save(model, tmp_path / "model", for_prediction=for_prediction)

@@ -306,7 +306,7 @@ def test_a_few_events_of_pure_noise_are_not_followed(n_events):
     """Log loss over that of a constant, whose standard error from k events is 1/√k of it."""
     rate, ratios = n_events / 300, []
     for seed in range(8):
-        X, X_test = inputs(300, 3, seed=seed), inputs(20_000, 3, seed=100 + seed)
+        X, X_test = inputs(300, 3, seed=seed), inputs(5000, 3, seed=100 + seed)
         y = np.arange(300) < n_events
         model = KitchenSinksClassifier(n_neurons=100, loss="log_loss", random_state=0).fit(X, y)
         f = model.decision_function(X_test)
@@ -330,9 +330,9 @@ def test_other_losses_choose_nearly_the_best_alpha(loss, classes):
         return make_loss(loss, f.shape[1]).value(f, signs).mean()
 
     options = {"loss": loss, "random_state": 0}
-    chosen = KitchenSinksClassifier(Gaussian(1.0), 200, **options).fit(X, y)
+    chosen = KitchenSinksClassifier(Gaussian(1.0), 120, **options).fit(X, y)
     alphas = np.max(chosen.alpha_) * 10.0 ** np.arange(-2, 3)
-    others = [KitchenSinksClassifier(Gaussian(1.0), 200, alpha=a, **options) for a in alphas]
+    others = [KitchenSinksClassifier(Gaussian(1.0), 120, alpha=a, **options) for a in alphas]
     assert risk(chosen) < 1.1 * min(risk(other.fit(X, y)) for other in others)
 
 

@@ -138,7 +138,7 @@ def test_kitchen_sinks_of_a_mixture_with_trees_predict_by_leaves(weights):
 
 
 def test_learners_that_evaluate_all_leaves_get_shallow_trees_in_mixtures():
-    X, y = smooth_and_steps(3000)
+    X, y = smooth_and_steps(1500)
     mixture = Mixture([Gaussian(1.5), On([0, 3], Trees())])
     for learner in (KitchenSinksRegressor(mixture, 20), DoublyStochasticRegressor(mixture, 20)):
         family = learner.fit(X, y).neurons_

@@ -142,13 +142,13 @@ def test_columns_have_names_of_family_neuron_and_part():
 @pytest.mark.filterwarnings("ignore:.*has small activations")  # of the family that is best
 def test_supervised_families_take_y():
     rng = np.random.default_rng(0)
-    rows = rng.standard_normal((600, 10))
+    rows = rng.standard_normal((400, 10))
     y = np.sin(3 * rows[:, 0])
     model = RandomFeatures(Gaussian("relevance"), 300, random_state=0)
     Z = model.fit_transform(rows, y)
     assert model.feature_importances_.argmax() == 0
     blind = RandomFeatures("gaussian", 300, random_state=0).fit_transform(rows)
-    scores = [Ridge(1e-3).fit(F[:400], y[:400]).score(F[400:], y[400:]) for F in (Z, blind)]
+    scores = [Ridge(1e-3).fit(F[:270], y[:270]).score(F[270:], y[270:]) for F in (Z, blind)]
     assert scores[0] > 0.9 > scores[1]
     assert RandomFeatures("auto", 100, random_state=0).fit(rows, y > 0).transform(rows).shape[0]
     for refused in (model, RandomFeatures("auto")):

@@ -315,7 +315,9 @@ def test_other_text_after_times_is_refused_with_the_line_that_converts_it(zone, 
 
 @pytest.mark.filterwarnings("ignore:Gaussian. distances")  # times beside small numbers
 @pytest.mark.parametrize("name", ["date", "datetime", "zoned", "duration", "time"])
-@pytest.mark.parametrize("neurons", ["gaussian", "stumps", "tabular"])
+@pytest.mark.parametrize(
+    "neurons", [pytest.param(Gaussian("median"), id="gaussian"), "stumps", "tabular"]
+)
 def test_every_family_takes_times_of_all_types(neurons, name):
     """Alone, and beside a column of numbers."""
     for beside in ([], ["z"]):
