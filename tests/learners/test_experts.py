@@ -25,7 +25,8 @@ def labels(n=700):
     return X, np.array(["a", "b", "c"])[np.digitize(y, [-0.4, 0.4])]
 
 
-def learner(kind=KitchenSinksRegressor, neurons="gaussian", **parameters):
+def learner(kind=KitchenSinksRegressor, neurons=None, **parameters):
+    neurons = Gaussian("median") if neurons is None else neurons
     how = {"n_neurons": 30, "half_life": "auto", "random_state": 0, "dtype": "float64"}
     return kind(neurons, **how | parameters)
 
