@@ -31,8 +31,11 @@ MODELS = [
         for family in (Gaussian(), Matern(0.1))
         for loss in LOSSES
     ),
-    *(DoublyStochasticRegressor(Gaussian(), 80, loss=loss, schedule="block") for loss in LOSSES),
-    *(DoublyStochasticRegressor(Gaussian(), 80, loss=loss, schedule="constant") for loss in LOSSES),
+    *(
+        DoublyStochasticRegressor(Gaussian("median"), 80, loss=loss, schedule=schedule)
+        for schedule in ("block", "constant")
+        for loss in LOSSES
+    ),
     BoostedTreesRegressor(30),
     BoostedTreesRegressor(30, loss="huber"),
     ShrinkingGradientRegressor(Matern(0.1), 300),
