@@ -292,6 +292,7 @@ def test_a_block_that_is_singular_is_reported(monkeypatch):
 def test_large_blocks_learn_in_a_few_steps():
     X, y = load_digits(return_X_y=True)
     options = {"n_neurons": 2400, "neurons_per_step": 300, "batch_size": 1000, "random_state": 0}
+    options["neurons"] = Gaussian("median")
     block = DoublyStochasticClassifier(schedule="block", **options)
     plain = DoublyStochasticClassifier(schedule="inverse", **options)
     scores = [model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) for model in (block, plain)]
@@ -825,7 +826,7 @@ def test_a_light_batch_makes_a_small_step_on_blocks_too():
 def test_the_unit_of_the_targets_does_not_matter(loss, schedule):
     X = inputs(500, 2)
     y = np.sin(2 * X[:, 0]) + X[:, 1]
-    options = {"n_neurons": 2000, "loss": loss, "alpha": 0.0, "schedule": schedule}
+    options = {"n_neurons": 1000, "loss": loss, "alpha": 0.0, "schedule": schedule}
     first = None
     for unit in (1.0, 2.0**-14, 2.0**14):  # powers of two, which round alike
         model = DoublyStochasticRegressor(
