@@ -29,7 +29,8 @@ def described(model: Any) -> dict[str, Any]:
         "task": task if hasattr(model, "predict") else None,
         "parameters": model.get_params(deep=False) if hasattr(model, "get_params") else {},
         "chosen_neurons": None if chosen is None else _chosen(chosen),
-        "chosen_n_neurons": model.network_.n_neurons if hasattr(model, "n_neurons_") else None,
+        "chosen_n_neurons": _size(model),
+        "chosen_parts": _parts(model) if hasattr(model, "parts_") else None,
         "classes": None if classes is None else classes.tolist(),
         "columns": _columns(model) if hasattr(model, "feature_names_in_") else None,
     }
@@ -37,10 +38,29 @@ def described(model: Any) -> dict[str, Any]:
 
 def _columns(model: Any) -> list[dict[str, Any]]:
     read = model._rows_.columns
-    codes = [None] * model.n_features_in_ if read is None else read.codes
+    categories = [None] * model.n_features_in_ if read is None else read.categories
     return [
-        {"name": name, "kind": kind, "categories": None if known is None else list(known)}
-        for (name, kind), known in zip(columns_of(model).items(), codes, strict=True)
+        {
+            "name": name,
+            "kind": kind,
+            "categories": None if known is None else list(known.first),
+            "rare_values_merged": None if known is None else known.n_pooled,
+        }
+        for (name, kind), known in zip(columns_of(model).items(), categories, strict=True)
+    ]
+
+
+def _size(model: Any) -> int | None:
+    """Return the number of trees or neurons."""
+    if hasattr(model, "n_trees_"):
+        return int(model.n_trees_)
+    return int(model.network_.n_neurons) if hasattr(model, "n_neurons_") else None
+
+
+def _parts(model: Any) -> list[dict[str, Any]]:
+    return [
+        {"name": part.name, "weight": weight}
+        for part, weight in zip(model.parts_, model.weights_.tolist(), strict=True)
     ]
 
 
