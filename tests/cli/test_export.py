@@ -78,7 +78,7 @@ def test_a_model_is_written_in_javascript(folder):
         ("nothing.trk", "model.c", (), "does not exist"),
         ("model.trk", "nowhere/model.c", (), "check the spelling of the path, and that its folder"),
         ("model.trk", "model.trk/model.c", (), "a part of it that should be a folder is a file"),
-        ("labels.trk", "model.c", ("--std",), "the model has the outputs"),
+        ("labels.trk", "model.c", ("--std",), "KitchenSinksClassifier, which has none"),
     ],
 )
 def test_what_cannot_be_written_is_refused(model, out, options, said, folder):

@@ -9,7 +9,7 @@ import typer
 from sklearn.base import is_classifier
 
 from trickless import load
-from trickless._cli.models import used
+from trickless._cli.models import check_outputs, used
 from trickless._cli.options import Json, Model
 from trickless._cli.output import check_out
 from trickless._cli.screen import result
@@ -55,6 +55,7 @@ def export(
     for path in (out, out.with_suffix(".h")) if out.suffix == ".c" else (out,):
         check_out(path, [model])
     found = load(model)
+    check_outputs(found, model, std=std, interval=interval is not None)
     with used(model):
         WRITERS[out.suffix](found, out, **_options(found, std, interval))
     result({"out": str(out), "bytes": out.stat().st_size}, as_json)

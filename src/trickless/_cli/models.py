@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,34 @@ def learner_in(path: Path) -> Any:
             "make it with trickless fit, or fit it to a data frame",
         )
     return model
+
+
+def check_outputs(model: Any, path: Path, **wanted: bool) -> None:
+    """Refuse options of outputs that a model lacks, and name those that it has.
+
+    ``wanted`` are all that the command has, and whether they are given.
+    """
+    wanted = {f"--{name}": is_given for name, is_given in wanted.items()}
+    method = inspect.signature(model.predict).parameters if hasattr(model, "predict") else {}
+    has = {
+        "--probabilities": hasattr(model, "predict_proba"),
+        "--std": "return_std" in method,
+        "--interval": hasattr(type(model), "predict_interval")
+        or hasattr(type(model), "predict_set"),
+    }
+    instead = [
+        option + " 0.9" * (option == "--interval")
+        for option in has
+        if option in wanted and has[option]
+    ]
+    for option, there in has.items():
+        if wanted.get(option) and not there:
+            remedy = ", or ".join([*instead, "leave the option out"])
+            if option == "--std" and not hasattr(model, "classes_"):
+                remedy += "; or fit again with --learner kitchen-sinks"
+            raise InvalidValueError(
+                f"{option}: the learner in {path} is {type(model).__name__}, which has none", remedy
+            )
 
 
 def columns_of(model: Any) -> dict[str, str]:

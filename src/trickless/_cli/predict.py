@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import typer
 
-from trickless._cli.models import kinds_to_read, learner_in, used
+from trickless._cli.models import check_outputs, kinds_to_read, learner_in, used
 from trickless._cli.options import Data, Decimal, Delimiter, Json, Model, Thousands
 from trickless._cli.output import check_format, check_out, is_stdout, table_writer
 from trickless._cli.screen import progress, result
@@ -44,7 +43,7 @@ def predict(
         float | None,
         typer.Option(
             help="Add the ends of an interval that holds new targets with this probability, such "
-            "as 0.9. Needs a regression."
+            "as 0.9; for classes, which of them are in a set that does."
         ),
     ] = None,
     keep: Annotated[
@@ -101,17 +100,8 @@ class _Answers:
     def __init__(
         self, model: Any, path: Path, probabilities: bool, std: bool, interval: float | None
     ) -> None:
-        has_std = "return_std" in inspect.signature(model.predict).parameters
-        for option, is_given, is_there in (
-            ("--probabilities", probabilities, hasattr(model, "predict_proba")),
-            ("--interval", interval is not None, hasattr(type(model), "predict_interval")),
-            ("--std", std, has_std),
-        ):
-            if is_given and not is_there:
-                raise InvalidValueError(
-                    f"{option}: {path} holds a {type(model).__name__}, which has none",
-                    "leave the option out",
-                )
+        around = interval is not None
+        check_outputs(model, path, probabilities=probabilities, std=std, interval=around)
         self._model, self._interval, self._std = model, interval, std
         self._probabilities = probabilities
         labels = getattr(model, "classes_", np.zeros(0))
@@ -119,8 +109,10 @@ class _Answers:
         names = ["prediction"] if levels is None else [f"quantile_{q:g}" for q in levels]
         self.types = dict.fromkeys(names, pa.array(labels).type)
         names = [f"probability_{label}" for label in labels] if probabilities else []
-        names += ["standard_deviation"] * std + ["lower", "upper"] * (interval is not None)
+        names += ["standard_deviation"] * std + ["lower", "upper"] * (around and not len(labels))
         self.types |= dict.fromkeys(names, pa.float64())
+        self._around = "predict_set" if len(labels) else "predict_interval"
+        self.types |= {f"in_set_{label}": pa.bool_() for label in labels if around}
 
     def of(self, frame: Any) -> list[Any]:
         """Return the columns of some rows."""
@@ -129,6 +121,6 @@ class _Answers:
         if self._probabilities:
             parts.insert(1, self._model.predict_proba(frame))
         if self._interval is not None:
-            parts.append(self._model.predict_interval(frame, self._interval))
+            parts.append(getattr(self._model, self._around)(frame, self._interval))
         columns = [column for part in parts for column in np.atleast_2d(part.T)]
         return [pa.array(c, type_) for c, type_ in zip(columns, self.types.values(), strict=True)]
