@@ -277,6 +277,44 @@ def test_intervals_deviations_and_the_standard_output(table, tmp_path):
     assert len(lines) == len(table) + 1
 
 
+@pytest.mark.parametrize(("target", "other"), [("price", "label"), ("label", "price")])
+def test_auto_does_all_that_others_do(target, other, tmp_path):
+    table = frame(300)
+    data, path = write(table, tmp_path / "data.csv"), tmp_path / "model.trickless"
+    options = "--target", target, "--drop", other, "--learner", "auto", "--out", path
+    about = json.loads(run("fit", data, *options, "--json").stdout)
+    model, rows = trickless.load(path), table.drop(columns=["label", "price"])
+    weights = [part["weight"] for part in about["chosen_parts"]]
+    assert about["learner"] == type(model).__name__
+    assert about["learner"].startswith("Auto")
+    np.testing.assert_array_equal(weights, model.weights_)
+    scores = json.loads(run("evaluate", path, data, "--target", target, "--json").stdout)
+    assert scores["r2" if target == "price" else "accuracy"] == pytest.approx(
+        model.score(rows, table[target])
+    )
+    more = ["--probabilities"] * (target == "label")
+    run("predict", path, data, "--out", tmp_path / "out.csv", "--interval", 0.9, *more)
+    found = pd.read_csv(tmp_path / "out.csv")
+    if target == "price":
+        np.testing.assert_allclose(found[["lower", "upper"]], model.predict_interval(rows, 0.9))
+    else:
+        chances = found[["probability_no", "probability_yes"]]
+        np.testing.assert_allclose(chances, model.predict_proba(rows))
+        sets = found[["in_set_no", "in_set_yes"]]
+        np.testing.assert_array_equal(sets, model.predict_set(rows, 0.9))
+    run("describe", path)
+    run("export", path, "--out", tmp_path / "model.c", "--interval", 0.9)
+
+
+def test_columns_and_sizes_are_described(table, tmp_path):
+    table["ticket"] = [f"T{i}" for i in range(len(table))]
+    _, about = fit(write(table, tmp_path / "data.csv"), tmp_path, n_neurons=7)
+    assert about["chosen_n_neurons"] == 7
+    merged = {column["name"]: column["rare_values_merged"] for column in about["columns"]}
+    assert (merged["ticket"], merged["town"], merged["age"]) == (len(table), 0, None)
+    assert f"{len(table)}" in run("describe", tmp_path / "model.trickless").stdout
+
+
 def test_targets_of_integers_are_classes_if_they_are_few(tmp_path):
     table = pd.DataFrame({"x": np.arange(60.0), "few": np.arange(60) % 3, "many": np.arange(60)})
     table["truth"] = table["x"] > 30

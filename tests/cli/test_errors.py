@@ -22,6 +22,9 @@ def folder(tmp_path_factory):
     options = ["--target", "price", "--drop", "label", "--n-neurons", "9", "--learner"]
     out = ["--out", str(folder / "model")]
     assert cli.main(["fit", str(data), *options, "kitchen-sinks", *out]) == 0
+    for name, target in (("trees", "price"), ("labels", "label")):
+        options = ["--target", target, "--n-neurons", "5", "--out", str(folder / name)]
+        assert cli.main(["fit", str(data), *options]) == 0
     X = np.arange(20.0)[:, None]
     array = KitchenSinksRegressor(Gaussian(1.0), 5, random_state=0)
     trickless.save(array, folder / "unfitted")
@@ -122,6 +125,8 @@ FIT = [
     ("fractions.csv --validate 1", "--validate 1.0: it must be a share of the rows"),
     ("fractions.csv --neurons none", "--neurons 'none'"),
     ("data.csv --neurons gaussian --target price", "Remedy: --neurons tabular, which takes"),
+    ("fractions.csv --learner auto --neurons gaussian", "--neurons gaussian: auto chooses the"),
+    ("fractions.csv --learner auto --n-neurons 9", "another --learner, or leave --n-neurons out"),
     ("fractions.csv --out -", "a model cannot go to the standard output"),
     ("fractions.csv --out missing/model", "'missing/model' cannot be written (No such file"),
 ]  # fmt: skip
@@ -136,6 +141,11 @@ OTHERS = [
     ("predict model data.csv --out data.csv", "this file is also an input"),
     ("predict model data.csv --out - --json", "cannot both go to the standard output"),
     ("predict model data.csv --out o.csv --probabilities", "KitchenSinksRegressor, which has none"),
+    ("predict model data.csv --out o.csv --probabilities", "Remedy: --std, or --interval 0.9, or"),
+    ("predict trees data.csv --out o.csv --std", "BoostedTreesRegressor, which has none."),
+    ("predict trees data.csv --out o.csv --std", "or fit again with --learner kitchen-sinks"),
+    ("export trees --out o.c --std", "Remedy: --interval 0.9, or leave the option out; or fit aga"),
+    ("predict labels data.csv --out o.csv --std", "Remedy: --probabilities, or --interval"),
     ("predict model data.csv --out o.csv --interval 2", "--interval 2.0"),
     ("predict model data.csv --out o.csv --keep x", "column 'x': there is no such column"),
     ("predict model names_with_text.csv --out o.csv", "column 'age', row 1: double: invalid"),

@@ -23,15 +23,25 @@ from trickless._readers.table import CSV, TYPES, Table
 from trickless.neurons.named import make_neurons
 
 Task = Literal["classification", "regression"]
-Learner = Literal["boosted-trees", "kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]
+Learner = Literal[
+    "auto", "boosted-trees", "kitchen-sinks", "doubly-stochastic", "shrinking-gradient"
+]
 #: The largest --n-neurons. Memory is the limit long before.
 MOST_NEURONS = 10**9
 #: The beginning of the name of an index that pandas stores among the columns.
 _INDEX = "__index_level_"
 
 
-def chosen(learner: Learner | None, neurons: str | None) -> tuple[Learner, str]:
+def chosen(
+    learner: Learner | None, neurons: str | None, n_neurons: int | None
+) -> tuple[Learner, str]:
     """Return the learner and the neurons, each chosen here if it is None."""
+    for option, value in (("--neurons", neurons), ("--n-neurons", n_neurons)):
+        if learner == "auto" and value is not None:
+            raise InvalidValueError(
+                f"{option} {value}: auto chooses the neurons of its parts, and how many",
+                f"another --learner, or leave {option} out",
+            )
     if learner is None:
         learner = "boosted-trees" if neurons in (None, "trees") else "kitchen-sinks"
     if learner == "boosted-trees" and neurons not in (None, "trees"):
@@ -49,7 +59,8 @@ def fit(
     learner: Annotated[
         Learner | None,
         typer.Option(
-            help="Learner. Default: boosted-trees. With other --neurons than trees: kitchen-sinks."
+            help="Learner. Default: boosted-trees. With other --neurons than trees: "
+            "kitchen-sinks. auto combines boosted trees and neurons, for the least error."
         ),
     ] = None,
     neurons: Annotated[
@@ -103,7 +114,7 @@ def fit(
     rows, batch by batch. The other learners learn from as many as fit in memory.
     """
     start = time.perf_counter()
-    learner, neurons = chosen(learner, neurons)
+    learner, neurons = chosen(learner, neurons, n_neurons)
     if validate is not None and not 0 < validate < 1:
         raise InvalidValueError(
             f"--validate {validate}: it must be a share of the rows, between 0 and 1",

@@ -60,15 +60,12 @@ def learned(
     missing = f"; {rows.n_without_target:,} without a target" if rows.n_without_target else ""
     say(f"{rows.n_rows:,} rows{missing}. This is {task}: {why}.")
     classifies = task == "classification"
-    options: dict[str, Any] = {"random_state": seed}
-    if name != "boosted-trees":
-        options["neurons"] = neurons
-    if n_neurons is not None:
-        options["n_trees" if name == "boosted-trees" else "n_neurons"] = n_neurons
-    if name == "shrinking-gradient":
-        options["max_support"] = _MAX_SUPPORT
     kind = name.title().replace("-", "") + ("Classifier" if classifies else "Regressor")
-    learner = getattr(trickless, kind)(**options)
+    learner = getattr(trickless, kind)(random_state=seed)
+    sizes = dict.fromkeys(("n_trees", "n_neurons"), n_neurons) if n_neurons is not None else {}
+    options = {"neurons": neurons, "max_support": _MAX_SUPPORT, **sizes}
+    parameters = learner.get_params(deep=False)
+    learner.set_params(**{key: value for key, value in options.items() if key in parameters})
     if rows.weight is not None and "sample_weight" not in inspect.signature(learner.fit).parameters:
         raise InvalidValueError(
             f"--weight {rows.weight}: {name} takes no weights",
