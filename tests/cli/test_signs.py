@@ -75,6 +75,11 @@ def test_amounts_with_a_currency_are_categories(folder, capsys):
         ("fit eu.csv --target Miete --decimal ,", "pass --decimal , --thousands . or, if"),
         ("fit few.csv --target y", "pass --decimal , or, if they are names, --task classification"),
         ("fit tens.csv --target y --thousands , --types a=number", "pass --decimal , or, if the"),
+        (
+            "fit usd.csv --target y --decimal , --delimiter ,",
+            "pass --decimal . or, if they are nam",
+        ),
+        ("fit tens.csv --target y --types y=number --decimal ,", "pass --decimal . or, if the col"),
         ("fit day.csv --target y --types day=date", "dates as 2026-01-31 or, if the column holds"),
         ("predict model eu.csv", "pass --decimal , as in the fit; the model was fitted to numbers"),
         (

@@ -29,9 +29,12 @@ def types_option(name: str, kind: str) -> str:
     return f"--types {shlex.quote(f'{name}={kind}')}"
 
 
-def sign_options(signs: Signs) -> str:
-    """Return the options that say how numbers are written."""
-    return " ".join(f"--{k} {shlex.quote(v)}" for k, v in signs.changed().items())
+def sign_options(signs: Signs, given: Signs) -> str:
+    """Return the options that say how numbers are written, also against those that are given."""
+    options = signs.changed()
+    if given.decimal != signs.decimal:
+        options = {"decimal": signs.decimal, **options}
+    return " ".join(f"--{k} {shlex.quote(v)}" for k, v in options.items())
 
 
 def not_utf8(where: str) -> InvalidValueError:

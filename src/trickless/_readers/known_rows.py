@@ -62,7 +62,8 @@ class KnownRows:
             raise InvalidValueError(
                 f"{location(table.path, weight)}: --weight names a column of the type "
                 f"{table.types[weight]}, but weights are numbers",
-                "name a column of numbers, or leave --weight out",
+                "name a column of numbers, say how they are written with --decimal and "
+                "--thousands, or leave --weight out",
             )
 
     def batches(

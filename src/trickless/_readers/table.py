@@ -173,8 +173,8 @@ class Table:
         how = "correct or empty the cell"
         if re.search("date|timestamp", why):
             how = "write dates as 2026-01-31"
-        elif signs is not None and signs.changed() and signs != given:
-            how = f"pass {sign_options(signs)}" + " as in the fit" * self.of_model
+        elif signs not in (None, given) and (options := sign_options(signs, given)):
+            how = f"pass {options}" + " as in the fit" * self.of_model
         if not self.of_model:
             return f"{how} or, if the column holds names, {types_option(name, 'category')}"
         kind = self.told.get(name)
@@ -285,9 +285,10 @@ class Table:
 
 def number_options(table: Table, name: str, signs: Signs) -> str:
     """Return the options that read a column of text as numbers with these signs."""
-    if table.is_csv and signs.changed() and signs != table.signs:
-        return sign_options(signs)
-    return f"{sign_options(signs)} {types_option(name, 'number')}".strip()
+    options = sign_options(signs, table.signs)
+    if table.is_csv and signs != table.signs:
+        return options
+    return f"{options} {types_option(name, 'number')}".strip()
 
 
 def _delimiter(file: str) -> str:
