@@ -284,10 +284,11 @@ def test_outputs_of_a_regressor_are_learned_apart(learner):
     X, y = problem(learner)
     if name_of(learner).startswith("Noisy"):
         pytest.skip("the outputs share the noise of one estimate, which is weighted by their norm")
-    options = {"random_state": 0, "dtype": "float64"}
+    options = {"random_state": 0}
     if "estimate" in learner.get_params():
         options["estimate"] = "full"  # index sampling draws by the norm over outputs
     if "neurons" in learner.get_params():
+        options["dtype"] = "float64"
         options["neurons"] = Gaussian(1.5)  # "auto" chooses one length scale for all outputs
     if name_of(learner).startswith("Boosted"):
         pytest.skip("the outputs share their trees")
