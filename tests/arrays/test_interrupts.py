@@ -262,14 +262,14 @@ def compress(model):
 @pytest.mark.parametrize(
     "learner",
     [
-        ShrinkingGradientRegressor(Gaussian(1.0)),
-        KernelGradientRegressor(lambda X, Y, rng: rbf_kernel(X, Y)),
+        ShrinkingGradientRegressor(Gaussian(1.0), 60, n_draws=20, random_state=0),
+        KernelGradientRegressor(lambda X, Y, rng: rbf_kernel(X, Y), random_state=0),
     ],
     ids=["projection", "unbiased"],
 )
 def test_ctrl_c_in_a_compression_leaves_the_support_before_or_after(learner):
     X, y = problem(ShrinkingGradientRegressor(), 60)
-    begun = small(learner).partial_fit(X, y)
+    begun = clone(learner).partial_fit(X, y)
     begun.set_params(max_support=40)
     compress(done := deepcopy(begun))
     expected = [answers(deepcopy(model), X) for model in (begun, done)]

@@ -45,7 +45,7 @@ def test_quantiles_never_cross(learner, tmp_path):
     found = model.predict(far)
     assert found.shape == (500, len(LEVELS))
     assert (np.diff(found, axis=1) >= 0).all()
-    raw = model.network_(far.astype(model.dtype))
+    raw = model.network_(far.astype(model._value("dtype")))
     np.testing.assert_array_equal(np.sort(raw, axis=1), found)
     np.testing.assert_array_equal(model.compact().predict(far), found)
     trickless.save(model, tmp_path / "model")
