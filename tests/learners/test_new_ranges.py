@@ -17,7 +17,7 @@ LEARNERS = {
     "full": ShrinkingGradientRegressor(Gaussian(1.0), 200, estimate="full", **HOW),
     "auto": ShrinkingGradientRegressor(Gaussian(1.0), 200, n_draws=64, average=False, **HOW),
     "projection": ShrinkingGradientRegressor(Gaussian(1.0), 200, max_support=40, **HOW),
-    "noisy": KernelGradientRegressor(shots, **HOW),
+    "noisy": KernelGradientRegressor(shots, random_state=0),
 }
 GROWS = "outside of the range .* which grows to .* Remedy: y_range"
 
