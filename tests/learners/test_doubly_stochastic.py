@@ -296,7 +296,7 @@ def test_large_blocks_learn_in_a_few_steps():
     block = DoublyStochasticClassifier(schedule="block", **options)
     plain = DoublyStochasticClassifier(schedule="inverse", **options)
     scores = [model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) for model in (block, plain)]
-    assert scores[0] > 0.96
+    assert scores[0] > 0.95
     assert scores[1] < scores[0] - 0.03
 
 
