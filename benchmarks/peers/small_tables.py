@@ -18,6 +18,9 @@ Run as ``make bench-small-tables`` or ``python benchmarks/peers/small_tables.py`
 the same versions is kept, so that a run which was interrupted goes on; ``--again`` starts over.
 ``--tables iris,wine`` does only these, and ``--methods trees`` only that method; all else in the
 file stays as it is. Their seconds are then of another run. ``--out`` names another file.
+
+``make bench-other-tables``, or ``--others``, does the 20 other tables, on which nothing was tuned,
+and writes ``benchmarks/results/other_tables.json``.
 """
 
 from __future__ import annotations
@@ -41,13 +44,14 @@ import small_data
 from boosted import in_short, rounded
 from boosted_runs import WARM_UP_ROWS, conditions
 from isolated import REST, isolated
-from small_data import SmallTable
+from small_data import FOLDS, SmallTable
 from small_methods import METHODS, OUR_SINKS, OUR_STACK, OUR_TREES, Method
 from small_summary import summarise
 from table_methods import CORES
 
 PATH = Path(__file__).parents[1] / "results" / "small_tables.json"
-FOLDS, SEED = 3, 0
+EVERY = (*small_data.NAMES, *small_data.OTHERS)
+SEED = 0
 #: Packages whose versions are stored as well.
 PACKAGES = ("lightgbm", "chimeraboost", "catboost", "xgboost", "numba", "pandas")
 #: Seconds of a table, in which all of its fits should be done.
@@ -160,7 +164,7 @@ def report(summary: dict[str, Any]) -> None:
 
 def whole(done: dict[str, Any], seen: list[dict[str, Any]]) -> dict[str, Any]:
     """What is stored: circumstances, all tables in order, and what they say together."""
-    tables = [done[name] for name in small_data.NAMES if name in done]
+    tables = [done[name] for name in EVERY if name in done]
     names = [m.name for m in METHODS if any(m.name in t["methods"] for t in tables)]
     ours = [name for name in (OUR_STACK, OUR_TREES, OUR_SINKS) if name in names]
     kept = sorted({cell["measured"] for t in tables for cell in t["methods"].values()})
@@ -193,11 +197,13 @@ def listed(text: str, names: tuple[str, ...]) -> list[str]:
 def main() -> None:
     every = tuple(method.name for method in METHODS)
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--tables", type=lambda text: listed(text, small_data.NAMES))
+    parser.add_argument("--tables", type=lambda text: listed(text, EVERY))
     parser.add_argument("--methods", type=lambda text: listed(text, every))
     parser.add_argument("--again", action="store_true", help="measure all anew")
-    parser.add_argument("--out", type=Path, default=PATH, help="the JSON file to write")
+    parser.add_argument("--others", action="store_true", help="the 20 other tables")
+    parser.add_argument("--out", type=Path, help="the JSON file to write")
     args = parser.parse_args()
+    args.out = args.out or (PATH.with_stem("other_tables") if args.others else PATH)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     stored = json.loads(args.out.read_text()) if args.out.exists() else {}
@@ -207,7 +213,7 @@ def main() -> None:
     for method in [m for m in methods if m.package and find_spec(m.package) is None]:
         print(f"{method.name}: {method.package} is not installed")
         methods.remove(method)
-    for name in args.tables or small_data.NAMES:
+    for name in args.tables or (small_data.OTHERS if args.others else small_data.NAMES):
         before = done.get(name, {})
         cells = before.get("methods", {})
         missing = [
