@@ -78,7 +78,23 @@ def small_seconds_table():
     return "\n".join(grid(["rows", "tables", *methods()], rows))
 
 
+def other_ranks_table():
+    """Mean ranks on the tables on which nothing was tuned, and Auto against each method."""
+    found = results("other_tables")
+    against = {one["peer"]: one for one in found["summary"]["against"] if one["ours"] == "Auto"}
+    rows = []
+    for name, rank in sorted(found["summary"]["ranks"].items(), key=lambda pair: pair[1]):
+        line = against.get(name, {"error": None, "log_loss": None})
+        cells = [said(line[key])[0] for key in ("error", "log_loss")]
+        rows.append([name, f"{rank:.2f}", f"{found['summary']['seconds'][name]:.2g} s", *cells])
+    head = ["method", "mean rank by error", "median seconds", "Auto against it", "by log loss"]
+    conditions = "; ".join(map(where, map(in_turn, found["circumstances"])))
+    about = f"{len(found['tables'])} tables, {found['folds']} folds. {conditions}."
+    return "\n".join([*grid(head, rows), "", about])
+
+
 TABLES = {
+    "other-ranks": other_ranks_table,
     "small-summary": small_summary_table,
     "small-ranks": small_ranks_table,
     "small-seconds": small_seconds_table,

@@ -67,7 +67,9 @@ def folds(table: SmallTable) -> list[tuple[np.ndarray, np.ndarray]]:
 def measure(table: SmallTable, methods: list[Method]) -> dict[str, dict[str, Any]]:
     """All folds of some methods, which take turns."""
     parts, cells = folds(table), {method.name: empty(table) for method in methods}
-    some = np.random.default_rng(SEED).permutation(parts[0][0])[:WARM_UP_ROWS]  # files are sorted
+    some = np.random.default_rng(SEED).permutation(parts[0][0])  # files are sorted
+    each = some[np.unique(table.y[some], return_index=True)[1]] if table.n_classes else some[:0]
+    some = np.union1d(each, some[:WARM_UP_ROWS])
     for method in methods:
         try:
             method.load()
