@@ -88,7 +88,7 @@ def other_ranks_table():
         cells = [said(line[key])[0] for key in ("error", "log_loss")]
         rows.append([name, f"{rank:.2f}", f"{found['summary']['seconds'][name]:.2g} s", *cells])
     head = ["method", "mean rank by error", "median seconds", "Auto against it", "by log loss"]
-    conditions = "; ".join(map(where, map(in_turn, found["circumstances"])))
+    conditions = "; ".join(dict.fromkeys(map(where, map(in_turn, found["circumstances"]))))
     about = f"{len(found['tables'])} tables, {found['folds']} folds. {conditions}."
     return "\n".join([*grid(head, rows), "", about])
 
