@@ -11,6 +11,7 @@ from trickless import (
     BoostedTreesRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
+    RandomFeatures,
 )
 from trickless.conformal import SplitConformal
 from trickless.inspection import FeatureImportancesDisplay
@@ -60,8 +61,9 @@ def test_what_other_learners_have_is_said_where_it_lacks(learner, name, remedy):
     assert not hasattr(learner, name)
     with pytest.raises(AttributeError, match=f"{type(learner).__name__} has no {name}. .*{remedy}"):
         getattr(learner, name)
-    with pytest.raises(AttributeError, match="no attribute 'else_where'"):
-        _ = learner.else_where
+    for other, what in ((learner, "else_where"), (RandomFeatures(), "predict_set")):
+        with pytest.raises(AttributeError, match=f"no attribute '{what}'"):
+            getattr(other, what)
 
 
 def test_displays_and_intervals_name_what_the_model_lacks():

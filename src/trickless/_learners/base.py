@@ -119,6 +119,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     #: Values of parameters that a class does not have.
     _constants: ClassVar[dict[str, Any]] = {
         "loss": "squared_error", "epsilon": 0.1, "quantile": 0.5, "dtype": "float32",
+        "half_life": None, "error_bars": False,
     }  # fmt: skip
     #: Remedy if memory is too small.
     _smaller: ClassVar[str] = "fewer rows at a time"
@@ -152,7 +153,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         super().__init_subclass__(**options)
 
     def __getattr__(self, name: str) -> Any:
-        if name in _ELSEWHERE and not hasattr(type(self), name):
+        predicts = hasattr(type(self), "predict")
+        if name in _ELSEWHERE and predicts and not hasattr(type(self), name):
             raise MissingAttributeError(f"{type(self).__name__} has no {name}", _ELSEWHERE[name])
         return object.__getattribute__(self, name)  # whose error says what is wrong
 
@@ -174,8 +176,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
 
     def _value(self, name: str) -> Any:
         """Return a parameter as the first batch fixed it, or what a class has that lacks it."""
-        fixed = getattr(self, "_fixed_", {})
-        return fixed[name] if name in fixed else getattr(self, name, self._constants.get(name))
+        return {**self._constants, **vars(self), **getattr(self, "_fixed_", {})}[name]
 
     def _receive_first(
         self,

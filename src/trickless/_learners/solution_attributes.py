@@ -58,8 +58,8 @@ class SolutionAttributes(NeuronLearner):
         Half-lives in use, if ``half_life`` is "auto" or a list.
     expert_weights_ : structured array of shape (n_experts,)
         For such a model, the present ``weight`` of each expert, its ``half_life``, its
-        ``length_scale`` relative to the family's (NaN for experts of the last targets), and its
-        ``noise`` in ratio to the signal (NaN if alpha was given). Weights sum to 1.
+        ``length_scale`` relative to the family's, and its ``noise`` in ratio to the signal (NaN if
+        alpha was given). Weights sum to 1.
     weight_history_ : tuple of (array of shape (n_entries,), array of shape (n_entries, n_experts))
         For such a model, numbers of rows, and the weights of the experts before them, as means
         since the previous entry.

@@ -202,9 +202,10 @@ class Path:
             scale, start = self.shrunk, root * (y - moments.y_mean)
             weights = np.vstack([scale, np.full(len(grid), moments.n_constants)]).T
         errors = np.empty((len(y), n_outputs, len(grid)))
+        coefficients = self.rotated * scale.T[:, :, None]
         for fold in folds:
             a = along[fold]
-            fitted = a @ (self.rotated * scale.T[:, :, None])
+            fitted = a @ coefficients
             if moments.rows is None:
                 beside = np.hstack([a, root[fold]])
                 found = errors_without(beside, weights, start[fold] - fitted)
