@@ -4,6 +4,8 @@ More is torch, JAX, River, skops, MLflow, ONNX, Dask, aeon, sktime, or the built
 """
 
 import gc
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,16 @@ def pytest_ignore_collect(collection_path, config):
         return None
     named = [config.invocation_params.dir / arg.split("::")[0] for arg in config.args]
     return not any(path.is_relative_to(collection_path) for path in named)
+
+
+def pytest_sessionstart(session):
+    """Compile loops before workers start, each of which would compile all of them."""
+    if session.config.getoption("numprocesses", None):
+        command = [sys.executable, str(ROOT / "tests/support/compile_loops.py")]
+        parts = [subprocess.Popen([*command, each]) for each in ("oblivious", "binary", "series")]
+        ended = [part.wait() for part in parts]
+        if any(ended):
+            pytest.exit("the loops that tests use cannot be compiled", 1)
 
 
 @pytest.hookimpl(wrapper=True)

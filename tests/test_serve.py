@@ -23,7 +23,12 @@ from trickless.neurons import Gaussian
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "serve.py"))
 X = np.random.default_rng(0).standard_normal((100, 3)).round(3)
 MODEL = KitchenSinksRegressor(Gaussian(1.0), 20, n_jobs=1, random_state=0).fit(X, X[:, 0])
-TREES = BoostedTreesRegressor(8, n_jobs=1, random_state=0).fit(X, X[:, 0])
+
+
+@pytest.fixture(scope="module")
+def trees():
+    """A model of boosted trees."""
+    return BoostedTreesRegressor(8, n_jobs=1, random_state=0).fit(X, X[:, 0])
 
 
 @pytest.fixture
@@ -51,8 +56,8 @@ def ask(connection, body, path="/predict", headers=()):
     return answer.status, json.loads(answer.read())
 
 
-def test_requests_of_several_threads_are_answered(serve):
-    port = serve(TREES)
+def test_requests_of_several_threads_are_answered(serve, trees):
+    port = serve(trees)
     rows = X[np.arange(400) % 100]
     bodies = [json.dumps({"rows": [row]}) for row in rows.tolist()]
 
@@ -67,9 +72,9 @@ def test_requests_of_several_threads_are_answered(serve):
     answers = [answer for part in parts for answer in part]
     assert {status for status, _ in answers} == {200}
     found = np.array([answer["predictions"][0] for _, answer in answers])
-    np.testing.assert_allclose(found, TREES.predict(rows), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found, trees.predict(rows), rtol=1e-6, atol=1e-6)
     intervals = np.array([answer["intervals"][0] for _, answer in answers])
-    np.testing.assert_allclose(intervals[:100], TREES.predict_interval(X), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(intervals[:100], trees.predict_interval(X), rtol=1e-4, atol=1e-5)
 
 
 BAD = {
@@ -171,8 +176,8 @@ def test_numbers_that_json_does_not_have_are_not_sent(serve):
     connection.close()
 
 
-def test_bodies_that_are_damaged_at_random_get_an_answer(serve):
-    connection = http.client.HTTPConnection("127.0.0.1", serve(TREES), timeout=30)
+def test_bodies_that_are_damaged_at_random_get_an_answer(serve, trees):
+    connection = http.client.HTTPConnection("127.0.0.1", serve(trees), timeout=30)
     rng = np.random.default_rng(0)
     whole = '{"rows": [[1.5, -2, 3e3], [null, 4, 5]], "x": {"y": [true]}}'
     others = ["", *'[]{}",0é', "null", "NaN", "1e999", "9" * 400, "\\ud800"]

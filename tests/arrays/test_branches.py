@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from trickless._arrays import branch_loops
-from trickless._arrays import branches as compiled
 
 
 def tree(rng, n_nodes, n_features):
@@ -36,11 +35,12 @@ def test_a_row_goes_from_node_to_node_to_its_leaf(seed):
             node = int(children[node, bits[bins[columns[node], row]]])
             at_leaf = node <= 0
         expected.append(-node)
-    found = compiled.leaves(bins, columns, children, sets)
+    of_tree = columns[None], children[None], sets[None]
+    (found,) = branch_loops.leaves(bins, *of_tree)
     assert found.dtype == np.intp
     np.testing.assert_array_equal(found, np.array(expected, dtype=int))
-    part = bins[:, 10:200]
-    np.testing.assert_array_equal(compiled.leaves(part, columns, children, sets), found[10:200])
+    (of_part,) = branch_loops.leaves(bins[:, 10:200], *of_tree)
+    np.testing.assert_array_equal(of_part, found[10:200])
 
 
 def test_sums_over_few_rows_have_the_bits_of_those_over_many_of_branches():

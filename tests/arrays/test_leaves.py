@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import trickless
-from trickless._arrays import leaves as compiled
 from trickless._arrays import loops
 
 
@@ -54,11 +53,13 @@ def test_a_leaf_has_a_bit_for_each_cut_that_sends_the_row_to_the_right(seed):
     expected = [
         sum(int(sets[i][bins[j][row]]) << i for i, j in enumerate(columns)) for row in range(n_rows)
     ]
-    found = compiled.leaves(bins, columns, sets)
+    packed = np.packbits(sets, axis=1)
+    (found,) = loops.leaves(bins, columns[None], packed[None])
     assert found.dtype == np.intp
     np.testing.assert_array_equal(found, np.array(expected, dtype=int))
     part = bins[:, 10:200]  # whose rows are not contiguous, as those of a block are not
-    np.testing.assert_array_equal(compiled.leaves(part, columns, sets), found[10:200])
+    (of_part,) = loops.leaves(part, columns[None], packed[None])
+    np.testing.assert_array_equal(of_part, found[10:200])
 
 
 @pytest.mark.parametrize("depth", [0, 3, 9])

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
-from trickless._arrays.loops import FEW_ROWS, check_coefficients, combined
+from trickless._arrays.loops import FEW_ROWS, check_coefficients, combined, to_read
 from trickless._arrays.stated import check_array
 
 
@@ -25,7 +25,7 @@ def leaves(
     """Iterate over the leaf of each row, shape (n_rows,), in one tree after the other."""
     check_array("bins of rows", bins, "u1", (None, None))
     check_branches(columns, children, sets, len(bins))
-    trees = zip(*map(np.ascontiguousarray, (columns, children, sets)), strict=True)
+    bins, trees = to_read(bins), zip(*map(to_read, (columns, children, sets)), strict=True)
     return (_compiled().leaves(bins, *tree) for tree in trees)
 
 
@@ -35,7 +35,7 @@ def leaves_of_pairs(
     """Find the leaf of row i in tree i, for as many rows as trees: (n_rows,)."""
     check_array("bins of rows", bins, "u1", (None, len(columns)))
     check_branches(columns, children, sets, len(bins))
-    return _compiled().leaves_of_pairs(bins, columns, children, sets)
+    return _compiled().leaves_of_pairs(*map(to_read, (bins, columns, children, sets)))
 
 
 def combine(
@@ -51,7 +51,7 @@ def combine(
     shape, kind = (len(columns), columns.shape[1] + 1), f"{columns.shape[1]} nodes"
     if bins.shape[1] <= FEW_ROWS:
         check_coefficients(coef, shape, kind)
-        return _compiled().combine_few(bins, columns, children, sets, coef)
+        return _compiled().combine_few(*map(to_read, (bins, columns, children, sets, coef)))
     of_trees = leaves(bins, columns, children, sets)
     return combined(of_trees, bins.shape[1], coef, shape, kind)
 

@@ -12,6 +12,7 @@ from functools import cache, partial
 from types import ModuleType
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from trickless._arrays.stated import check_array, check_count
 
@@ -30,6 +31,16 @@ def _compiled() -> ModuleType:
     return leaves
 
 
+def to_read(values: np.ndarray, dtype: DTypeLike | None = None) -> np.ndarray:
+    """Return an array as compiled loops read it: contiguous, and not to be written to.
+
+    numba compiles a loop again for each layout of an array, and for one that may be written to.
+    """
+    view = np.ascontiguousarray(values, dtype).view()
+    view.flags.writeable = False
+    return view
+
+
 def leaves(bins: np.ndarray, columns: np.ndarray, sets: np.ndarray) -> Iterator[np.ndarray]:
     """Iterate over the leaf of each row, shape (n_rows,), in one tree after the other.
 
@@ -39,16 +50,15 @@ def leaves(bins: np.ndarray, columns: np.ndarray, sets: np.ndarray) -> Iterator[
     """
     check_array("bins of rows", bins, "u1", (None, None))
     check_cuts(columns, sets, len(bins))
-    columns = np.ascontiguousarray(columns, np.int64)
-    tables = np.unpackbits(sets, axis=2)
-    return map(partial(_compiled().leaves, bins), columns, tables)
+    tables = np.unpackbits(np.ascontiguousarray(sets), axis=2)
+    return map(partial(_compiled().leaves, to_read(bins)), to_read(columns, np.int64), tables)
 
 
 def leaves_of_pairs(bins: np.ndarray, columns: np.ndarray, sets: np.ndarray) -> np.ndarray:
     """Find the leaf of row i in tree i, for as many rows as trees: (n_rows,)."""
     check_array("bins of rows", bins, "u1", (None, len(columns)))
     check_cuts(columns, sets, len(bins))
-    return _compiled().leaves_of_pairs(bins, np.ascontiguousarray(columns, np.int64), sets)
+    return _compiled().leaves_of_pairs(to_read(bins), to_read(columns, np.int64), to_read(sets))
 
 
 def combine(
@@ -75,8 +85,8 @@ def combine(
         check_array("coefficients of leaves", coef, "f4 f8", shape)
         if not coef.shape[1]:
             raise ValueError("coefficients of leaves have no constants")
-    columns = np.ascontiguousarray(columns, np.int64)
-    return _compiled().combine(bins, columns, sets, coef, values, FIRST, FEW_ROWS)
+    columns, sets, coef = to_read(columns, np.int64), to_read(sets), to_read(coef)
+    return _compiled().combine(to_read(bins), columns, sets, coef, to_read(values), FIRST, FEW_ROWS)
 
 
 def combined(
@@ -89,7 +99,7 @@ def combined(
     """Sum coefficients, given the leaves, and the numbers of trees and of leaves of a tree."""
     check_coefficients(coef, shape, kind)
     total = np.zeros((n_rows, coef.shape[2]))
-    for leaf, values in zip(leaves, coef, strict=True):
+    for leaf, values in zip(leaves, to_read(coef), strict=True):
         _compiled().add_leaf_values(total, leaf, values)
     return total
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from trickless._arrays.loops import to_read
 from trickless._solvers.boosting.forest import Forest
 from trickless._solvers.losses import Loss, unit_of
 from trickless.neurons import Trees
@@ -86,7 +87,7 @@ class Search(NamedTuple):
         is_category = np.array([codes is not None for codes in bins.of_code], dtype=bool)
         features = bins.features.astype(np.int64)
         counts = bins.counts.astype(np.int64)
-        return Table(counts, is_category, features, signs[features], groups, most)
+        return Table(counts, is_category, features, signs[features], to_read(groups), most)
 
     def seeds(self, first: int, n: int) -> np.ndarray:
         """Return the seeds of n trees."""
@@ -134,7 +135,7 @@ class Course:
         from trickless._solvers.boosting.slopes import CompiledLoss
 
         family, self._search = search.family, search
-        targets = np.ascontiguousarray(rows.targets.T, dtype=np.float64)
+        targets = np.asarray(rows.targets.T, dtype=np.float64)
         weight = np.ones(targets.shape[1])
         if rows.weight is not None:
             mean = rows.weight.mean() if forest is None else forest.total_weight / forest.n_rows
@@ -152,7 +153,8 @@ class Course:
         if forest is not None and len(forest):
             self.f = np.ascontiguousarray(forest.function(n_jobs)(bins.T).T)
             self.wins, self.n_trees = forest.wins, forest.n_grown
-        self._rows = np.ascontiguousarray(bins), self.f, targets, weight
+        bins = np.require(bins, requirements=["C", "W"])  # in a search, they may be of sampled rows
+        self._rows = bins, self.f, to_read(targets), to_read(weight)
         self._loss = tuple(CompiledLoss.of(search.loss, search.spread))
         self._start = squares, typical
         self._table = search.table()

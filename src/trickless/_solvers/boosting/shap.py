@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless._arrays.loops import to_read
 from trickless._arrays.threads import map_blocks, row_blocks
 from trickless._solvers.boosting.compiled import compiled, entry
 from trickless.neurons import Trees
@@ -46,19 +47,19 @@ def shap_values(
     """Return Shapley values of features at rows that are bins: (n_rows, n_features, n_outputs)."""
     features = family.bins_.features.astype(np.int64)
     found = np.zeros((len(rows), family.bins_.n_features, coef.shape[2]))
+    rows, background, coef, *of_trees = map(to_read, (rows, background, coef, *weights))
     linear = np.zeros((len(family.bins_.counts), 256))
+    used = np.full((len(coef), max(family.n_inputs, 1)), -1)
     if family.linear_ is not None:
-        linear = family.linear_.of_bins()
+        linear, used = family.linear_.of_bins(), family.linear_.columns(weights)
+    used = to_read(used, np.int64)
     table: Any = features, linear, _WEIGHTS
 
     def fill(some: slice) -> None:
         if family.used_shape == "binary":
-            _of_binary(rows[some], background, *weights, coef, table, found[some])
+            _of_binary(rows[some], background, *of_trees, coef, table, found[some])
         else:
-            used = np.full((len(coef), max(family.n_inputs, 1)), -1)
-            if family.linear_ is not None:
-                used = family.linear_.columns(weights)
-            _of_oblivious(rows[some], background, *weights, used, coef, table, found[some])
+            _of_oblivious(rows[some], background, *of_trees, used, coef, table, found[some])
 
     map_blocks(fill, row_blocks(len(rows), _ROWS), n_jobs)
     return found / len(background)
