@@ -68,7 +68,7 @@ def test_the_variance_is_that_of_all_permutations_of_independence(monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["permutation", "asymptotic"])
-def test_hsic_test_rejects_as_often_as_its_level(method, n_nulls=400):
+def test_hsic_test_rejects_as_often_as_its_level(method, n_nulls=300):
     """Within two standard errors, on few rows."""
     found = []
     for seed in range(n_nulls):

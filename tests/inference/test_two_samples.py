@@ -77,7 +77,7 @@ def test_the_variance_is_that_of_all_permutations():
 
 
 @pytest.mark.parametrize("method", ["permutation", "asymptotic"])
-def test_mmd_test_rejects_as_often_as_its_level(method, n_nulls=400):
+def test_mmd_test_rejects_as_often_as_its_level(method, n_nulls=300):
     """Within two standard errors, on few rows of samples of different sizes."""
     found = []
     for seed in range(n_nulls):

@@ -133,10 +133,10 @@ def test_fit_draws_as_many_neurons_as_asked_and_visits_every_row():
 def test_a_row_more_than_a_batch_makes_no_difference(n_rows):
     X = inputs(n_rows + 500, 2)
     y = np.sin(X[:, 0]) + np.random.default_rng(0).standard_normal(len(X)) / 3
-    model = DoublyStochasticRegressor(Gaussian(1.0), 3200, random_state=0)
+    model = DoublyStochasticRegressor(Gaussian(1.0), 1600, random_state=0)
     assert model.fit(X[:n_rows], y[:n_rows]).score(X[n_rows:], y[n_rows:]) > 0.6
     streamed = DoublyStochasticRegressor(Gaussian(1.0), random_state=0)
-    for _ in range(60):
+    for _ in range(30):
         streamed.partial_fit(X[:n_rows], y[:n_rows])
     assert streamed.score(X[n_rows:], y[n_rows:]) > 0.6
 

@@ -220,7 +220,7 @@ def turning(T, half_turns, rng):
 @pytest.mark.parametrize("abrupt", [False, True])
 def test_the_tracking_regret_stays_below_its_bound(abrupt):
     """Comparators turn by π, slowly or at once, and estimates are noisy; over six seeds."""
-    T, eta, half_life, m = 400, 0.13, 88, 40
+    T, eta, half_life, m = 300, 0.13, 88, 40
     regrets, bounds = [], []
     for seed in range(6):
         X, y, g, distances = turning(T, 1, np.random.default_rng(seed))

@@ -286,7 +286,7 @@ def test_events_that_are_rare_are_learned_no_worse_than_by_a_constant():
     gains = []
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        X, X_test = rng.standard_normal((1000, 3)), rng.standard_normal((10_000, 3))
+        X, X_test = rng.standard_normal((1000, 3)), rng.standard_normal((3000, 3))
         p, p_test = (1 / (1 + np.exp(5 - 1.5 * rows[:, 0])) for rows in (X, X_test))
         y = rng.random(1000) < p
         model = KitchenSinksClassifier(
@@ -306,7 +306,7 @@ def test_a_few_events_of_pure_noise_are_not_followed(n_events):
     """Log loss over that of a constant, whose standard error from k events is 1/√k of it."""
     rate, ratios = n_events / 300, []
     for seed in range(8):
-        X, X_test = inputs(300, 3, seed=seed), inputs(5000, 3, seed=100 + seed)
+        X, X_test = inputs(300, 3, seed=seed), inputs(2000, 3, seed=100 + seed)
         y = np.arange(300) < n_events
         model = KitchenSinksClassifier(n_neurons=100, loss="log_loss", random_state=0).fit(X, y)
         f = model.decision_function(X_test)

@@ -49,7 +49,7 @@ def test_streams_learn_and_continue():
     model = regressor(2000)
     for some in np.split(np.arange(5000), 5):
         model.partial_fit(X[some], y[some])
-    for _ in range(20):
+    for _ in range(8):
         model.partial_fit(X[:5000], y[:5000])
     assert model.score(X[5000:], y[5000:]) > 0.9
     small = pickle.loads(pickle.dumps(model)).partial_fit(X[:3], y[:3])
@@ -90,7 +90,7 @@ def test_neurons_wider_than_trees_and_trees_of_several_depths():
         Mixture([Mixture([Gaussian(), Laplace()]), Trees()]),
         2 * Gaussian(1.5) + Trees(),
     ):
-        model = regressor(500, neurons=neurons).fit(X, y)
+        model = regressor(250, neurons=neurons).fit(X, y)
         assert model.score(X, y) > 0.6
 
 

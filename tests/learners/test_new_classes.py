@@ -348,13 +348,13 @@ def test_learners_with_other_draws_and_losses_learn_new_classes(name):
     one = streamed(COUPLED[name], "grow", X[:60], y[:60])
     assert set(one.predict(X)) == {"c"}
     np.testing.assert_array_equal(one.predict_proba(X), np.ones((N, 1)))
-    X, y = X.repeat(3, axis=0), y.repeat(3)
+    X, y = X.repeat(2, axis=0), y.repeat(2)
     model = streamed(COUPLED[name], "grow", X, y)
     assert model.classes_.tolist() == list("abcd")
-    assert model.predict_proba(X).shape == (3 * N, 4)
+    assert model.predict_proba(X).shape == (2 * N, 4)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
     declared = streamed(COUPLED[name], list("abcd"), X, y)
-    last = slice(-3 * 240, None)
+    last = slice(-2 * 240, None)
     assert model.score(X[last], y[last]) > declared.score(X[last], y[last]) - 0.1
 
 

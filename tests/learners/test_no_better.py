@@ -48,13 +48,13 @@ def warned(learner, X, y):
 def test_noise_is_told_from_what_can_be_learned(learner):
     """A signal of a third of the variance is seldom taken for noise."""
     noise, weak = [], []
-    for seed in range(10):
+    for seed in range(6):
         X, rng = inputs(400, 4), np.random.default_rng(seed)
         e = rng.standard_normal(400)
         noise.append(warned(learner, X, e))
         weak.append(warned(learner, X, np.sin(X[:, 0]) + e))
-    assert sum(noise) >= 5
-    assert sum(weak) <= 2
+    assert sum(noise) >= 3
+    assert sum(weak) <= 1
     assert not warned(learner, X, np.sin(X[:, 0]))
     assert not warned(learner, X, np.ones(400))
     assert not warned(learner, X[:15], e[:15])  # too few to tell

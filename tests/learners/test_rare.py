@@ -170,7 +170,7 @@ def test_the_constant_makes_probabilities_average_to_the_rate():
     ids=lambda learner: repr(learner).partition(" at 0x")[0],
 )
 def test_probabilities_average_to_the_rate(model):
-    X, y, X_test, y_test = data = rare(0.02, n_train=2000, n_test=4000)
+    X, y, X_test, y_test = data = rare(0.02, n_train=1000, n_test=4000)
     model = model.set_params(random_state=0).fit(X, y)
     assert np.abs(standard_errors(model, *data)).max() < 4
     p = model.predict_proba(X_test)

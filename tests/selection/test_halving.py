@@ -180,7 +180,7 @@ def test_features_that_say_nothing_keep_a_finite_length_scale():
 
 @pytest.mark.parametrize(("sparse", "dtype"), [(False, "float32"), (True, "float64")])
 def test_constants_do_not_matter_whatever_rounding_leaves_of_them(sparse, dtype):
-    X, y = few_that_matter(1000)
+    X, y = few_that_matter(600)
     X = np.column_stack([X, np.full(len(X), 3.0), np.full(len(X), 0.1)])
     weight = np.random.default_rng(2).random(len(X)) + 0.5
     model = KitchenSinksRegressor(Gaussian("relevance"), 100, dtype=dtype, random_state=0)

@@ -388,8 +388,8 @@ def test_trees_that_keep_some_of_their_held_out_rows_say_which(most, monkeypatch
     """With more than 20,480 rows, they keep 2,048 of a tenth, and were asked for the others."""
     monkeypatch.setattr("trickless._solvers.early_stopping.MOST", most)
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((1200, 3))
-    y = np.arange(1200.0)  # which tells the rows
+    X = rng.standard_normal((1000, 3))
+    y = np.arange(1000.0)  # which tells the rows
     rows = training(X, y)
     learned = Trees(n_trees=30).learn(rows)
     assert len(learned.only) == most
