@@ -20,7 +20,7 @@ from trickless.kernels import KernelGradientRegressor
 
 #: Seconds after which something has locked up.
 PATIENCE = 60
-RACES = 200
+RACES = 120
 SMALL = {
     "KitchenSinks": {"n_neurons": 12},
     "DoublyStochastic": {"n_neurons": 40, "neurons_per_step": 5, "batch_size": 10},

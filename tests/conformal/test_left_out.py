@@ -81,7 +81,7 @@ NOISES = {
 )
 def test_new_targets_are_inside_as_often_as_asked_by_left_out_rows(noise, method):
     shares = []
-    for seed in range(40):
+    for seed in range(28):
         rng = np.random.default_rng(seed)
         X = rng.uniform(-2, 2, (160, 2))
         y = np.sin(2 * X[:, 0]) + X[:, 1] + NOISES[noise](rng, X)
@@ -91,7 +91,7 @@ def test_new_targets_are_inside_as_often_as_asked_by_left_out_rows(noise, method
     error = np.std(shares) / len(shares) ** 0.5
     # A rank for the choice of alpha adds 1 / 81 to the coverage, if the choice took nothing.
     assert 0.9 - 3 * error < np.mean(shares) < 0.9 + 2 / 81 + 3 * error
-    assert error < 0.01
+    assert error < 0.012
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_new_targets_are_inside_as_often_as_asked_by_left_out_rows(noise, method
 def test_normal_errors_are_inside_as_often_as_asked(alpha, n):
     """Functions are drawn from the process of alpha=0.01. The choice of alpha costs a rank."""
     shares = []
-    for seed in range(140):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         X = rng.uniform(-2, 2, (n + 300, 2))
         model = KitchenSinksRegressor(Gaussian(1.0), 10, alpha=1e-2, dtype="float64")
@@ -111,7 +111,7 @@ def test_normal_errors_are_inside_as_often_as_asked(alpha, n):
         model.set_params(alpha=alpha).fit(X[:n], y[:n])
         shares.append(coverage(model.predict_interval(X[n:], 0.9, "gaussian"), y[n:]).mean())
     error = np.std(shares) / len(shares) ** 0.5
-    assert error < 0.006
+    assert error < 0.007
     fewer = 0 if alpha == 1e-2 else 1 / (n + 1)
     assert 0.9 - fewer - 3 * error < np.mean(shares) < 0.9 + 3 * error
 

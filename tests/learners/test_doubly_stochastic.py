@@ -926,7 +926,7 @@ def test_with_nothing_set_it_is_as_good_as_kitchen_sinks_on_small_tables(load):
         else (DoublyStochasticClassifier, KitchenSinksClassifier)
     )
     lost = [[], []]
-    for seed in range(3):
+    for seed in range(2):
         order = np.random.default_rng(seed).permutation(len(X))
         train, test = np.split(order, [int(0.7 * len(X))])
         for kind, losses in zip(kinds, lost, strict=True):
@@ -994,7 +994,7 @@ def test_blocks_of_any_size_learn_no_noise(rows, given):
     """Targets that nothing predicts; steps of one block without end took R² to −70."""
     X, rng = inputs(rows + 500, 5), np.random.default_rng(1)
     y = rng.standard_normal(rows + 500)
-    model = DoublyStochasticRegressor(n_neurons=3200, schedule="block", random_state=0, **given)
+    model = DoublyStochasticRegressor(n_neurons=1600, schedule="block", random_state=0, **given)
     assert model.fit(X[:rows], y[:rows]).score(X[rows:], y[rows:]) > -0.5
     if rows > 1000 and not given:
         assert model.score(X[rows:], y[rows:]) > -0.02

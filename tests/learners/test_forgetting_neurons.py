@@ -90,7 +90,7 @@ def test_a_stream_recovers_from_an_abrupt_change(neurons):
     """Within some half-lives, a model is as good as one that never saw the old labels."""
     models, fresh = [regressor(neurons), regressor(neurons, half_life=None)], regressor(neurons)
     for model in models:
-        learned(model, 10_000)
+        learned(model, 6000)
         learned(model, 5000, seed=1, sign=-1)
     learned(fresh, 5000, seed=1, sign=-1)
     X, y = rows(2000, seed=99, sign=-1)
@@ -114,7 +114,7 @@ def test_a_stationary_stream_loses_little(neurons):
 def test_the_level_of_the_targets_does_not_fade(neurons):
     """Targets rise by 100. The intercept takes that over, and predictions rise by as much."""
     models = [learned(regressor(neurons), 5000) for _ in range(2)]
-    X, y = rows(20_000, seed=1)
+    X, y = rows(14_000, seed=1)
     for model, level in zip(models, (0, 100), strict=True):
         for start in range(0, len(X), 100):
             model.partial_fit(X[start : start + 100], level + y[start : start + 100])

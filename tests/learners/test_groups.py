@@ -83,7 +83,7 @@ SCALES = [0.25, 1.0, 4.0, 16.0]
 
 
 def old_and_new_patients():
-    return smooth_patients(60, 20), smooth_patients(400, 5, seed=1)
+    return smooth_patients(40, 20), smooth_patients(400, 5, seed=1)
 
 
 @cache

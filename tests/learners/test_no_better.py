@@ -63,8 +63,8 @@ def test_noise_is_told_from_what_can_be_learned(learner):
 @pytest.mark.parametrize("learner", CLASSIFIERS, ids=named)
 def test_labels_that_columns_do_not_tell_are_noticed(learner):
     X, rng = inputs(400, 4), np.random.default_rng(0)
-    labels = [rng.integers(0, 3, 400) for _ in range(10)]
-    assert sum(warned(learner, X, y) for y in labels) >= 5
+    labels = [rng.integers(0, 3, 400) for _ in range(6)]
+    assert sum(warned(learner, X, y) for y in labels) >= 3
     assert not warned(learner, X, X[:, 0] > 0)
 
 
