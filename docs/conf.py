@@ -32,13 +32,14 @@ html_theme = "furo"
 html_title = "trickless"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_domain_indices = False
+smartquotes = False  # types are written as in default="auto"
 templates_path = ["_templates"]
 toc_object_entries_show_parents = "hide"
 exclude_patterns = ["**/README.txt", "**/GALLERY_HEADER.rst"]
 
-# Formulas are MathML, which browsers draw by themselves: no address outside the site is asked.
-katex_css_path = "katex-math.css"
-katex_options = 'output: "mathml"'
+# KaTeX draws formulas with its own fonts, which are part of the site: no other address is asked.
+katex_css_path = "katex/katex.min.css"
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "dollarmath"]
@@ -84,6 +85,10 @@ SOURCE = metadata.metadata(project).get_all("Project-URL")
 SOURCE = next(url.partition(", ")[2] for url in SOURCE if url.startswith("Source"))
 #: Rows of tables, and spaces in them at which a number is not to be broken, as in "0.9 ± 0.1 s".
 ROW = re.compile(r"^\|.*$", flags=re.M)
+#: Cells and titles, code in them, and where a long name may be broken: "Kitchen|Sinks|.fit(|X".
+CELL = re.compile(r"<(td|th|h1)\b.*?</\1>", flags=re.S)
+CODE = re.compile(r'(?<=<span class="pre">)[^<]+|(?<=<h1>)\w+(?=<)')
+IN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[/_(=,])(?=[\w'\"&\[])|(?<=\.)(?=[A-Za-z])")
 IN_A_NUMBER = re.compile(r"(?<=[\d%]) (?=±|(?:%|s|ms|µs|MB|MiB|GiB)(?!\w))|(?<=±) (?=\d)")
 
 
@@ -144,6 +149,17 @@ def leave_out_citations(app, doctree, docname):
                 cited.parent.remove(cited)
 
 
+def let_names_break(app, pagename, templatename, context, doctree):
+    """Say where browsers may break long names of code in tables, titles and signatures."""
+    if body := context.get("body"):
+        body = CELL.sub(
+            lambda cell: CODE.sub(lambda code: IN_A_NAME.sub("<wbr>", code[0]), cell[0]), body
+        )
+        context["body"] = body.replace(
+            'class="sig-paren">(</span>', 'class="sig-paren">(</span><wbr>'
+        )
+
+
 def write_digits(app, error):
     """Write the model of the page "Draw a digit" beside its script."""
     if error is None and app.builder.format == "html":
@@ -159,3 +175,4 @@ def setup(app):
     app.connect("autodoc-process-docstring", read_docstring, priority=900)  # after numpydoc
     app.connect("source-read", read)
     app.connect("doctree-resolved", leave_out_citations)
+    app.connect("html-page-context", let_names_break)
