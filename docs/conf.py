@@ -155,9 +155,8 @@ def let_names_break(app, pagename, templatename, context, doctree):
         body = CELL.sub(
             lambda cell: CODE.sub(lambda code: IN_A_NAME.sub("<wbr>", code[0]), cell[0]), body
         )
-        context["body"] = body.replace(
-            'class="sig-paren">(</span>', 'class="sig-paren">(</span><wbr>'
-        )
+        opened = 'class="sig-paren">(</span>'
+        context["body"] = body.replace(opened, opened + "<wbr>")
 
 
 def write_digits(app, error):

@@ -123,6 +123,13 @@ def test_the_docstring_of_a_class_has_at_most_a_thousand_words(name):
     assert 0 < len((CLASSES[name].__doc__ or "").split()) <= 1000
 
 
+@pytest.mark.parametrize("name", CLASSES)
+def test_properties_have_docstrings(name):
+    """A property without one shows that of the type of its value."""
+    members = inspect.getmembers_static(CLASSES[name], lambda each: isinstance(each, property))
+    assert [each for each, member in members if each[0] != "_" and not member.__doc__] == []
+
+
 def test_python_without_docstrings_imports_learners():
     code = "import trickless; print(trickless.KitchenSinksRegressor.__doc__)"
     run = subprocess.run(

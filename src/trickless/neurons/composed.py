@@ -33,10 +33,12 @@ FAMILY_LIST = anything(
 )
 
 
-def _of_parts(rule: Callable[[Iterable[bool]], bool], name: str, default: bool = False) -> property:
+def _of_parts(
+    rule: Callable[[Iterable[bool]], bool], name: str, doc: str = "", default: bool = False
+) -> property:
     """Make a property that is true if all parts, or any of them, have a property."""
     return property(
-        lambda self: rule(getattr(part, name, default) for part in _as_list(self.neurons))
+        lambda self: rule(getattr(part, name, default) for part in _as_list(self.neurons)), doc=doc
     )
 
 
@@ -57,12 +59,16 @@ class Composed(Neurons):
     parts_: list[Neurons]
     _places: Annotated[list[slice], Length("parts_")]
 
-    accepts_sparse: Any = _of_parts(all, "accepts_sparse")
-    accepts_tables: Any = _of_parts(all, "accepts_tables")
+    accepts_sparse: Any = _of_parts(all, "accepts_sparse", "Whether all parts accept CSR matrices.")
+    accepts_tables: Any = _of_parts(
+        all, "accepts_tables", "Whether all parts accept missing values and categories."
+    )
     _any_code: Any = _of_parts(all, "_any_code")
     _skips_missing: Any = _of_parts(all, "_skips_missing")
     _by_order: Any = _of_parts(any, "_by_order")
-    independent: Any = _of_parts(all, "independent", True)
+    independent: Any = _of_parts(
+        all, "independent", "Whether the neurons of all parts are drawn independently.", True
+    )
     _wants_relevance: Any = _of_parts(any, "_wants_relevance")
     _may_know_targets: Any = _of_parts(any, "_may_know_targets")
 

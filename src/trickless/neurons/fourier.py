@@ -93,6 +93,7 @@ class Fourier(Projected):
 
     @property
     def independent(self) -> bool:
+        """Whether frequencies are drawn independently."""
         return self.sampling == "iid"
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Self:
