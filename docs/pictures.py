@@ -130,9 +130,9 @@ def uncertainty():
     x = POINTS[:, 0]
 
     def band(axis, ends, title):
-        axis.plot(X, y, ".", color="0.8", markersize=2, rasterized=True)
+        axis.plot(X, y, ".", color="0.65", markersize=2, rasterized=True)
         axis.fill_between(x, *np.transpose(ends), alpha=0.35, linewidth=0)
-        axis.set(title=title, ylim=(-3.5, 3.5))
+        axis.set(title=title, xlabel="x", ylim=(-3.5, 3.5))
 
     plain = KitchenSinksRegressor(family, **once).fit(X, y)
     band(axes[0, 0], plain.predict_interval(POINTS, 0.9), "rows left out")
@@ -144,10 +144,10 @@ def uncertainty():
     gap = KitchenSinksRegressor(family, **once).fit(X[:60][few], y[:60][few])
     mean, std = gap.predict(POINTS, return_std=True)
     ends = np.stack([mean - 1.64 * std, mean + 1.64 * std], axis=1)
-    band(axes[0, 2], ends, "deviations from few rows")
+    band(axes[0, 2], ends, "deviations, few rows")
     axes[1, 0].plot(x, gap.sample_y(POINTS, 8), linewidth=1)
     axes[1, 0].plot(X[:60][few], y[:60][few], "k.", markersize=3)
-    axes[1, 0].set(title="samples of the posterior", ylim=(-3.5, 3.5))
+    axes[1, 0].set(title="posterior samples", xlabel="x", ylim=(-3.5, 3.5))
     A, b = make_blobs(300, centers=[[-2, 0], [2, 0], [0, 3]], cluster_std=1.2, random_state=0)
     classifier = KitchenSinksClassifier(Gaussian(2.0), **once).fit(A, b)
     side = np.linspace(-5, 6, 120)
@@ -155,7 +155,7 @@ def uncertainty():
     sizes = classifier.predict_set(grid, 0.9).sum(axis=1).reshape(120, 120)
     axes[1, 1].contourf(side, side, sizes, [0.5, 1.5, 2.5, 3.5], cmap="Blues", alpha=0.6)
     axes[1, 1].scatter(*A.T, c=b, s=3, cmap="viridis", rasterized=True)
-    axes[1, 1].set(title="sets of 1, 2 or 3 classes", xticks=[], yticks=[])
+    axes[1, 1].set(title="sets of 1 to 3 classes", xlabel="x₁", ylabel="x₂", xticks=[], yticks=[])
     stream, widths, rows = (
         AdaptiveInterval(KitchenSinksRegressor(family, **once), window_size=300),
         [],
@@ -169,7 +169,9 @@ def uncertainty():
             widths.append(np.mean(np.diff(stream.predict_interval(some), axis=1)))
         stream.partial_fit(some, np.sin(2 * some[:, 0]) + noise)
     axes[1, 2].plot(rows, widths)
-    axes[1, 2].set(title="a stream that changes", xlabel="rows", ylim=(0, None))
+    axes[1, 2].set(title="a stream that changes", xlabel="rows", ylabel="width", ylim=(0, None))
+    for axis in axes[:, 0]:
+        axis.set_ylabel("y")
     return figure
 
 
@@ -243,7 +245,9 @@ def series():
         found = occlusion_importance(model, X[[row]], window_size=16)[0]
         right.plot(X[row] - 4 * i, color="0.2", linewidth=1)
         extent = -0.5, 119.5, -4 * i - 1.5, -4 * i + 2.5
-        right.imshow(found[None], cmap="Oranges", aspect="auto", extent=extent, vmin=0)
+        # The darkest third of the colours is left out, so that lines stay in sight on them.
+        colours = {"cmap": "Oranges", "vmin": 0, "vmax": 1.5 * found.max()}
+        right.imshow(found[None], aspect="auto", extent=extent, **colours)
     right.set(title="where the model looks", xlabel="time", yticks=[], ylim=(-9.5, 2.5))
     return figure
 

@@ -46,7 +46,7 @@ def boosted_chimera_table():
             for _, line in lines
         )
         if lines:
-            said.append(f"Ours is below {peer} on {ahead} of {len(lines)} tables.")
+            said.append(f'Ours is below "{peer}" on {ahead} of {len(lines)} tables.')
     if not rows:
         return "Not measured yet."
     head = ["table", "ChimeraBoost", "takes", "its error", "ours within", "ratio"]

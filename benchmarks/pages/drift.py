@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import grid, results, where
+from pages.common import grid, results, two_digits, where
 
 
 def by_problem(cells, shown):
@@ -55,7 +55,7 @@ def seconds_table():
     seconds = result["seconds"]
     least = seconds["DriftDetector, batches of 100"]
     rows = [
-        [name, f"{float(f'{1e6 * each:.2g}'):,g} µs", f"{each / least:.2g}"]
+        [name, f"{two_digits(1e6 * each)} µs", f"{each / least:.2g}"]
         for name, each in seconds.items()
     ]
     busy = " Other programs were running on this machine." if result["busy"] else ""

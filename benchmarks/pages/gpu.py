@@ -23,7 +23,7 @@ def measured_table():
         rows.append([name, size, *_seconds(step["seconds"], "step", "bare step")])
     c = result["circumstances"]
     text = f"Medians of seconds. {c['device']}, torch {c['torch']}. {where(result)}."
-    head = ["", "size", "ours", "bare torch", "ratio"]
+    head = ["work", "size", "ours", "bare torch", "ratio"]
     return "\n".join([*grid(head, rows), "", text])
 
 
@@ -48,7 +48,7 @@ def counted_table():
         pairs = (parts[label]["kitchen_sinks"][what] for label in ("before", "now"))
         rows.append([f"Kitchen Sinks: {what}", *_counts(*pairs)])
     head = [
-        "",
+        "work",
         "operations",
         "waits",
         "copies to the device",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import grid, results, where
+from pages.common import grid, results, two_digits, where
 
 PROBLEMS = {"mean": "another mean", "variance": "another variance", "circle": "near a circle"}
 TESTS = {
@@ -17,7 +17,7 @@ def shown(cell):
     if cell is None:
         return ""
     rejected = round(cell["power"] * cell["runs"])
-    return f"{cell['seconds']:.2g} s, {rejected} of {cell['runs']}"
+    return f"{two_digits(cell['seconds'])} s, {rejected} of {cell['runs']}"
 
 
 def two_samples_table():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import grid, results, where
+from pages.common import grid, listed, results, where
 
 
 def by_method(value):
@@ -18,10 +18,12 @@ def by_method(value):
 
 def coverage_table():
     result = results("intervals")
-    splits = sorted({run["splits"] for run in result["runs"]}, reverse=True)
+    splits = {run["method"].partition(",")[0]: run["splits"] for run in result["runs"]}
+    most, fewest = max(splits.values()), min(splits.values())
+    slow = listed([method for method, count in splits.items() if count == fewest])
     text = (
-        f"Per cent of new targets inside ± standard error, of {result['level']:.0%} intervals from "
-        f"{result['train']} rows; {', '.join(map(str, splits))} splits."
+        f"Per cent of new targets that are inside intervals of {result['level']:.0%}, ± standard "
+        f"error. {result['train']} rows to learn from. {most} splits, and {fewest} for {slow}."
         f"{' Of a quick trial, not the full run.' if result['quick'] else ''} {where(result)}."
     )
     table = by_method(lambda run: f"{100 * run['coverage']:.1f} ± {100 * run['error']:.1f}")

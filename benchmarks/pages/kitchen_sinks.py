@@ -5,11 +5,6 @@ from __future__ import annotations
 from pages.common import grid, results, where
 
 
-def times(ratio):
-    """How many times as much, in two digits."""
-    return f"{float(f'{ratio:.2g}'):,g}"
-
-
 def points_of(method, one):
     return [point for point in one["points"] if point["method"] == method]
 
@@ -30,7 +25,9 @@ def best_error_table():
     for aim in result["aims"]:
         met = "met" if aim["met"] else "not met"
         if aim["best"]:
-            met += f" with {aim['best']['error']:.2%} in {total(aim['best']):.3g} s"
+            met += (
+                f" with {aim['best']['error']:.2%} in {total(aim['best']):.3g} s with predictions"
+            )
             components = aim["best"].get("components")
             met += f", on {components} principal components of the pixels" if components else ""
         aims.append(f"- {aim['what']}, at most {aim['error']:.1%} {aim['when']}: {met}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import grid, results, where
+from pages.common import grid, results, two_digits, where
 
 
 def text_below(result):
@@ -15,19 +15,15 @@ def text_below(result):
     return f"{busy}{trial} {where(result)}; {others}."
 
 
-def rounded(value):
-    return f"{float(f'{value:.2g}'):,g}"
-
-
 def micro(seconds):
-    return f"{rounded(1e6 * seconds)} µs"
+    return f"{two_digits(1e6 * seconds)} µs"
 
 
 def rows_table():
     result = results("latency")
     bare = result["rows"]["Kitchen Sinks, 1,000 Gaussian, bare NumPy"]["p50"]
     rows = [
-        [name, micro(each["p50"]), micro(each["p99"]), rounded(each["p50"] / bare)]
+        [name, micro(each["p50"]), micro(each["p99"]), two_digits(each["p50"] / bare)]
         for name, each in result["rows"].items()
     ]
     text = f"Of {result['calls']:,} calls of each, ten in a turn.{text_below(result)}"
@@ -39,7 +35,7 @@ def streams_table():
     result = results("latency")
     rows = []
     for name, each in result["streams"].items():
-        rows.append([name, rounded(1 / each["p50"]), micro(each["p50"]), micro(each["p99"])])
+        rows.append([name, two_digits(1 / each["p50"]), micro(each["p50"]), micro(each["p99"])])
     head = ["learner", "rows a second", "median of a row", "99th percentile"]
     text = f"Percentiles of means over 50 rows of processor time, in turn.{text_below(result)}"
     return "\n".join([*grid(head, rows), "", text])

@@ -40,11 +40,9 @@ def images_table():
         for name in ("patches", "two layers")
         if name in settings and (aim := settings[name]["aim"])
     ]
-    measured = dict.fromkeys(where(one) for one in settings.values())
-    places = " ".join(f"{place}." for place in measured)
     text = (
         "Filters of each layer of patches. An error for each seed; seconds to fit and predict. "
-        f"Aims: {'; '.join(aims)}. {places}"
+        f"Aims: {'; '.join(aims)}. {where(*settings.values())}."
     )
     sizes = "layers", "filters", "columns"
     head = ["name", "neurons", *sizes, "test error", "seconds", "peak of fit"]

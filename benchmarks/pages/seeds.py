@@ -14,7 +14,7 @@ def seeds_table():
         cells = [f"{first['error']:.4f} ({first['seconds']:.0f} s)"]
         for average in each[1:]:
             change = 100 * (average["error"] / first["error"] - 1)
-            cells.append(f"{average['error']:.4f} ({change:+.1f} %)")
+            cells.append(f"{average['error']:.4f} ({change:+.1f}%)")
         rows.append([one["name"], f"{one['rows']:,}", *cells, f"{one['spread']:.2f}"])
     head = ["table", "rows", *(f"{n} model{'s' if n > 1 else ''}" for n in numbers), "spread"]
     return "\n".join([*grid(head, rows), "", f"{where(result)}."])

@@ -89,7 +89,7 @@ def forecasts_table():
     ]
     text = (
         "Mean absolute errors of all steps ahead, relative to the season before; and how often "
-        f"intervals of 90 % held the values. {where(result)}."
+        f"intervals of 90% held the values. {where(result)}."
     )
     return "\n".join([*grid(heads, rows), "", text])
 

@@ -16,7 +16,7 @@ def stream_table():
     most = f"{result['max_support']:,} points"
     for name, reports in (
         (f"{most}, projected", result["projection"]),
-        ("every row kept", result["all_rows"]),
+        ("every row", result["all_rows"]),
     ):
         wanted = (25_000, 50_000, 100_000, 500_000, 1_000_000)
         for report in (r for r in reports if r["rows"] in wanted):
@@ -30,7 +30,7 @@ def stream_table():
                     f"{report['error']:.1%}",
                 ]
             )
-    head = ["", "rows", "support", "resident memory", "rows a second so far", "test error"]
+    head = ["kept", "rows", "support", "resident memory", "rows a second so far", "test error"]
     late = [report["error"] for report in result["projection"] if report["rows"] >= 100_000]
     text = (
         f"From 100,000 rows on, the error with projections is between {min(late):.1%} and "
@@ -54,7 +54,7 @@ def livni_table(inputs, spread):
     ]
     for name, key in spread.items():
         rows.append([name, *(with_error(p[key]) for p in points), "–"])
-    head = ["", *(f"D = {p['dimension']}" for p in points), "activations, D = 650"]
+    head = ["predictor", *(f"D = {p['dimension']}" for p in points), "activations, D = 650"]
     return "\n".join(grid(head, rows))
 
 
@@ -91,7 +91,7 @@ def livni_paper_table():
         f"index sampling in the same repetition, {far}. With larger budgets: {budgets}. "
         f"{where(result)}."
     )
-    table = livni_table("the paper's", {"best constant": "best_constant", "0": "zero"})
+    table = livni_table("the paper's", {"best constant": "best_constant", "always 0": "zero"})
     return "\n".join([table, "", text])
 
 
@@ -105,7 +105,11 @@ def online_images_table():
         row += [f"{r['online_error']:.1%}" if r else "–" for r in some]
         row += [f"{r['test_error']:.1%}" if r else "–" for r in some]
         rows.append([*row, *(f"{r['seconds']:,.0f}" if r else "–" for r in some[2:])])
-    head = ["", *(f"online, {stop:,}" for stop in stops), *(f"test, {stop:,}" for stop in stops)]
+    head = [
+        "learner",
+        *(f"online, {stop:,}" for stop in stops),
+        *(f"test, {stop:,}" for stop in stops),
+    ]
     head += [f"seconds, {stop:,}" for stop in stops[2:]]
     text = (
         f"{result['draws']} draws a round. {result['frozen']:,} frozen neurons predict the test "

@@ -33,7 +33,7 @@ def small_summary_table():
             cells += said(line[key])
         rows.append(cells)
     head = ["ours", "against", "error", "p", "ratio", "log loss", "p", "ratio"]
-    conditions = "; ".join(dict.fromkeys(map(where, map(in_turn, small()["circumstances"]))))
+    conditions = where(*map(in_turn, small()["circumstances"]))
     about = f"{len(small()['tables'])} tables, {small()['folds']} folds. {conditions}."
     return "\n".join([*grid(head, rows), "", about])
 
@@ -43,11 +43,13 @@ def in_turn(circumstances):
 
 
 def said(found):
-    """Wins–draws–losses, the p value and the ratio of a comparison."""
+    """Wins/draws/losses, the p value and the ratio of a comparison."""
     if not found:
         return ["–"] * 3
     p = f"< {SMALLEST:g}" if found["p"] < SMALLEST else f"{found['p']:.2g}"
-    return [f"{found['wins']}–{found['draws']}–{found['losses']}", p, f"{found['ratio']:.3f}"]
+    # A line may end after a dash, but not after a slash before a digit.
+    counts = "/".join(str(found[key]) for key in ("wins", "draws", "losses"))
+    return [counts, p, f"{found['ratio']:.3f}"]
 
 
 def small_ranks_table():
@@ -88,7 +90,7 @@ def other_ranks_table():
         cells = [said(line[key])[0] for key in ("error", "log_loss")]
         rows.append([name, f"{rank:.2f}", f"{found['summary']['seconds'][name]:.2g} s", *cells])
     head = ["method", "mean rank by error", "median seconds", "Auto against it", "by log loss"]
-    conditions = "; ".join(dict.fromkeys(map(where, map(in_turn, found["circumstances"]))))
+    conditions = where(*map(in_turn, found["circumstances"]))
     about = f"{len(found['tables'])} tables, {found['folds']} folds. {conditions}."
     return "\n".join([*grid(head, rows), "", about])
 

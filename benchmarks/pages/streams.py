@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from statistics import median
 
-from pages.common import RESULTS, grid, results, where
+from pages.common import RESULTS, grid, results, two_digits, where
 
 OURS, LAST, FOREST = "ours", "last answer", "ARF"
 KILOBYTE = 1000
@@ -25,7 +25,7 @@ def shown(value, numeric):
     """An error, or an accuracy."""
     if not numeric:
         return f"{value:.3f}"
-    return f"{value:.3g}" if value < 1e4 else f"{value:.0e}"
+    return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
 
 
 def scores_table(numeric):
@@ -66,7 +66,7 @@ def speed_table():
                     method,
                     kind,
                     f"{median(cell['rows_per_second'] for cell in cells):,.0f}",
-                    f"{median(ratios):.2g}" if ratios else "–",
+                    two_digits(median(ratios)) if ratios else "–",
                     f"{median(cell['bytes'] for cell in cells) / KILOBYTE:,.0f} kB",
                 ]
             )

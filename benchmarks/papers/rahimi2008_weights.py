@@ -92,8 +92,8 @@ def draw(result: dict[str, Any]) -> Figure:
             axes.plot(beside, factor * mean, **look)
             axes.vlines(beside, factor * low, factor * high, color=look["color"], lw=1)
     left.plot(K, 3 / K, color=BLACK, ls="--", lw=1, label="slope of 1/K")
-    left.set(title="The largest coefficient", ylabel="‖α‖∞")
-    right.set(title="Times K", ylabel="K ‖α‖∞")
+    left.set(title="The largest coefficient", ylabel=r"$\Vert\alpha\Vert_\infty$")
+    right.set(title="Times K", ylabel=r"$K\,\Vert\alpha\Vert_\infty$")
     for axes in (left, right):
         axes.set(xscale="log", yscale="log", xlabel="neurons K")
         plain_numbers(axes.xaxis)

@@ -3,6 +3,7 @@
 Run as ``python tests/support/make_combinations.py``.
 """
 
+import re
 from pathlib import Path
 
 from trickless import (
@@ -37,7 +38,8 @@ the first batch has fixed count until the next `fit`.
 
 def shown(name, wanted):
     if isinstance(wanted, str) and wanted in CONDITIONS:
-        return f"`{name}` {'' if wanted == 'given' else 'that is '}{wanted}"
+        said = re.sub(r"'\w+'|None|\d[\d.]*", r"`\g<0>`", wanted)
+        return f"`{name}` {'' if wanted == 'given' else 'that is '}{said}"
     first, *more = map(repr, wanted if isinstance(wanted, tuple) else (wanted,))
     *values, last = [f"`{name}={first}`", *(f"`{value}`" for value in more)]
     return f"{', '.join(values)} or {last}" if values else last
@@ -50,7 +52,7 @@ def page():
         lines += [
             f"## {title}",
             "",
-            "| | does not go with | because |",
+            "| what | does not go with | because |",
             "|---|---|---|",
         ]
         excluded = {}  # by what and why, since one reason may hold for several values
