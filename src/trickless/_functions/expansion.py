@@ -121,7 +121,18 @@ class Expansion(Stated):
         return {name: value for name, value in vars(self).items() if name != "_at_support"}
 
     def values(self, weights: Weights) -> np.ndarray:
-        """Compute f(w) = Σ_i α_i ψ(x_i; w) for each of n neurons: (n, width, n_outputs)."""
+        r"""Compute :math:`f(w) = \sum_i \alpha_i \psi(x_i; w)` for each of n neurons.
+
+        Parameters
+        ----------
+        weights : tuple of arrays
+            Weights of n neurons.
+
+        Returns
+        -------
+        float64 array of shape (n, width, n_outputs)
+            The values of f.
+        """
         n, width, n_rows = len(weights[0]), self.neurons.width, self.support.shape[0]
         parts: dict[int, list[np.ndarray]] = {}
 
@@ -147,7 +158,7 @@ class Expansion(Stated):
         Parameters
         ----------
         n_neurons : int
-            Number of neurons of the network. Its standard error falls like 1/√n_neurons. The time
+            Number of neurons of the network. Four times as many halve its standard error. The time
             for a prediction does not depend on the number of support points.
         estimate : {"full", "index", "stratified"}, default="full"
             How to compute the coefficients of the network. Full sums have the smallest standard

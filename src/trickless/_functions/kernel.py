@@ -157,7 +157,9 @@ class KernelDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
+        The axes that were drawn on.
     figure_ : matplotlib Figure
+        The figure of these axes.
     line_ : matplotlib Line2D
         The estimate.
     band_ : matplotlib PolyCollection
@@ -209,6 +211,7 @@ class KernelDisplay:
         neurons : Neurons or str
             A family, or the name of one. One that has not been fitted is fitted to ``X``.
         X : array of shape (n_rows, n_features)
+            Rows, of which one is x, and which give the range of the input.
         feature : int, default=0
             The input that varies, from its least to its largest value in ``X``.
         row : int, default=0

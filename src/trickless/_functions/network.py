@@ -185,6 +185,7 @@ class Network(Stated):
         Returns
         -------
         float64 array of shape (n_rows, n_features, n_outputs)
+            The gradients.
 
         Raises
         ------
@@ -207,12 +208,13 @@ class Network(Stated):
         return total
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Compute the values of the network, and their standard errors.
+        r"""Compute the values of the network, and their standard errors.
 
         The network, a sum over independent draws, is seen as an estimate of its own expectation
-        over w. The standard error is therefore meaningful only if coefficient j depends on w_j and
-        on no other draw, as in a frozen expansion. For draws from strata, the standard error comes
-        from differences of neighbours, and its expectation is too large rather than too small.
+        over w. The standard error is therefore meaningful only if coefficient j depends on
+        :math:`w_j` and on no other draw, as in a frozen expansion. For draws from strata, the
+        standard error comes from differences of neighbours, and its expectation is too large rather
+        than too small.
 
         Parameters
         ----------

@@ -64,11 +64,11 @@ classes : array of shape (n_classes,) or "grow", optional
     All labels that may occur, for the first call. With "grow", from the first call on, new labels
     may appear in any batch, and the first one may hold a single label. There is then one more
     output than labels, for a label that has not come yet, with targets −1. A new label continues
-    from this output. With losses that learn each class against the rest, it is thus the output of
-    a label that was declared from the beginning. The softmax function of "log_loss" has counted
+    from this output. With losses that learn each class against the rest, it is thus the output of a
+    label that was declared from the beginning. With "log_loss", the softmax function has counted
     one label that has not come, however many do. The output is the last one in coefficients, and
-    not in decision values and probabilities, whose columns follow ``classes_``. Default: the
-    labels of the first batch.
+    not in decision values and probabilities, whose columns follow ``classes_``. Default: the labels
+    of the first batch.
 """
 
 #: Of methods that predict.
@@ -94,4 +94,5 @@ sample_weight : array of shape (n_rows,), optional
 Returns
 -------
 float
+    The score.
 """

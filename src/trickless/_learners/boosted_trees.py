@@ -99,18 +99,19 @@ class BoostedTrees(NeuronLearner):
     Parameters
     ----------
     n_trees : int or "auto", default="auto"
-        The most trees. With ``early_stopping``, held-out rows decide how many are best. "auto" is
-        2,000, or 100 for less than ten rows.
+        The largest number of trees. With ``early_stopping``, held-out rows decide how many are
+        best. "auto" is 2,000, or 100 for fewer than ten rows.
     learning_rate : float or "auto", default="auto"
-        The share of a Newton step that each tree takes. "auto" is 3 over the root of ``n_trees``,
-        from 0.02 to 0.5. ``fit`` raises it from 10,000 rows on, up to one and a half times with
-        22,500 rows.
+        The share of a Newton step that each tree takes [2]_. "auto" is 3 over the root of
+        ``n_trees``, from 0.02 to 0.5. ``fit`` raises it from 10,000 rows on, up to one and a half
+        times with 22,500 rows.
     max_depth : int or "auto", default="auto"
         The most cuts from the root of a tree to a leaf, from 1 to 16. A tree has fewer if more
         would only fit noise. "auto" is 2 to 12, so that a leaf has 16 rows on average.
     n_candidates : int or "auto", default="auto"
         How many columns are drawn for each cut, at up to eight thresholds each. The best cut is
-        taken. 1 draws cuts at random. "auto" is an eighth of the columns, from 8 to 64.
+        taken. 1 draws cuts at random, as neurons are drawn in [1]_. "auto" is an eighth of the
+        columns, from 8 to 64.
     l2_regularization : float or "auto", default="auto"
         The regularisation of the values of leaves, relative to the mean curvature of a leaf. "auto"
         is 0.15, and more if classes are rare.
@@ -119,9 +120,9 @@ class BoostedTrees(NeuronLearner):
         first four cuts of its tree, which stays bounded beyond the training rows. With "auto",
         linear leaves are used if 20 trees with them lose one per cent less on held-out rows.
     shape : {"auto", "oblivious", "binary"}, default="auto"
-        Whether all branches of a level share a cut, or each node has its own. With "auto", trees
-        are oblivious, unless there are 65,536 rows or more, and binary trees lose less on held-out
-        rows.
+        Whether all branches of a level share a cut [3]_, or each node has its own. With "auto",
+        trees are oblivious, unless there are 65,536 rows or more, and binary trees lose less on
+        held-out rows.
     early_stopping : bool or "auto", default="auto"
         Whether held-out rows find the best number of trees. All rows are learned from in the end.
         The held-out rows also give ``predict_interval`` and ``predict_set``, until ``partial_fit``.
@@ -129,8 +130,9 @@ class BoostedTrees(NeuronLearner):
         folds. "auto" is True for ten rows or more.
     monotonic_cst : array-like of int, dict or None, default=None
         For each feature 1 if predictions must not fall as it grows, -1 if they must not rise, and 0
-        if they are free; or a dictionary from names of features to such numbers. Probabilities of
-        the second class, if there are two. Leaves are constant then.
+        if they are free; or a dictionary from names of features to such numbers. For a classifier,
+        which must have two classes, it is about the probability of the second. Leaves are constant
+        then.
     interaction_cst : {"pairwise", "no_interactions"}, sequence of sets or None, default=None
         Features that may be in one tree, as in
         :class:`~sklearn.ensemble.HistGradientBoostingRegressor`. Features that no set has are a set
@@ -414,10 +416,10 @@ class BoostedTrees(NeuronLearner):
     def shap_values(self, X: MatrixLike) -> np.ndarray:
         """Compute how much each feature adds to the decision values of rows (Shapley values).
 
-        They are exact. A feature is without its value if it has that of a row of the background, up
-        to 100 of the training rows, over which the values are averaged. The values of a row and
-        ``shap_base_`` sum to its decision values, which are ``predict(X)`` for regressors without a
-        log link. Plots of the package shap take them by
+        They are exact [1]_. A feature is without its value if it has that of a row of the
+        background, up to 100 of the training rows, over which the values are averaged. The values
+        of a row and ``shap_base_`` sum to its decision values, which are ``predict(X)`` for
+        regressors without a log link. Plots of the package shap take them by
         ``shap.Explanation(model.shap_values(X), model.shap_base_, X)``.
 
         Returns

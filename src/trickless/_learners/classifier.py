@@ -80,9 +80,9 @@ class Classifier(ClassifierMixin, Learner):
 
         Returns
         -------
-        float64 array of shape (n_rows,) for two classes (positive for the second), or
-        (n_rows, n_classes)
-            Values in the library and on the device of X.
+        float64 array of shape (n_rows,) for two classes, or (n_rows, n_classes)
+            Values, in the library and on the device of X. With two classes, a positive value stands
+            for the second.
         """
         decisions = self._decide(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
@@ -197,13 +197,13 @@ class Classifier(ClassifierMixin, Learner):
         weighted : bool, default=False
             Whether rows count by their ``sample_weight`` and the weights of their classes. By
             default each row counts once, and sets hold the classes of rows as they come, whatever
-            their weights in the fit. With True and ``class_weight="balanced"``, sets of 90 % hold
+            their weights in the fit. With True and ``class_weight="balanced"``, sets of 90% hold
             nine of ten rows if all classes are equally frequent. In both cases, rows fade with a
             ``half_life``.
         by_class : bool, default=False
-            Whether sets hold the true class with this probability in each class, and not on
-            average over classes [2]_. A rare class needs it, since sets that miss all rows of a
-            class of 1 % still hold 99 % of all classes. Each class needs enough rows.
+            Whether sets hold the true class with this probability in each class, and not on average
+            over classes [2]_. A rare class needs it, since sets that miss all rows of a class of 1%
+            still hold 99% of all classes. Each class needs enough rows.
 
         Returns
         -------

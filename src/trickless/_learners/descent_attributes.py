@@ -34,7 +34,7 @@ class DescentAttributes(NeuronLearner):
     batch_size_, neurons_per_step_, n_neurons_ : int
         The values in use of parameters that may be "auto".
     alpha_ : float
-        The same.
+        The regularisation strength in use.
     feature_importances_ : array of shape (n_features,)
         The share of each feature in the relevance that the family learned. See
         ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.

@@ -37,7 +37,9 @@ class IntervalDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
+        The axes that were drawn on.
     figure_ : matplotlib Figure
+        The figure of these axes.
     bars_ : matplotlib LineCollection
         The intervals.
     coverage_ : float
@@ -80,7 +82,8 @@ class IntervalDisplay:
 
         Parameters
         ----------
-        estimator : fitted regressor with ``predict_interval``
+        estimator : regressor
+            A fitted regressor with ``predict_interval``.
         X : array or data frame of shape (n_rows, n_features)
             Rows that the estimator has not learned.
         y : array of shape (n_rows,)
@@ -159,7 +162,9 @@ class HalfLifeDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
+        The axes that were drawn on.
     figure_ : matplotlib Figure
+        The figure of these axes.
     areas_ : list of matplotlib PolyCollection
         An area for each half-life.
 
@@ -188,7 +193,8 @@ class HalfLifeDisplay:
 
         Parameters
         ----------
-        estimator : fitted Kitchen Sinks
+        estimator : KitchenSinksRegressor or KitchenSinksClassifier
+            A fitted model with ``half_life="auto"`` or a list.
         **kwargs
             Passed to matplotlib's ``stackplot``.
 

@@ -85,12 +85,12 @@ class DoublyStochastic(DescentAttributes):
         Regularisation strength, relative to the mean loss. "auto" is chosen for steps on blocks by
         rows that are left out. It is 1e-6 in units of the loss for plain steps.
     step_size : float or "auto", default="auto"
-        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is found from each
-        block, or is 1 / alpha for "theorem". For other plain steps, it is a stable step.
+        The first step :math:`\gamma`, or :math:`\theta` for ``schedule="theorem"``. "auto" is found
+        from each block, or is 1 / alpha for "theorem". For other plain steps, it is a stable step.
     schedule : {"auto", "block", "inverse", "constant", "theorem"}, default="auto"
         How steps are taken. "block" fits each block of neurons to the residuals, damped by the
         noise of the targets. With a number as ``step_size``, it is the algorithm of the authors'
-        code. The others are the algorithm of the paper, with step i = 0, 1, ... of size
+        code. The others are the algorithm of the paper [1]_, with step i = 0, 1, ... of size
         :math:`\gamma / (1 + \gamma \alpha i)` for "inverse", :math:`\gamma` for "constant", and
         :math:`\theta / (i + 1)` for "theorem". The last has the guarantee of the paper. "auto" is
         "block", or "inverse" with a number as ``step_size``.

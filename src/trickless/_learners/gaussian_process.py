@@ -55,12 +55,12 @@ def predict(self: Any, X: MatrixLike, return_std: bool = False, return_cov: bool
     Returns
     -------
     y : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
+        Predicted targets, in the library and on the device of X.
     std : array of the same shape, if ``return_std``
-        Standard deviation of a new target of rows as they come, whatever weights the training
-        rows have. The model is read as a Gaussian process whose
-        posterior mean is the solution. Its kernel is the kernel of the drawn neurons times
-        ``noise_variance_ / (n alpha_)``. The kernel of the drawn neurons approaches the exact
-        kernel of the family as ``n_neurons`` grows.
+        Standard deviation of a new target of rows as they come, whatever weights the training rows
+        have. The model is read as a Gaussian process whose posterior mean is the solution. Its
+        kernel is the kernel of the drawn neurons times ``noise_variance_ / (n alpha_)``. The kernel
+        of the drawn neurons approaches the exact kernel of the family as ``n_neurons`` grows.
     cov : array of shape (n_rows, n_rows) or (n_rows, n_rows, n_outputs), if ``return_cov``
         Covariance of new targets at the rows, one at each. Its diagonal is ``std ** 2``.
         Without the noise's variance on the diagonal, it is the covariance of the function.
@@ -98,10 +98,11 @@ def sample_y(
 ) -> Any:
     """Draw functions from the posterior, and evaluate them on rows.
 
-    With one integer ``random_state``, all calls evaluate the same functions, on any rows. The
-    first functions are the same for any ``n_samples``. Coefficients are drawn once for each
-    function, so time and memory grow with the rows as for predictions. Noise is not added: add
-    normal numbers of variance ``noise_variance_`` for samples of targets.
+    Coefficients of the neurons are drawn from their posterior [1]_. With one integer
+    ``random_state``, all calls evaluate the same functions, on any rows. The first functions are
+    the same for any ``n_samples``. Coefficients are drawn once for each function, so time and
+    memory grow with the rows as for predictions. Noise is not added: add normal numbers of variance
+    ``noise_variance_`` for samples of targets.
 
     Parameters
     ----------
@@ -154,9 +155,10 @@ def sample_y(
 def sample_function(self: Any, random_state: RandomStateLike = 0) -> SampledFunction:
     """Draw a function from the posterior, for Thompson sampling.
 
-    The function is continuous, and has a gradient if the family has derivatives. An optimiser can
-    therefore look for its minimum, instead of the best of some candidates. The next row to
-    evaluate is then chosen with the probability that the minimum is there [1]_.
+    The function is a sum of the drawn neurons, with coefficients from their posterior [2]_. It is
+    continuous, and has a gradient if the family has derivatives. An optimiser can therefore look
+    for its minimum, instead of the best of some candidates. The next row to evaluate is then chosen
+    with the probability that the minimum is there [1]_.
 
     Parameters
     ----------
@@ -243,12 +245,12 @@ def noise_variance(self: Any) -> Any:
 
 @in_one_state
 def log_likelihood_of_fit(self: Any) -> Any:
-    """Logarithm of the likelihood of the training targets, from the sums over the rows.
+    r"""Logarithm of the likelihood of the training targets, from the sums over the rows.
 
-    Coefficients are integrated out, at ``alpha_`` and ``noise_variance_``. With an intercept,
-    it is the likelihood under a flat prior of the constant. A row of weight w has noise of
-    variance s Σw / (n w), with ``noise_variance_`` s and the effective number n of rows. A row
-    that has faded counts for less of a row.
+    Coefficients are integrated out, at ``alpha_`` and ``noise_variance_``. With an intercept, it is
+    the likelihood under a flat prior of the constant. A row of weight :math:`w_i` has noise of
+    variance :math:`s \sum_j w_j / (n w_i)`, with ``noise_variance_`` s and the effective number n
+    of rows. A row that has faded counts for less of a row.
     """
     check_is_fitted(self)
     check_statistics(self)
@@ -319,7 +321,7 @@ def log_marginal_likelihood(
     likelihood : float
         As ``log_marginal_likelihood_``, summed over the outputs.
     gradient : array of shape (n_hyperparameters,), if ``eval_gradient``
-        It is exact for alpha and the noise. For each length scale it is a central difference,
+        It is exact for alpha and the noise [1]_. For each length scale it is a central difference,
         which takes two more passes over the rows.
 
     References
@@ -387,9 +389,9 @@ def decision_function(self: Any, X: MatrixLike, return_std: bool = False) -> Any
 
     Returns
     -------
-    values : float64 array of shape (n_rows,) for two classes (positive for the second), or
-    (n_rows, n_classes)
-        Values in the library and on the device of X.
+    values : float64 array of shape (n_rows,) for two classes, or (n_rows, n_classes)
+        Values, in the library and on the device of X. With two classes, a positive value stands for
+        the second.
     std : array of the same shape, if ``return_std``
         Standard deviation of the decision value: of the function, without noise. The targets
         ±1 are taken for numbers with normal noise, as in least-squares classification ([1]_,

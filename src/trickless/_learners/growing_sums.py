@@ -215,8 +215,7 @@ def forget(
     The model is then the model of the other rows, up to rounding, with its error bars and
     intervals. What the family took from the first batch, such as a length scale, stays, as do
     categories, classes and the latest time stamp. Later rows are not compared with the first batch
-    any more.
-    ``partial_fit`` with new rows and ``forget`` with old ones make a window that slides.
+    any more. ``partial_fit`` with new rows and ``forget`` with old ones make a window that slides.
 
     Rows that were never learned raise an error, and leave the model unchanged. The model keeps
     up to 2,048 rows to compare with. Among n > 2,048 rows, a row that was never learned raises
@@ -227,6 +226,7 @@ def forget(
     Parameters
     ----------
     X : array or CSR matrix of shape (n_rows, n_features)
+        The rows to forget.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
         Targets or labels with which the rows were learned.
     sample_weight : array of shape (n_rows,), optional

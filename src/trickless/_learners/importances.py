@@ -28,7 +28,9 @@ class FeatureImportancesDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
+        The axes that were drawn on.
     figure_ : matplotlib Figure
+        The figure of these axes.
     bars_ : matplotlib BarContainer
         The bars of the features shown, the most important first.
 
@@ -57,7 +59,8 @@ class FeatureImportancesDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator
+        estimator : estimator
+            A fitted model with ``feature_importances_``.
         n_features : int, default=20
             The most features shown: those that matter most.
         **kwargs

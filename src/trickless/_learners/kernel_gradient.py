@@ -55,7 +55,9 @@ class KernelGradient(OnlineLearner):
         "laplacian", "linear", "poly", "sigmoid" or "cosine". Or a function ``kernel(X, Y, rng)``
         that returns an array of shape (len(X), len(Y)). It holds independent unbiased estimates of
         k(x, x'), also where rows of Y repeat. Take all randomness from ``rng``, a
-        numpy.random.Generator. Rows of more dimensions, such as images, are flattened.
+        numpy.random.Generator. Rows of more dimensions, such as images, are flattened. With a
+        kernel that is named, the algorithm is NORMA [2]_ for the squared loss, without
+        regularisation.
     kernel_params : dict or None, default=None
         Parameters of a kernel that is named, such as ``{"gamma": 0.5}``.
     n_draws : int, default=512
@@ -75,14 +77,17 @@ class KernelGradient(OnlineLearner):
         "constant" uses a ``step_size`` given as a number, without these limits. "theorem" uses the
         step of Theorem 1 for ``horizon`` rounds of one row, with as many estimates as its guarantee
         needs. "theorem-fixed" makes as many as the paper prints for the worst case.
+    step_size : float or "auto", default="auto"
+        The step :math:`\eta`. "auto", for the schedules "sqrt" and "inverse", is ``norm_bound / 2``
+        divided by ``kernel_bound_``.
     batch_size : int or "auto", default="auto"
-        Number of rows learned at once. 1 is the paper's algorithm. "auto" keeps
+        Number of rows learned at once. 1 is the paper's algorithm [1]_. "auto" keeps
         ``batch_size * step * kernel_bound_`` at 1 or less.
     max_support : int or None, default=None
         The largest number of support points to keep, besides those of the current batch. Beyond it,
-        they are replaced by fewer: as in :class:`ShrinkingGradientRegressor` for a kernel that is
-        named, and for a function by half of ``max_support`` at random, so that f keeps its
-        expectation. None keeps every row.
+        they are replaced by fewer: as in :class:`~trickless.ShrinkingGradientRegressor` for a
+        kernel that is named, and for a function by half of ``max_support`` at random, so that f
+        keeps its expectation. None keeps every row.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of rows, of the compression, and of the generators given to ``kernel``.
         The same integer gives the same model.
@@ -90,9 +95,9 @@ class KernelGradient(OnlineLearner):
     Attributes
     ----------
     support_vectors_ : array or CSR matrix of shape (t, n_features)
-        The support points x_i.
+        The support points :math:`x_i`.
     dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients α_i, for targets in [-1, 1].
+        Their coefficients :math:`\alpha_i`, for targets in [-1, 1].
     kernel_bound_ : float
         The largest k(x, x).
     noise_variance_ : float
@@ -100,10 +105,10 @@ class KernelGradient(OnlineLearner):
         kernel that is named.
     regret_ : array of shape (n, 2)
         Rounds, and the regret up to them, for a kernel that is named. See
-        :class:`ShrinkingGradientRegressor`.
+        :class:`~trickless.ShrinkingGradientRegressor`.
     regret_bound_ : array of shape (n,) or None
         An upper bound of the expected regret, or None if none is known. See
-        :class:`ShrinkingGradientRegressor`.
+        :class:`~trickless.ShrinkingGradientRegressor`.
 
     References
     ----------
@@ -298,9 +303,9 @@ class KernelGradientRegressor(Regressor, KernelGradient):
     r"""Online regression with a kernel that is given, exactly or with noise.
 
     Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
-    :class:`ShrinkingGradientRegressor`. Instead of neurons, it uses a kernel that is named, or a
-    function that returns unbiased noisy estimates of k(x, x'). With a kernel that is named,
-    predictions are exact.
+    :class:`~trickless.ShrinkingGradientRegressor`. Instead of neurons, it uses a kernel that is
+    named, or a function that returns unbiased noisy estimates of k(x, x'). With a kernel that is
+    named, predictions are exact.
 
     With a function, a prediction makes one fresh estimate for each support point. Their noise adds
     :math:`\sum_i \alpha_i^2 \mathrm{var}(\hat k(x_i, x))` to its variance. The same rows, passed

@@ -63,10 +63,11 @@ class KitchenSinks(SolutionAttributes):
         the square of ``n_neurons * width``.
     alpha : float, "auto" or "evidence", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by exact leave-one-out
-        errors of up to 2,048 rows. "evidence" maximises the likelihood of the targets, for the
-        squared loss only. Each output of a regressor has its own.
+        errors of up to 2,048 rows. "evidence" maximises the likelihood of the targets. Each output
+        of a regressor has its own.
     weight_bound : float or None, default=None
-        The constant C of the paper: no coefficient exceeds C / ``n_neurons``. None sets no bound.
+        The constant C of the paper [1]_: no coefficient exceeds C / ``n_neurons``. None sets no
+        bound.
     fit_intercept : bool, default=True
         Whether the function has a constant b, which is not penalised. The theorem of the paper
         needs False (see :func:`trickless.theory.kitchen_sinks_bound`).
@@ -88,11 +89,10 @@ class KitchenSinks(SolutionAttributes):
         Precision of the activations, and of their products where that is accurate enough. Sums and
         solvers use float64.
     max_iter : int, default=500
-        The most iterations of the iterative solver, and for losses other than "squared_error".
+        The most iterations of the iterative solver.
     tol : float, default=1e-5
         How close to its minimum the risk must be for the iterative solver to stop, relative to how
-        much the solution decreases it. For other losses, no entry of the preconditioned gradient
-        exceeds ``tol * sqrt(r)``, where r is the risk of the best constant.
+        much the solution decreases it.
 
     References
     ----------
@@ -325,11 +325,18 @@ class KitchenSinksClassifier(Classifier, KitchenSinks):
         The loss: "squared_error", "log_loss", "hinge" or "squared_hinge". "log_loss" is the
         logistic loss, or the softmax loss for more than two classes. All but "squared_error" need
         ``fit``, do not go with ``solver="iterative"``, and minimise the mean loss plus
-        :math:`(\alpha K / 2) \sum_j |\beta_j|^2`, by which ``alpha="auto"`` is then chosen.
+        :math:`(\alpha K / 2) \sum_j |\beta_j|^2`. With them, "evidence" chooses alpha in the same
+        way as "auto", by this loss.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply ``sample_weight``. Classes that a dictionary
         {label: weight} does not name have weight 1. "balanced" gives all classes the same total
         weight. It works with ``fit`` only.
+    max_iter : int, default=500
+        The most iterations of the iterative solver, and for losses other than "squared_error".
+    tol : float, default=1e-5
+        How close to its minimum the risk must be for the iterative solver to stop, relative to how
+        much the solution decreases it. For losses other than "squared_error", no entry of the
+        preconditioned gradient exceeds ``tol * sqrt(r)``, where r is the risk of the best constant.
 
     Examples
     --------

@@ -104,10 +104,9 @@ class NeuronLearner(Learner):
     def feature_importances_(self) -> np.ndarray:
         """How much each feature matters, shape (n_features,); the shares sum to 1.
 
-        For boosted trees, they are the shares of the features in the cuts. Otherwise they come
-        from a family that learned the relevance of features. It fits a function for that. The
-        shares are the mean squares of its derivatives, times the variances of the features
-        (:func:`~trickless._selection.relevance.sensitivities`).
+        For boosted trees, they are the shares of the features in the cuts. Otherwise they come from
+        a family that learned the relevance of features. It fits a function for that. The shares are
+        the mean squares of its derivatives, times the variances of the features.
         """
         check_is_fitted(self)
         found = self._importances()
@@ -151,9 +150,11 @@ class NeuronLearner(Learner):
         return Kind(make_neurons(self.neurons), self._on_devices)
 
     def set_params(self, **params: Any) -> NeuronLearner:
-        """Set parameters of the learner and its neurons, as in ``neurons__length_scale=2``.
+        """Set parameters of the learner.
 
-        If ``neurons`` is a name, the family of that name replaces it first.
+        A learner with the parameter ``neurons`` also takes parameters of the family, as in
+        ``neurons__length_scale=2``. If ``neurons`` is a name, the family of that name replaces it
+        first.
 
         Parameters
         ----------

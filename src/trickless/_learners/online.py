@@ -59,7 +59,7 @@ class OnlineLearner(Learner):
         The norm B: the learner competes with functions of norm up to B, on targets in [-1, 1].
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto", for the schedules "sqrt" and "inverse", is ``norm_bound / 2``
-        divided by the largest k(x, x). Learners with neurons estimate it from the first rows.
+        divided by the largest k(x, x), which is estimated from the first rows.
     horizon : int or None, default=None
         The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     average : bool, default=True
@@ -132,7 +132,7 @@ class OnlineLearner(Learner):
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Learn in one online pass over the rows, in a random order.
 
-        With a ``half_life``, and in ``partial_fit``, rows keep their order.
+        ``partial_fit`` learns rows in the order given.
         """
         with training_copy(self, is_model) as new, linear_algebra(self.n_jobs):
             X, targets, _ = new._receive_first(X, y)

@@ -50,15 +50,16 @@ def predict_then_learn_numbers(
     y_pred : float64 array of the shape of y
         Predictions. The first row of a new model cannot be predicted, and has NaN.
     std : array of the same shape, if ``return_std``
+        Standard deviations of the targets.
 
     Notes
     -----
     With a single ``half_life``, or none, the model must have learned some rows before. Its
-    predictions use the alpha that was chosen last. It is chosen again when there are twice as
-    many rows, or after 1,024 rows. In between, the ridge fades like the rows, and is restored
-    before it is 30 % too small for the present weight of all rows. A loop of ``predict`` and
-    ``partial_fit`` over single rows does the same if there is a ``half_life``. Without one,
-    each ``predict`` solves again.
+    predictions use the alpha that was chosen last. It is chosen again when there are twice as many
+    rows, or after 1,024 rows. In between, the ridge fades like the rows, and is restored before it
+    is 30% too small for the present weight of all rows. A loop of ``predict`` and ``partial_fit``
+    over single rows does the same if there is a ``half_life``. Without one, each ``predict`` solves
+    again.
 
     Examples
     --------
@@ -108,6 +109,7 @@ def predict_then_learn_labels(
     labels : array of the shape of y
         Predicted labels. For the first row of a new model, all classes are equally likely.
     probabilities : array of shape (n_rows, n_classes), if ``return_proba``
+        Probabilities of the classes, in the order of ``classes_``.
     """
     if return_proba:
         check_method(self, "predict_then_learn(return_proba=True)")

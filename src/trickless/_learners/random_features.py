@@ -121,8 +121,9 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     See Also
     --------
     KitchenSinksRegressor : Ridge regression on these columns, in one pass without keeping them.
-    mmd_test, hsic_test : Tests of whether two samples differ, or are dependent.
-    estimate_kernel : Estimate of the kernel, with its standard error.
+    :func:`~trickless.inference.mmd_test` : Test of whether two samples differ.
+    :func:`~trickless.inference.hsic_test` : Test of whether two parts of the rows are dependent.
+    :func:`~trickless.inspection.estimate_kernel` : Estimate of the kernel, with its standard error.
 
     References
     ----------

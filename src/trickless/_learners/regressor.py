@@ -114,11 +114,11 @@ class Regressor(RegressorMixin, Learner):
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the coefficient of determination R²: 1 is perfect, the mean of y has 0.
 
-        Doubly Stochastic has other losses. For "quantile" and "absolute_error", the score is D²,
-        the share of the pinball loss of a constant that is explained: 1 is perfect, and the
-        quantile of y has 0. Of several quantiles it is the mean. See
-        :func:`sklearn.metrics.d2_pinball_score`. For losses with a log link it is D², the share of
-        the deviance that is explained.
+        If the model was fitted with the loss "quantile" or "absolute_error", the score is D², the
+        share of the pinball loss of a constant that is explained: 1 is perfect, and the quantile of
+        y has 0. Of several quantiles it is the mean. See :func:`sklearn.metrics.d2_pinball_score`.
+        If the loss has a log link, such as "poisson", the score is D², the share of the deviance
+        that is explained.
         """
         check_is_fitted(self)
         owner = type(self).__name__

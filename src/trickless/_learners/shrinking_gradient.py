@@ -61,11 +61,11 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
 
     Parameters
     ----------
-    n_neurons : int, default=10_000
+    n_neurons : int, default=10000
         The number of neurons of the finite network that predicts. More neurons make predictions
         more accurate and slower.
     n_draws : int, default=512
-        The number of neurons drawn in each round to estimate predictions (m in the paper).
+        The number of neurons drawn in each round to estimate predictions (m in the paper [1]_).
     schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
         How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
         never exceed half of 1 / k(x, x). "constant" uses a ``step_size`` given as a number, without
@@ -74,9 +74,9 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         "theorem-fixed" draws as many as the paper prints. See
         :func:`trickless.theory.shrinking_gradient_draws`.
     estimate : {"auto", "full", "index", "stratified"}, default="auto"
-        How predictions are estimated, as in :class:`Expansion`. "index" is the estimator of the
-        paper. "auto" is "stratified" for ``schedule="theorem"``, and otherwise the cheaper of
-        "full" and "stratified" for the accuracy of "full".
+        How predictions are estimated, as in :class:`~trickless.inspection.Expansion`. "index" is
+        the estimator of the paper. "auto" is "stratified" for ``schedule="theorem"``, and otherwise
+        the cheaper of "full" and "stratified" for the accuracy of "full".
     batch_size : int or "auto", default="auto"
         Number of rows learned at once. 1 is the paper's algorithm. "auto" keeps ``batch_size``
         times the step at 1 / k(x, x) or less.
@@ -100,9 +100,9 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
     expansion_ : Expansion
         Support points and coefficients, for targets in [-1, 1].
     regret_ : array of shape (n, 2)
-        Rounds, and the regret up to them, summed over the outputs: the sum of ½(f_t(x_t) − y_t)²
-        minus the smallest sum for a function of norm up to ``norm_bound``. It needs a kernel in
-        closed form and at most 10,000 rows.
+        Rounds, and the regret up to them, summed over the outputs: the sum of
+        :math:`\frac12 (f_t(x_t) - y_t)^2` minus the smallest sum for a function of norm up to
+        ``norm_bound``. It needs a kernel in closed form and at most 10,000 rows.
     regret_bound_ : array of shape (n,) or None
         An upper bound of the expected regret up to these rounds, by the largest variance of the
         estimates of this run. None if no bound is known.
@@ -212,7 +212,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         Parameters
         ----------
         n_neurons : int
-            The number of neurons of the network. The standard error falls like 1/√n_neurons.
+            The number of neurons of the network. Four times as many halve the standard error.
         random_state : int, Generator, RandomState or None, default=None
             Seed of the neurons. The same integer gives the same network.
 
@@ -321,6 +321,7 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         Returns
         -------
         prediction : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
+            Predicted targets.
         standard_error : array of the same shape, if ``return_standard_error``
             Monte Carlo standard error of the prediction, in the units of y. It is the error of
             freezing the expansion into ``n_neurons`` neurons.

@@ -32,9 +32,10 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
     r"""Standardise columns of a stream by their recent mean and standard deviation.
 
     A value x becomes :math:`(x - m) / s`, with the weighted mean m and standard deviation s of its
-    column. With a half-life h, a row that is followed by a others has the weight
+    column. With a half-life h, a row that is followed by :math:`a` others has the weight
     :math:`2^{-a / h}`. Missing values (NaN) are left out of both, and stay missing. A constant
-    column is centred and not scaled.
+    column is centred and not scaled. Mean and standard deviation are updated batch by batch [1]_
+    [2]_.
 
     Outliers do no harm: a value beyond :math:`m \pm 5 s` counts as this bound [3]_. As long as
     there is none, m and s are the plain mean and standard deviation up to rounding, the same for
@@ -75,11 +76,11 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
 
     **Outliers.** Bounds follow from all rows up to the end of a batch, or of 4,096 rows of it. One
     outlier among n rows multiplies the variance by :math:`1 / (1 - 25 / n)` at most, and a share of
-    ε by :math:`1 / (1 - 25 ε)`. If values beyond the bound have about 4 % of the weight or more,
-    they count in full: they are no exception, and a change of scale is thus followed within a fifth
-    of a half-life. They also count in full in the first 26 rows, and where all other values are
-    equal, as in the counts of a rare event. Begin with a batch of 50 rows or more if you can.
-    Values themselves are not clipped by ``transform``.
+    :math:`\varepsilon` by :math:`1 / (1 - 25 \varepsilon)`. If values beyond the bound have about
+    4% of the weight or more, they count in full: they are no exception, and a change of scale is
+    thus followed within a fifth of a half-life. They also count in full in the first 26 rows, and
+    where all other values are equal, as in the counts of a rare event. Begin with a batch of 50
+    rows or more if you can. Values themselves are not clipped by ``transform``.
 
     **With Kitchen Sinks.** The family of Kitchen Sinks takes its length scale from the first batch,
     which suits later rows only if they have the same scale. If the scale drifts, let the scaler
@@ -231,6 +232,7 @@ class StreamingScaler(OneToOneFeatureMixin, TransformerMixin, Stated, BaseEstima
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
+            Rows with the columns that were learned.
 
         Returns
         -------

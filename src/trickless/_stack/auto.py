@@ -108,6 +108,9 @@ class Auto(Learner):
 
         Parameters
         ----------
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows. They count in the fits of the parts, and in the losses by which the
+            weights of the parts are found.
         groups : array of shape (n_rows,), optional
             The group of each row, if rows of one group are alike, such as those of one patient. A
             row is then predicted by models that have seen no row of its group.
@@ -289,8 +292,8 @@ class AutoRegressor(Regressor, Auto):
 class AutoClassifier(Classifier, Auto):
     """Classification with nothing to set: a stack of the library's learners.
 
-    Fits the parts of :class:`AutoRegressor`, which explains how they are combined. Here their
-    probabilities are added.
+    Fits the parts of :class:`AutoRegressor`, which explains how they are combined [1]_ [2]_ [3]_.
+    Here their probabilities are added.
 
     Parameters
     ----------

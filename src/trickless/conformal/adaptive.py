@@ -112,7 +112,9 @@ class AdaptiveInterval(BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_rows, n_features)
+            The next rows of the stream, in any form that the model accepts.
         y : array of shape (n_rows,) or (n_rows, n_outputs)
+            Their targets.
         **options
             Further arguments of the model's ``partial_fit``, such as ``sample_weight``.
 
@@ -144,6 +146,7 @@ class AdaptiveInterval(BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_rows, n_features)
+            Rows to predict, in any form that the model accepts.
 
         Returns
         -------
@@ -158,6 +161,7 @@ class AdaptiveInterval(BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_rows, n_features)
+            Rows to predict, in any form that the model accepts.
 
         Returns
         -------

@@ -32,7 +32,9 @@ _NEW_ROWS = """
 Parameters
 ----------
 X : array of shape (n_rows, n_features)
+    Rows to predict, in any form that the model accepts.
 confidence : float, default=0.9
+    The probability that a target is in its interval, or the true class in its set.
 sample_weight : array of shape (n_rows,), optional
     Ratios of densities at these rows, in the unit of those of ``calibrate``.
 groups : array of shape (n_rows,), optional
@@ -112,6 +114,7 @@ class SplitConformal(BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_rows, n_features)
+            Rows that the model has not learned from, in any form that it accepts.
         y : array of shape (n_rows,) or (n_rows, n_outputs)
             Targets or labels.
         sample_weight : array of shape (n_rows,), optional
@@ -163,6 +166,7 @@ class SplitConformal(BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_rows, n_features)
+            Rows to predict, in any form that the model accepts.
 
         Returns
         -------
@@ -214,8 +218,8 @@ class SplitConformal(BaseEstimator):
         Parameters
         ----------
         by_class : bool, default=False
-            Whether they do so in each class, and not on average over classes [1]_. Each class then
-            needs enough rows.
+            Whether sets hold the true class with this probability in each class, and not on average
+            over classes [1]_. Each class then needs enough rows.
 
         Returns
         -------

@@ -29,7 +29,7 @@ Parameters
 model : estimator
     A model that :func:`to_onnx` takes.
 outputs : tuple of str, optional
-    The outputs, as of :func:`to_onnx`.
+    The outputs, as for :func:`to_onnx`.
 confidence : float, default=0.9
     The probability that a target is in its interval, or the true class in its set.
 

@@ -53,11 +53,11 @@ def to_onnx(
     Parameters
     ----------
     model : estimator
-        A fitted learner or :class:`RandomFeatures`, or a pipeline of a ``StandardScaler`` and a
-        learner. It may also be a
+        A fitted learner or :class:`~trickless.RandomFeatures`, or a pipeline of a
+        ``StandardScaler`` and a learner. It may also be a
         :class:`~trickless.conformal.SplitConformal` of these, for intervals and sets from the rows
-        that it was calibrated on. After ``import trickless.export.pipelines``,
-        ``skl2onnx.to_onnx`` writes scikit-learn's other pipelines that hold learners.
+        that it was calibrated on. After ``import trickless.export.pipelines``, ``skl2onnx.to_onnx``
+        writes scikit-learn's other pipelines that hold learners.
     path : str or path, optional
         Where to write the graph as well. The file is written whole or not at all.
     outputs : tuple of str, optional
@@ -68,7 +68,7 @@ def to_onnx(
         - Classifiers have "label", "probabilities", "decision" and "set", as from ``predict_set``.
           Default: labels and probabilities, or decision values where the loss does not determine
           probabilities.
-        - :class:`RandomFeatures` has "features".
+        - :class:`~trickless.RandomFeatures` has "features".
     dtype : {"float32", "float64"}, optional
         Precision of the inputs that are numbers. Default: that in which the model reads them, which
         is double for tables. The graph computes in the precision of the model in any case. Answers

@@ -52,7 +52,7 @@ class KernelTestResult:
     standard_error : float
         Standard deviation of the statistic over samples of these sizes, for the drawn neurons,
         estimated from the rows. If the hypothesis holds or nearly holds, it was measured to be
-        about 30 % too large. See the guide :doc:`/guides/test-hypotheses`.
+        about 30% too large. See the guide :doc:`/guides/test-hypotheses`.
     pvalue : float
         Probability of a statistic at least as large, if the hypothesis holds. Reject the hypothesis
         if it is small, for example below 0.05.

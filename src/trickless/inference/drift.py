@@ -39,12 +39,13 @@ class DriftDetector(Stated, BaseEstimator):
     The latest rows are compared with a reference by two-sample tests of random features, as in
     :func:`~trickless.inference.mmd_test`. With the default neurons, the tests can find any change,
     for example of a mean, a variance, or a dependence between columns. If there is no change, the
-    probability of a false alarm within T rows is at most T / (2 ``run_length``), and the average
+    probability of a false alarm within T rows is at most ``T / (2 * run_length)``, and the average
     number of rows before the first false alarm is at least ``run_length``. This holds for every
     family, distribution and number of columns.
 
-    The reference is the sample that you pass to ``fit``. Without ``fit``, it is the first 4
-    ``window_size`` rows of the stream, and the detector learns a new reference after each alarm.
+    The reference is the sample that you pass to ``fit``. Without ``fit``, it is the first
+    ``4 * window_size`` rows of the stream, and the detector learns a new reference after each
+    alarm.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ class DriftDetector(Stated, BaseEstimator):
     See Also
     --------
     mmd_test : The test of two samples that are complete.
-    conformal.AdaptiveInterval : Intervals whose level follows a drift.
+    :class:`~trickless.conformal.AdaptiveInterval` : Intervals whose level follows a drift.
 
     Notes
     -----
@@ -102,14 +103,15 @@ class DriftDetector(Stated, BaseEstimator):
 
     of activations :math:`\psi` whitened by their covariance matrix [1]_, with :math:`\gamma` a
     tenth of its largest eigenvalue. Windows of L sizes are scanned as in [2]_, each size once in a
-    quarter of its rows. A window that is tested once in k rows is tested at the level k / (2 L
-    ``run_length``), by random permutations of the window and the reference. Without a change, these
-    rows are exchangeable, and the level is exact [3]_. By the union bound, the probability of any
-    alarm within T rows is at most the sum of the levels, T / (2 ``run_length``). It is over the
-    reference and the stream, and assumes independent rows. The family and :math:`\Sigma` are
-    learned from a quarter of the reference, with which no window is compared.
+    quarter of its rows. A window that is tested once in k rows is tested at the level
+    ``k / (2 * L * run_length)``, by random permutations of the window and the reference. Without a
+    change, these rows are exchangeable, and the level is exact [3]_. By the union bound, the
+    probability of any alarm within T rows is at most the sum of the levels,
+    ``T / (2 * run_length)``. It is over the reference and the stream, and assumes independent rows.
+    The family and :math:`\Sigma` are learned from a quarter of the reference, with which no window
+    is compared.
 
-    After an alarm, the window starts with the next row. The first 4 ``window_size`` rows are kept
+    After an alarm, the window starts with the next row. The first ``4 * window_size`` rows are kept
     as they come; if they are data frames, or dictionaries with text, ``pickle`` can store the
     detector at that time, but :func:`~trickless.save` cannot. Afterwards, memory holds the
     reference and the largest window, with at most 128 columns.
@@ -188,10 +190,10 @@ class DriftDetector(Stated, BaseEstimator):
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The reference, in any order, with at least 4/3 ``window_size`` rows. A quarter of them,
-            and all rows beyond, are for the choice of the features. At most 4 ``window_size`` rows
-            are compared with windows. Arrays of images or series have the shape that the neurons
-            read, with more dimensions.
+            The reference, in any order, with at least ``4/3 * window_size`` rows. A quarter of
+            them, and all rows beyond, are for the choice of the features. At most
+            ``4 * window_size`` rows are compared with windows. Arrays of images or series have the
+            shape that the neurons read, with more dimensions.
         y : object, optional
             Ignored. It is here for scikit-learn's interface. To detect changes of targets given the
             rows, pass the targets as another column.

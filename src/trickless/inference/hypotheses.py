@@ -31,8 +31,8 @@ _SHARED = """
 Parameters
 ----------
 n_neurons : int, default=500
-    Number of neurons to draw of each family. More neurons estimate the kernel more closely, and
-    take more time.
+    Number of neurons to draw, of each family if there are two. More neurons estimate the kernel
+    more closely, and take more time.
 method : {"permutation", "asymptotic"}, default="permutation"
     How to compute the p-value. "permutation" assigns the rows to two samples at random, or pairs
     the rows of X and Y at random, many times. Its level is exact for any data, number of rows and
@@ -99,7 +99,7 @@ def mmd_test(
     See Also
     --------
     hsic_test : Test whether two parts of the rows are independent.
-    RandomFeatures : Random features for other learners.
+    :class:`~trickless.RandomFeatures` : Random features for other learners.
 
     Notes
     -----
@@ -190,7 +190,7 @@ def hsic_test(
     See Also
     --------
     mmd_test : Test whether two samples have the same distribution.
-    RandomFeatures : Random features for other learners.
+    :class:`~trickless.RandomFeatures` : Random features for other learners.
 
     Notes
     -----

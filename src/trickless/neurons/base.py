@@ -328,7 +328,9 @@ class Neurons(Stated, BaseEstimator, ABC):
         return self(X, weights) @ xp.reshape(columns, (-1, coef.shape[2]))
 
     def gradient(self, X: Any, weights: Weights, coef: Any) -> Any:
-        """Compute the gradient of ``_combine`` at each row, if the neurons have a derivative.
+        """Compute the gradient of a sum of neurons at each row, if they have a derivative.
+
+        The sum has the activations of n neurons, each times its coefficient.
 
         Parameters
         ----------
@@ -342,12 +344,12 @@ class Neurons(Stated, BaseEstimator, ABC):
         Returns
         -------
         array of shape (n_rows, n_features, n_outputs)
+            The gradients.
 
         Raises
         ------
         ValueError
-            If the family has no derivative in the package. A family overrides this method if it
-            has one.
+            If the family has no derivative in the package.
         """
         raise InvalidValueError(
             f"{type(self).__name__}: there is no gradient of these neurons",
@@ -358,9 +360,8 @@ class Neurons(Stated, BaseEstimator, ABC):
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for n rows and n neurons, shape (n, width).
 
-        By default, this evaluates eight neurons on eight rows at a time and keeps the diagonal,
-        which takes eight times the work of the pairs alone. A family overrides it if it can
-        evaluate pairs directly.
+        A family that cannot evaluate pairs directly evaluates eight neurons on eight rows at a time
+        and keeps the diagonal, which takes eight times the work of the pairs alone.
         """
         n = X.shape[0]
         weights = weights if isinstance(weights, tuple) else (weights,)
@@ -388,6 +389,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         Returns
         -------
         array of shape (n_x, n_y)
+            The kernel of each row of X with each row of Y.
 
         Raises
         ------
@@ -402,7 +404,7 @@ class Neurons(Stated, BaseEstimator, ABC):
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """Compute the kernel between checked rows in double precision, shape (n_x, n_y).
 
-        A family with a closed form overrides it.
+        It raises a NotImplementedError if the family has no closed form in the package.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no closed-form kernel. Remedy: "

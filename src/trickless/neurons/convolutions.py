@@ -46,17 +46,21 @@ class Convolutions(Neurons):
 
     .. math:: z_k(t) = \sum_{i=-4}^{4} w_{ki} \cdot x_{t + d i}.
 
-    Each neuron returns three kinds of values for each of its kernels:
+    Each neuron returns three kinds of values for each of its kernels. The first two are the
+    kernel's shares in the largest and in the smallest responses of the group, as in Hydra [2]_:
 
     .. math:: \Big(\frac{\sum_t z_k(t) \cdot 1[z_k(t) = \max_l z_l(t) > 0]}
-        {\sum_t \max_l \max(z_l(t), 0)}\Big)^{1/2}, \quad
-        \Big(\frac{\sum_t -z_k(t) \cdot 1[z_k(t) = \min_l z_l(t) < 0]}
-        {\sum_t \max_l \max(-z_l(t), 0)}\Big)^{1/2}, \quad
-        2 \Big(\frac{1}{G T} \sum_t 1[z_k(t) > \theta_k]\Big)^{1/2}.
+        {\sum_t \max_l \, \max(z_l(t), 0)}\Big)^{1/2}
 
-    The first two are the kernel's shares in the largest and the smallest responses of the group, as
-    in Hydra [2]_. The third has the share of the times at which it responds above a threshold, as
-    in MiniRocket [1]_. All values are divided by :math:`\sqrt 6`, so that their norm is at most 1.
+    .. math:: \Big(\frac{\sum_t -z_k(t) \cdot 1[z_k(t) = \min_l z_l(t) < 0]}
+        {\sum_t \max_l \, \max(-z_l(t), 0)}\Big)^{1/2}
+
+    The third has the share of the times at which the kernel responds above a threshold, as in
+    MiniRocket [1]_:
+
+    .. math:: 2 \Big(\frac{1}{G T} \sum_t 1[z_k(t) > \theta_k]\Big)^{1/2}
+
+    All values are divided by :math:`\sqrt 6`, so that their norm is at most 1.
 
     Half of the neurons see the first differences of the series instead of the series itself [3]_.
     Beyond the ends of the series there are zeros. The logarithm of the dilation is uniform, and the

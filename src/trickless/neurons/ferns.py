@@ -25,9 +25,10 @@ class Ferns(Stumps):
         s_0, \dots, s_{2^D - 1} \in \{-1, 1\}
 
     The D cuts :math:`(j_i, \theta_i)` are independent, and drawn like the cuts of :class:`Stumps`.
-    The signs are fair. The kernel is the probability that two rows share a leaf, :math:`k(x, x') =
-    \big( (1 + k_{\mathrm{stumps}}(x, x')) / 2 \big)^D`. Whereas stumps add up functions of single
-    features, ferns see interactions of up to D features.
+    The signs are fair, whereas [1]_ learns a table of class frequencies for the leaves. The kernel
+    is the probability that two rows share a leaf,
+    :math:`k(x, x') = \big( (1 + k_{\mathrm{stumps}}(x, x')) / 2 \big)^D`. Whereas stumps add up
+    functions of single features, ferns see interactions of up to D features.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class Ferns(Stumps):
     References
     ----------
     .. [1] M. Özuysal, M. Calonder, V. Lepetit and P. Fua, "Fast keypoint recognition using random
-       ferns", IEEE TPAMI 32(3), 2010. (It learns a table of class frequencies for the leaves.)
+       ferns", IEEE TPAMI 32(3), 2010.
 
     Examples
     --------

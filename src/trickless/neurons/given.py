@@ -87,7 +87,8 @@ class Given(Composed):
         Parameters
         ----------
         model : estimator
-            A fitted ``DoublyStochastic*``, ``KitchenSinks*`` or ``RandomFeatures``.
+            A fitted model of drawn neurons, such as ``BoostedTrees*``, ``DoublyStochastic*``,
+            ``KitchenSinks*`` or ``RandomFeatures``.
 
         Returns
         -------

@@ -72,6 +72,8 @@ class Gaussian(Isotropic):
 
     .. math:: k(x, x') = \exp(-\|x - x'\|^2 / (2 s^2)), \qquad w \sim N(0, I / s^2)
 
+    A neuron is the cosine and the sine of :math:`\langle w, x \rangle` [1]_.
+
     Parameters
     ----------
     length_scale : float, array or {"median", "auto", "relevance", "evidence"}, default="auto"
@@ -119,10 +121,10 @@ class Gaussian(Isotropic):
 
     "relevance" is automatic relevance determination [3]_. With up to 600 rows, it maximises the
     same product for an exact Gaussian kernel, whatever the family. With more rows, it makes twenty
-    steps of gradient descent on the logarithm of the generalised cross-validation score. Each step
-    uses 160 new Gaussian neurons, whatever the family, and at most 8,192 rows. If one length scale
-    for all features is as good in the end, it is used. The family then chooses among six multiples
-    of the length scales, from 1/4 to 8, as with "auto".
+    steps of gradient descent on the logarithm of the generalised cross-validation score, as in
+    [4]_. Each step uses 160 new Gaussian neurons, whatever the family, and at most 8,192 rows. If
+    one length scale for all features is as good in the end, it is used. The family then chooses
+    among six multiples of the length scales, from 1/4 to 8, as with "auto".
 
     *Sampling.* A learner draws blocks of 256 neurons, so its estimates gain as much as one block
     gains (``benchmarks/frequencies.py``). The table has the mean squared error of a Gaussian
@@ -153,10 +155,10 @@ class Gaussian(Isotropic):
     .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007.
     .. [2] F. X. Yu, A. T. Suresh, K. Choromanski, D. Holtmann-Rice and S. Kumar, "Orthogonal random
        features", NIPS 2016.
-    .. [3] R. M. Neal, "Bayesian learning for neural networks", Springer 1996; there by the
-       likelihood. By the gradient of an estimate of the error: O. Chapelle, V. Vapnik, O. Bousquet
-       and S. Mukherjee, "Choosing multiple parameters for support vector machines", Machine
-       Learning 46, 2002.
+    .. [3] R. M. Neal, "Bayesian learning for neural networks", Springer 1996.
+    .. [4] O. Chapelle, V. Vapnik, O. Bousquet and S. Mukherjee, "Choosing multiple parameters for
+       support vector machines", Machine Learning 46, 2002 (the gradient of an estimate of the
+       error).
 
     Examples
     --------
@@ -221,7 +223,7 @@ class Matern(Isotropic):
         w = \frac{z}{s \sqrt{u / (2 \nu)}}, \; z \sim N(0, I), \; u \sim \chi^2_{2 \nu}
 
     Here :math:`K_\nu` is the modified Bessel function. The frequencies have a multivariate t
-    distribution with :math:`2 \nu` degrees of freedom: one u divides the whole vector z.
+    distribution with :math:`2 \nu` degrees of freedom [1]_: one u divides the whole vector z.
 
     Parameters
     ----------
@@ -302,7 +304,7 @@ class RationalQuadratic(Isotropic):
         w = \sqrt{\tau} z / s, \; z \sim N(0, I), \; \tau \sim \mathrm{Gamma}(\alpha, 1/\alpha)
 
     It is a mixture of Gaussian kernels whose inverse squared length scales have a gamma
-    distribution of mean :math:`1 / s^2`: one :math:`\tau` multiplies the whole vector z.
+    distribution of mean :math:`1 / s^2` [1]_: one :math:`\tau` multiplies the whole vector z.
 
     Parameters
     ----------

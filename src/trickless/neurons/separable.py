@@ -49,7 +49,7 @@ class Cauchy(Separable):
     .. math:: k(x, x') = \prod_{j=1}^{d} \frac{1}{1 + (x_j - x'_j)^2 / s_j^2}, \qquad
         p(w) = \prod_j \frac{s_j}{2} \exp(-s_j |w_j|)
 
-    The coordinates of a frequency are independent and have a Laplace distribution.
+    The coordinates of a frequency are independent and have a Laplace distribution [1]_.
 
     Examples
     --------
@@ -79,8 +79,8 @@ class Laplace1(Separable):
         p(w) = \prod_j \frac{s_j}{\pi (1 + s_j^2 w_j^2)}
 
     This is scikit-learn's ``laplacian_kernel`` with ``gamma = 1 / s``. The coordinates of a
-    frequency are independent and have a Cauchy distribution, so a neuron varies fast along a few
-    axes. For the Euclidean norm, see :class:`Laplace`.
+    frequency are independent and have a Cauchy distribution [1]_, so a neuron varies fast along a
+    few axes. For the Euclidean norm, see :class:`Laplace`.
 
     Parameters
     ----------

@@ -27,12 +27,16 @@ class Tanimoto(Neurons):
     It is the usual similarity of chemical fingerprints. For rows of 0 and 1 it is the Jaccard
     similarity of sets, :math:`|x \cap x'| / |x \cup x'|`. A row of zeros is similar only to itself.
 
-    A neuron samples a feature j and a level t of each row by consistent weighted sampling [1]_, and
-    is a random sign of (j, t). Two rows have the same sample with probability k(x, x'):
+    A neuron samples a feature j and its level of each row by consistent weighted sampling [1]_, and
+    is a random sign of both, as in [3]_. Two rows have the same sample with probability k(x, x'),
+    so a linear model on such samples has this kernel [2]_. Feature i has the level
 
-    .. math:: t_j = \lfloor \log x_j / r_j + \beta_j \rfloor, \quad
-        j = \arg\min_j \; \log c_j - r_j (t_j - \beta_j + 1), \qquad
-        r_j, c_j \sim \mathrm{Gamma}(2, 1), \; \beta_j \sim U(0, 1)
+    .. math:: t_i = \lfloor \log x_i / r_i + \beta_i \rfloor, \qquad
+        r_i, c_i \sim \mathrm{Gamma}(2, 1), \; \beta_i \sim U(0, 1)
+
+    and the neuron takes the feature
+
+    .. math:: j = \operatorname*{arg\,min}_i \; \big( \log c_i - r_i (t_i - \beta_i + 1) \big).
 
     Inputs must not be negative. Zeros take no time. The kernel does not depend on the unit of X,
     but features with large values count more.

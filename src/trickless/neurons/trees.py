@@ -61,10 +61,12 @@ class Trees(Neurons):
     leaf.
 
     :class:`~trickless.BoostedTreesRegressor` and :class:`~trickless.BoostedTreesClassifier` fit the
-    cuts of such trees to the data. Other learners draw them blindly. Learners with these neurons
-    accept data frames directly, as with :class:`Tabular`. Categories that were not in the
-    first batch, or rare there, count as one category, even if a stream has learned from them since.
-    :class:`Tabular` learns such categories as themselves.
+    cuts of such trees to the data, as in [4]_ if they are oblivious. Other learners draw them
+    blindly, as the ferns of [1]_ and the trees of [3]_ are drawn. In between is the choice of the
+    best of some random cuts [2]_. Learners with these neurons accept data frames directly, as with
+    :class:`Tabular`. Categories that were not in the first batch, or rare there, count as one
+    category, even if a stream has learned from them since. :class:`Tabular` learns such categories
+    as themselves.
 
     Parameters
     ----------
@@ -105,8 +107,6 @@ class Trees(Neurons):
 
     References
     ----------
-    Related methods, which differ in how they choose cuts or the values of leaves:
-
     .. [1] M. Özuysal, M. Calonder, V. Lepetit and P. Fua, "Fast keypoint recognition using random
        ferns", IEEE TPAMI 32(3), 2010 (random oblivious trees).
     .. [2] P. Geurts, D. Ernst and L. Wehenkel, "Extremely randomized trees", Machine Learning
@@ -144,8 +144,9 @@ class Trees(Neurons):
     depth_: Size
     variables_: Annotated[np.ndarray, Array("i8", None, least=0, below="n_features_in_", some=True)]
     shape_: str = "oblivious"
-    #: The inputs of linear leaves, or None if leaves are constant; and those that a race may take.
+    #: The inputs of linear leaves. None if leaves are constant.
     linear_: LinearLeaves | None = None
+    # The inputs that a race between constant and linear leaves may take.
     spare_: LinearLeaves | None = None
 
     def __init__(
@@ -249,7 +250,7 @@ class Trees(Neurons):
 
     @property
     def used_shape(self) -> str:
-        """The shape of the trees, which a race may have chosen."""
+        """The shape of the trees in use, "oblivious" or "binary"."""
         return self.shape if self.shape in SHAPES else self.shape_
 
     def _set_depth(self, n_rows: int, deepest: int | None = None) -> None:

@@ -108,10 +108,10 @@ class RiverLearner:
         ------
         TypeError
             If the label is not hashable, or a feature is neither a number nor hashable. The model
-            is then unchanged, as after the next error.
+            is unchanged then.
         ValueError
             If the label is missing, such as None or NaN, or the target is not a number of at most
-            1e100 in size.
+            1e100 in size. The model is unchanged then.
         """
         self._check_answer(y)
         rows, key = self._rows, _key(x)

@@ -45,7 +45,7 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
     .. math:: \eta = \frac{B}{2 \sqrt T}, \qquad m = ((16 B + 1) B)^2\, T \log \gamma, \qquad
         \gamma = \max\Big(\frac{((16 B + 1)\, \eta T + B)^2}{\eta^2},\; e\Big)
 
-    They guarantee that the expected regret of :func:`shrinking_gradient_regret` is
+    They guarantee [1]_ that the expected regret of :func:`shrinking_gradient_regret` is
 
     .. math:: R_T \le \frac{1}{1 - \eta} \Big( \frac{B^2}{2 \eta} + \eta T +
         \frac{T}{2 \eta \gamma} \Big(\frac{(16 B + 1)\, \eta T}{4} + B\Big)^2 \Big)
