@@ -54,12 +54,13 @@ for (name, model), style in zip(models.items(), ("-", "--"), strict=True):
     RocCurveDisplay.from_estimator(model, X_test, y_test, name=name, ax=axes[0], curve_kwargs=curve)
     print(f"{name:<26}error {1 - model.score(X_test, y_test):.2%}")
 axes[0].set(title="Who earns over $50,000?", xlabel="false positive rate")
-axes[0].set(ylabel="true positive rate")
+axes[0].set(ylabel="true positive rate", aspect="auto")
 axes[0].legend(loc="lower right")
 
 ours = models["Boosted trees"]
 FeatureImportancesDisplay.from_estimator(ours, ax=axes[1])
 axes[1].set(title="Columns that the trees use", xlabel="share of the cuts")
+axes[1].locator_params(axis="x", nbins=5)
 axes[1].grid(False, axis="y")
 plt.show()
 

@@ -146,15 +146,15 @@ for name, runs in found.items():
 
 grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 101)] * 2), axis=-1)
 values = branin(grid.reshape(-1, 2)).reshape(101, 101)
-fig, axes = plt.subplots(1, 3, figsize=(9, 3.3), sharex=True, sharey=True)
+fig, axes = plt.subplots(1, 3, figsize=(9, 3.6), sharex=True, sharey=True)
 for ax, (name, runs) in zip(axes, found.items(), strict=True):
     X, _ = runs[0]
     ax.contour(grid[..., 0], grid[..., 1], np.log(values + 1), 12, colors="0.8", linewidths=0.8)
     ax.plot(*X[:8].T, "o", color="0.5", markersize=4, label="first rows")
     ax.plot(*X[8:].T, "o", color="C1", markersize=4, label="chosen rows")
-    ax.set(title=name, xlabel="first variable")
+    ax.set(title=name, xlabel="first variable", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
 axes[0].set_ylabel("second variable")
-axes[0].legend(loc="upper right")
+fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 plt.show()
 
 # %%
@@ -164,7 +164,7 @@ plt.show()
 # Hartmann's function gets 20 random rows, and 40 that are chosen. Among 1,500 candidates, few are
 # near the minimum of six variables. The gradient of a sample finds it.
 
-fig, axes = plt.subplots(1, 2, figsize=(9, 3.4))
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.7))
 found_in_six = {
     name: [optimise(hartmann, 6, 20, 60, choose, seed) for seed in range(2)]
     for name, choose in METHODS.items()
@@ -179,12 +179,12 @@ for ax, title, each, begin in (
     ax.axvline(begin, color="0.7", linewidth=1)
     ax.set(title=title, xlabel="rows", yscale="log")
 axes[0].set_ylabel("median regret")
-axes[0].legend()
+fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 plt.show()
 
 # %%
-# Lines are medians, of three seeds on the left and of two on the right. The benchmarks have twenty
-# seeds: :doc:`/benchmarks/gaussian-processes`.
+# Lines are medians, of three seeds on the left and of two on the right. Up to the grey line, rows
+# are random. The benchmarks have twenty seeds: :doc:`/benchmarks/gaussian-processes`.
 #
 # What to try next
 # ----------------

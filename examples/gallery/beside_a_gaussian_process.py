@@ -52,7 +52,7 @@ for ax, n_neurons in zip(axes, (100, 300, 1000), strict=True):
         Gaussian(length_scale), n_neurons, alpha=alpha, fit_intercept=False, random_state=2
     )
     m, s = model.fit(X, y).predict(grid, return_std=True)
-    ax.plot(x, y, ".", color="0.7", markersize=3)
+    ax.plot(x, y, ".", color="0.45", markersize=3, label="rows")
     ax.fill_between(grid[:, 0], m - 2 * s, m + 2 * s, color="C0", alpha=0.25, linewidth=0)
     ax.plot(grid, m, color="C0", label="Kitchen Sinks")
     for sign in (-2, 0, 2):

@@ -60,7 +60,7 @@ model = KitchenSinksRegressor(
 model.fit(X[seen], y[seen] - centre)
 
 fig, ax = plt.subplots(figsize=(8, 4))
-ax.plot(year, y, ".", color="0.7", markersize=4)
+ax.plot(year, y, ".", color="C1", markersize=5, label="months")
 mean, std = model.predict(X, return_std=True)
 ax.fill_between(year, centre + mean - 2 * std, centre + mean + 2 * std, color="C0", alpha=0.25)
 ax.plot(year, centre + mean, color="C0", label="Kitchen Sinks")

@@ -2,8 +2,8 @@
 Rare classes: weights and thresholds
 ====================================
 
-About 1.5 % of the forest patches are aspen. A classifier with default settings misses more than
-half of them, because a miss and a false alarm count the same. Class weights and the threshold
+About 1.5 % of the forest patches are aspen. A classifier with default settings misses more than a
+third of them, because a miss and a false alarm count the same. Class weights and the threshold
 change that. The picture shows both on the precision-recall curve.
 """
 
@@ -38,29 +38,22 @@ X_test, y_test = X_test[:20_000], kind_test[:20_000] == 4
 print(f"{y.mean():.1%} of the patches are aspen")
 
 # %%
-# Two models on the precision-recall curve
-# ----------------------------------------
+# Fit with and without weights
+# ----------------------------
 #
 # Recall is the share of the aspen that is found. Precision is the share of alarms that are right.
-# Each threshold on the predicted probability gives a point on the curve. The large dots are the
-# points of ``predict``. With ``class_weight="balanced"`` both classes count the same in total, so
-# the dot moves to the right: more aspen is found, and there are far more false alarms. The curve
-# itself gets no better, and here it is lower.
+# With ``class_weight="balanced"`` both classes count the same in total: more aspen is found, and
+# there are far more false alarms.
 
 models = {
     "equal weights": BoostedTreesClassifier(n_trees=300, random_state=0),
     "balanced": BoostedTreesClassifier(n_trees=300, class_weight="balanced", random_state=0),
 }
-fig, ax = plt.subplots(figsize=(6.4, 4.8))
-for (name, model), color in zip(models.items(), ("C0", "C1"), strict=True):
-    model.fit(X, y)
-    PrecisionRecallDisplay.from_estimator(
-        model, X_test, y_test, name=name, ax=ax, curve_kwargs={"color": color}
-    )
-    found = model.predict(X_test)
-    recall, precision = recall_score(y_test, found), precision_score(y_test, found)
-    ax.plot(recall, precision, "o", color=color, markersize=11, markeredgecolor="w", zorder=3)
-    print(f"{name:<16}recall {recall:.0%}, precision {precision:.0%}")
+points = {}
+for name, model in models.items():
+    found = model.fit(X, y).predict(X_test)
+    points[name] = recall_score(y_test, found), precision_score(y_test, found)
+    print("{:<16}recall {:.0%}, precision {:.0%}".format(name, *points[name]))
 
 # %%
 # Choose the threshold
@@ -68,19 +61,30 @@ for (name, model), color in zip(models.items(), ("C0", "C1"), strict=True):
 #
 # scikit-learn's ``TunedThresholdClassifierCV`` keeps the model and moves the threshold. It chooses
 # the one with the best F1 score on a quarter of the rows, which it holds out.
+#
+# Each threshold on the predicted probability gives a point on the curve of a model. The large dots
+# are the points of ``predict``, and the diamond is the tuned threshold. Class weights move the dot
+# to the right, but the curve itself gets no better, and here it is lower.
 
 tuned = TunedThresholdClassifierCV(
     models["equal weights"], scoring="f1", cv=0.25, random_state=0
 ).fit(X, y)
 found = tuned.predict(X_test)
-recall, precision = recall_score(y_test, found), precision_score(y_test, found)
-ax.plot(recall, precision, "D", color="C2", markersize=9, markeredgecolor="w", zorder=3)
-ax.annotate("tuned threshold", (recall, precision), xytext=(8, 6), textcoords="offset points")
+points["tuned threshold"] = recall_score(y_test, found), precision_score(y_test, found)
+print("{:<16}recall {:.0%}, precision {:.0%}".format("tuned threshold", *points["tuned threshold"]))
+print(f"the threshold is {tuned.best_threshold_:.2f}")
+
+fig, ax = plt.subplots(figsize=(5.6, 4.8))
+for (name, model), color in zip(models.items(), ("C0", "C1"), strict=True):
+    PrecisionRecallDisplay.from_estimator(
+        model, X_test, y_test, name=name, ax=ax, curve_kwargs={"color": color}
+    )
+for point, marker, color in zip(points.values(), "ooD", ("C0", "C1", "C2"), strict=True):
+    ax.plot(*point, marker, color=color, markersize=10, markeredgecolor="w", zorder=3)
+ax.annotate("tuned threshold", point, xytext=(8, 6), textcoords="offset points")
 ax.set(title="Finding the aspen", xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02))
 ax.legend(loc="lower left")
 plt.show()
-print(f"{'tuned threshold':<16}recall {recall:.0%}, precision {precision:.0%}")
-print(f"the threshold is {tuned.best_threshold_:.2f}")
 
 # %%
 # Set a threshold by costs

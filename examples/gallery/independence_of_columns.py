@@ -106,5 +106,5 @@ plt.show()
 # ----------------
 #
 # - Test parts of several columns: pass data frames, as in :doc:`/guides/test-hypotheses`.
-# - Compare two samples instead: :ref:`sphx_glr_gallery_two_sample_test.py`.
+# - The example :ref:`sphx_glr_gallery_two_sample_test.py` compares two samples instead.
 # - Predict the salary: :ref:`sphx_glr_gallery_a_table_with_categories.py`.

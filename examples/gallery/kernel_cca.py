@@ -47,7 +47,7 @@ for ax, (name, (of_a, of_b)) in zip(axes, views.items(), strict=True):
     model = CCA(1, max_iter=2000).fit(of_a[train], of_b[train])
     a, b = (variate[:, 0] / variate.std() for variate in model.transform(of_a[test], of_b[test]))
     r = np.corrcoef(a, b)[0, 1]
-    dots = ax.scatter(a, b, c=np.sin(2 * angle[test]), s=9)
+    dots = ax.scatter(a, b, c=np.sin(2 * angle[test]), s=9, vmin=-1, vmax=1)
     ax.set(title=f"{name}: r = {r:.2f}", xlabel="variate of the first view")
     print(f"{name:<24}correlation {r:.2f} on new rows")
 axes[0].set_ylabel("variate of the second view")
@@ -58,6 +58,6 @@ plt.show()
 # What to try next
 # ----------------
 #
-# - Test whether two views depend on each other at all: :func:`trickless.inference.hsic_test`, as in
-#   :ref:`sphx_glr_gallery_independence_of_columns.py`.
+# - Test whether two views depend on each other at all, with :func:`trickless.inference.hsic_test`.
+#   The example :ref:`sphx_glr_gallery_independence_of_columns.py` does so.
 # - More methods on random features: :doc:`/guides/features`.

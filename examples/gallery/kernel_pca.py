@@ -36,7 +36,7 @@ methods = {
     "Exact kernel PCA": KernelPCA(2, kernel="rbf", gamma=1 / (2 * LENGTH_SCALE**2)),
 }
 
-fig, axes = plt.subplots(1, 3, figsize=(9, 3.3))
+fig, axes = plt.subplots(1, 3, figsize=(9, 3.6))
 for ax, (name, method) in zip(axes, methods.items(), strict=True):
     Z = method.fit_transform(X)
     Z *= np.where(Z[ring == 1].mean(axis=0) < 0, -1, 1)  # the sign of a component is arbitrary
@@ -44,7 +44,8 @@ for ax, (name, method) in zip(axes, methods.items(), strict=True):
         ax.plot(*Z[ring == label].T, ".", markersize=4, alpha=0.6, label=text)
     ax.set(title=name, xlabel="first component")
 axes[0].set_ylabel("second component")
-axes[0].legend(loc="upper right", markerscale=3, handletextpad=0.2, frameon=True)
+key = axes[0].get_legend_handles_labels()
+fig.legend(*key, loc="outside lower center", ncols=2, markerscale=3)
 plt.show()
 
 # %%

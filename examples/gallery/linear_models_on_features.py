@@ -84,7 +84,7 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
         rows = X[y == label][:150]
         ax.plot(*rows.T, marker, color=("C0", "C1")[label], markersize=4, markeredgecolor="w")
     loss = log_loss(y_test, model.predict_proba(X_test))
-    ax.set(title=f"{name.capitalize()}: log loss {loss:.2f}", xlabel="$x_1$")
+    ax.set(title=f"{name.capitalize()}: log loss {loss:.2f}", xlabel="$x_1$", xticks=range(-1, 3))
 axes[0].set_ylabel("$x_2$")
 fig.colorbar(shades, ax=axes, label="probability of the squares", ticks=[0, 0.5, 1])
 plt.show()

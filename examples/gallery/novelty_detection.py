@@ -39,7 +39,7 @@ models = {
 
 across, up = np.linspace(-1.8, 2.8, 150), np.linspace(-1.3, 1.8, 120)
 plane = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharex=True, sharey=True)
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.9), sharex=True, sharey=True)
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     model.fit(usual)
     score = model.decision_function(plane).reshape(len(up), len(across))
@@ -53,7 +53,7 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     ax.set(title=name, xlabel="$x_1$", aspect="equal")
     print(f"{name:<24}{np.mean(model.predict(usual) == -1):.1%} of the usual rows are outside")
 axes[0].set_ylabel("$x_2$")
-axes[0].legend(loc="lower left", frameon=True, ncols=3, columnspacing=0.8, handletextpad=0.1)
+fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 plt.show()
 
 # %%

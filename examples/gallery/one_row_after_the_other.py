@@ -82,8 +82,8 @@ plt.show()
 
 # %%
 # The dotted line is the variance of the noise, which no learner can beat for long. The price of
-# random neurons is a larger error (0.018 instead of 0.012), and a slower return after the change.
-# Their gain is that the kernel need not have a formula.
+# random neurons is a somewhat larger error, and a slower return after the change. Their gain is
+# that the kernel need not have a formula.
 #
 # What to try next
 # ----------------

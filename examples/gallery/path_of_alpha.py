@@ -57,7 +57,7 @@ ax.annotate("noise", (alphas[-1], 4.3), ha="right")
 ax.axvline(model.alpha_, color="C0", linestyle="--", linewidth=1)
 ax.annotate("chosen alpha ", (model.alpha_, 16), ha="right", color="C0")
 ax.set(xscale="log", xlabel="alpha", ylabel="mean squared error", ylim=(0, 29))
-ax.legend(loc="upper center", bbox_to_anchor=(0.45, 1))
+fig.legend(loc="outside upper center", ncols=3)
 plt.show()
 
 at = np.searchsorted(alphas, model.alpha_ * 0.999)
@@ -74,4 +74,4 @@ print(f"error on new rows at the best alpha:   {min(test_errors):.2f}")
 #
 # - :doc:`/explanation/alpha` explains what ``alpha`` means and how it is chosen.
 # - :doc:`/guides/tune` says which other parameters are worth your time.
-# - :ref:`sphx_glr_gallery_error_bars_of_a_chirp.py` uses the same model to predict error bars.
+# - :ref:`sphx_glr_gallery_error_bars_of_a_chirp.py` uses the same learner to predict error bars.

@@ -49,18 +49,22 @@ widened = quantiles.predict_interval(X_test, confidence=0.9)
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), sharey=True)
 for ax, ends, title in zip(axes, (left_out, widened), ("rows left out", "quantiles"), strict=True):
     inside = (ends[:, 0] <= y_test) & (y_test <= ends[:, 1])
-    ax.plot(X[:, 0], y, ".", ms=3, alpha=0.6)
-    ax.fill_between(X_test[:, 0], *ends.T, alpha=0.3, linewidth=0)
+    ax.plot(X[:, 0], y, ".", ms=3, color="0.5", label="rows")
+    ax.fill_between(X_test[:, 0], *ends.T, alpha=0.3, linewidth=0, label="90 % interval")
     ax.set(title=f"{title}: {inside.mean():.0%} inside", xlabel="x", ylim=(-4, 4))
     left, right = inside[X_test[:, 0] < 2].mean(), inside[X_test[:, 0] > 4].mean()
     print(f"{title}: {left:.0%} inside on the left, {right:.0%} on the right")
+axes[0].set_ylabel("y")
+axes[0].legend(loc="lower left")
+plt.show()
 
 # %%
 # A stream that changes
 # ---------------------
 #
 # The noise of a stream triples after 2,000 rows. ``AdaptiveInterval`` predicts each batch before it
-# learns it, and raises its level while too many targets are outside.
+# learns it, and raises its level while too many targets are outside. Just after the change no error
+# seen so far is large enough. The intervals are then infinite, and the lower curve has a hole.
 
 online = KitchenSinksRegressor(Gaussian(length_scale=1.0), n_neurons=50, random_state=0)
 stream = AdaptiveInterval(online, confidence=0.9, window_size=500)
@@ -80,7 +84,8 @@ above.plot(rows, np.convolve(np.pad(shares, 10, "edge"), np.ones(21) / 21, "vali
 above.axhline(0.9, color="k", lw=0.8, ls=":")
 above.set(ylabel="share inside", ylim=(0.5, 1))
 below.plot(rows, widths)
-_ = below.set(ylabel="mean width", xlabel="rows so far")
+below.set(ylabel="mean width", xlabel="rows so far")
+plt.show()
 
 # %%
 # What to try next

@@ -102,7 +102,7 @@ right.set_ylim(0, None)
 right.legend()
 plt.show()
 for shots, error in zip(all_shots, errors.mean(axis=0), strict=True):
-    print(f"{shots:>2} shots: error {error:.1%}")
+    print(f"shots {shots:>2}: error {error:.1%}")
 print(f"exact kernel: error {exact.mean():.1%}")
 
 # %%

@@ -75,7 +75,7 @@ for killed_after in (24, N_BATCHES - 1):
 i = np.array(list(log))
 error, bar, inside = np.array(list(log.values())).T
 fig, (ax, below) = plt.subplots(2, 1, figsize=(6.4, 5), sharex=True, height_ratios=(2, 1))
-ax.plot(i * N_ROWS, error, "o", label="error of the batch, before it is learned")
+ax.plot(i * N_ROWS, error, "o", label="error before the batch is learned")
 ax.plot(i * N_ROWS, bar, label="mean error bar")
 ax.axhline(NOISE, color="black", linestyle="--", linewidth=1, label="noise")
 ax.set(title="A live loop with error bars", ylabel="root mean squared error", yscale="log")

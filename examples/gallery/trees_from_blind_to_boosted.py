@@ -34,6 +34,7 @@ X_test, y_test = X_test[:5000], y_test[:5000]
 candidates = (1, 3, 10, 30, 100)
 errors, seconds = np.zeros((2, 3, len(candidates)))
 boosted = np.zeros(3)
+BoostedTreesClassifier(n_trees=1).fit(X[:500], y[:500])  # compiles, which would count as time
 
 for seed in range(3):
     rows = np.random.default_rng(seed).permutation(len(y))[:5000]
@@ -51,7 +52,7 @@ for seed in range(3):
 for M, error, time_of_fit in zip(
     candidates, errors.mean(axis=0), seconds.mean(axis=0), strict=True
 ):
-    print(f"{M:>3} candidates: error {error:.1%}, {time_of_fit:.2f} s")
+    print(f"n_candidates {M:>3}: error {error:.1%}, {time_of_fit:.2f} s")
 print(f"HistGradientBoosting: error {boosted.mean():.1%}")
 
 # %%
@@ -64,21 +65,22 @@ fig, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.8), width_ratios=(3, 2))
 mean, spread = 100 * errors.mean(axis=0), 100 * errors.std(axis=0, ddof=1)
 left.fill_between(candidates, mean - spread, mean + spread, alpha=0.2, linewidth=0)
 left.plot(candidates, mean, "o-", label="trickless, trees")
+left.annotate("blind", (1, mean[0]), xytext=(8, 0), textcoords="offset points")
+below = {"xytext": (0, -5), "textcoords": "offset points", "ha": "right", "va": "top"}
+left.annotate("best of many", (100, (mean - spread)[-1]), **below)
 mean, spread = 100 * boosted.mean(), 100 * boosted.std(ddof=1)
 left.axhspan(mean - spread, mean + spread, color="C1", alpha=0.15, linewidth=0)
 left.axhline(mean, color="C1", linestyle="--", label="HistGradientBoosting")
 left.set(title="Error", xscale="log", xlabel="n_candidates", ylabel="test error, %")
 left.set_xticks(candidates, candidates)
 left.minorticks_off()
-left.set_ylim(17.8, 24.8)
-left.annotate(" blind", (1.1, 100 * errors[:, 0].mean()))
-left.annotate("best of many", (100, 100 * errors[:, -1].mean() - 0.7), ha="right")
+left.margins(y=0.1)
 left.legend()
 right.plot(candidates, seconds.mean(axis=0), "o-", color="C2")
 right.set(
     title="Time", xscale="log", yscale="log", xlabel="n_candidates", ylabel="seconds of the fit"
 )
-right.set_yticks([0.2, 0.5, 1, 2], ["0.2", "0.5", "1", "2"])
+right.set_yticks([0.1, 0.2, 0.5, 1], ["0.1", "0.2", "0.5", "1"])
 right.minorticks_off()
 right.set_xticks(candidates, candidates)
 plt.show()

@@ -82,13 +82,12 @@ for share, marker in ((0.0, "o"), (0.2, "s"), (0.4, "^")):
     low, median, high = np.quantile(pvalues, [0.25, 0.5, 0.75], axis=1)
     (line,) = ax.plot(sizes, median, marker + "-", label=f"{share:.0%} eights")
     ax.fill_between(sizes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-ax.axhline(0.05, color="0.4", linestyle="--", linewidth=1)
-ax.annotate("5 %", (sizes[-1], 0.05), xytext=(4, 0), textcoords="offset points", va="center")
+ax.axhline(0.05, color="0.4", linestyle="--", linewidth=1, label="p = 5 %")
 ax.set(xscale="log", yscale="log", xlabel="images of each sample", ylabel="p-value", xticks=sizes)
 ax.set_xticks([], minor=True)
 ax.set_xticklabels(sizes)
 ax.set_title("A small difference needs more images")
-ax.legend(loc="lower left")
+ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 plt.show()
 
 # %%
@@ -124,6 +123,6 @@ print([tuple(map(int, divmod(place, 10))) for place in nearest], "are the most a
 # What to try next
 # ----------------
 #
-# - Test columns of a data frame for dependence: :ref:`sphx_glr_gallery_independence_of_columns.py`.
+# - The example :ref:`sphx_glr_gallery_independence_of_columns.py` tests columns of a data frame.
 # - Read what the tests promise: :doc:`/guides/test-hypotheses`.
 # - Pass ``Patches((28, 28), patch=7)`` as the third argument, to compare images by their patches.

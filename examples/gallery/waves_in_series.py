@@ -74,19 +74,24 @@ for name, rows in (("complete", X_test), ("with gaps", X_gaps)):
 # See where it looks
 # ------------------
 #
-# :func:`~trickless.inspection.occlusion_importance` hides a window of a series at a time. The model
-# looks at the pulse and at the wave, whose distance and sign tell the kinds apart.
+# :func:`~trickless.inspection.occlusion_importance` hides a window of a series at a time, and says
+# how much the answers of the model change. The model looks at the pulse and at the wave, whose
+# distance and sign tell the kinds apart.
 
+look = {"cmap": "Oranges", "vmin": 0, "vmax": 1.5, "extent": (-0.5, 149.5, -2, 3)}
 fig, axes = plt.subplots(3, 2, figsize=(8, 5), sharex=True, sharey=True)
 for kind, row in enumerate(axes):
     for axis, i in zip(row, np.flatnonzero(y_test == kind), strict=False):
         found = occlusion_importance(model, [X_gaps[i]], window_size=16)
-        axis.imshow(found, cmap="Oranges", aspect="auto", extent=(-0.5, 149.5, -2, 3), vmin=0)
+        shades = axis.imshow(found, aspect="auto", alpha=0.8, **look)
         axis.plot(X_gaps[i], color="0.1", linewidth=1)
         chance = model.predict_proba([X_gaps[i]])[0, kind]
         axis.set_title(f"{KINDS[kind]}: probability {chance:.2f}", fontsize=10)
-axes[-1, 0].set_xlabel("time")
-axes[-1, 1].set_xlabel("time")
+for axis in axes[-1]:
+    axis.set_xlabel("time")
+for axis in axes[:, 0]:
+    axis.set_ylabel("value")
+fig.colorbar(shades, ax=axes, label="importance")
 plt.show()
 
 # %%
@@ -108,5 +113,7 @@ for name, one, other in (
 #
 # - Make the noise larger, and see how probabilities follow.
 # - Pass several channels, as an array of the shape (series, channels, times).
-# - :doc:`/guides/time-series` has numbers as targets, intervals and streams.
-# - :doc:`/benchmarks/series` compares accuracy and time with MiniRocket, MultiRocket and Hydra.
+# - :doc:`The guide to time series </guides/time-series>` has numbers as targets, intervals and
+#   streams.
+# - :doc:`The benchmark of time series </benchmarks/series>` compares accuracy and time with
+#   MiniRocket, MultiRocket and Hydra.

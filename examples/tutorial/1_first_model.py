@@ -114,5 +114,6 @@ plt.show()
 # ----------------
 #
 # - The next part asks a regression how sure it is: :ref:`sphx_glr_tutorial_2_error_bars.py`.
-# - There are other learners, for tables and for streams: :doc:`/guides/choose-a-learner`.
+# - There are other learners, for tables and for streams. The guide :doc:`/guides/choose-a-learner`
+#   names them.
 # - Pictures explain why random neurons work: :doc:`/explanation/idea`.

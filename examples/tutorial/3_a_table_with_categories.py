@@ -116,10 +116,10 @@ FeatureImportancesDisplay.from_estimator(model, ax=left)
 left.set(title="Which columns matter")
 for city in ("Lyon", "Oslo", "Porto"):
     rows = (X_test["city"] == city).to_numpy()
-    right.plot(y_test[rows], model.predict(X_test[rows]), ".", alpha=0.7, label=city)
+    right.plot(y_test[rows], model.predict(X_test[rows]), "o", markersize=3, alpha=0.7, label=city)
 right.axline((1000, 1000), slope=1, color="0.4", linestyle="--", linewidth=1)
 right.set(title="New flats", xlabel="rent", ylabel="predicted rent")
-right.legend()
+right.legend(markerscale=2)
 plt.show()
 
 # %%

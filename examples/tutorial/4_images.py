@@ -3,7 +3,7 @@
 =========
 
 The family of neurons says what a model can see. In part 1, neurons compared whole images. Now each
-neuron looks for a small random pattern, and two thirds of the errors are gone.
+neuron looks for a small random pattern, and more than half of the errors are gone.
 """
 
 # %%
@@ -65,8 +65,8 @@ for name, model in models.items():
     print(f"{name:<13} {wrong} of {len(y_test)} test images are wrong")
 
 # %%
-# Two thirds of the errors are gone, with a fifth of the neurons. Each neuron has nine columns here,
-# one for each cell, so the models are of similar size.
+# More than half of the errors are gone, with a fifth of the neurons. Each neuron has nine columns
+# here, one for each cell, so the models are of similar size.
 #
 # A kernel machine would need a formula for the kernel of these neurons, and nobody knows one. A
 # model of random neurons does not need it.

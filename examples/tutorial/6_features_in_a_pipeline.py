@@ -40,7 +40,7 @@ print(f"{X.shape} becomes {features.fit_transform(X).shape}")
 #
 # The left picture has a logistic regression of the two columns. In the middle, waves are in front
 # of it. On the right, each neuron is a *fern*, a small random tree. Waves give a smooth boundary,
-# whereas ferns give steps. A shade says how likely the model finds each class.
+# whereas ferns give steps. Red shades mean that class 0 is likely, and blue shades class 1.
 
 models = {
     "no neurons": make_pipeline(LogisticRegression()),
@@ -56,10 +56,12 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
         model, X, ax=ax, response_method="predict_proba", cmap="RdBu", alpha=0.5, vmin=0, vmax=1
     )
     for moon, colour in enumerate(["C1", "C0"]):
-        ax.scatter(*X[y == moon].T, s=14, color=colour, edgecolor="white", linewidth=0.4)
+        look = {"color": colour, "edgecolor": "white", "linewidth": 0.4}
+        ax.scatter(*X[y == moon].T, s=14, label=f"class {moon}", **look)
     ax.set(title=f"{name}: {model.score(X_test, y_test):.0%}", xlabel="first column", ylabel="")
     ax.grid(False)
 axes[0].set_ylabel("second column")
+axes[0].legend(loc="lower left", handletextpad=0.1)
 plt.show()
 
 # %%

@@ -71,8 +71,8 @@ models = {
 fig, axes = plt.subplots(2, 1, figsize=(8, 5), sharex=True, sharey=True)
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     mean, std = model.fit(X[seen], visitors[seen]).predict(X, return_std=True)
-    ax.plot(X[seen], visitors[seen], ".", color="0.55", label="seen")
-    ax.plot(X[~seen], visitors[~seen], ".", color="C1", label="to predict")
+    ax.plot(X[seen], visitors[seen], ".", color="0.2", label="seen", zorder=3)
+    ax.plot(X[~seen], visitors[~seen], ".", color="C1", label="to predict", zorder=3)
     low, high = mean - 2 * std, mean + 2 * std
     ax.fill_between(X[:, 0], low, high, color="C0", alpha=0.25, linewidth=0, label="mean ± 2 std")
     ax.plot(X, mean, color="C0", linewidth=1.3, label="mean")
