@@ -99,7 +99,7 @@ def test_mmd_test_rejects_as_often_as_its_level(method, n_nulls=300):
 @pytest.mark.parametrize("change", ["mean", "variance"])
 def test_the_power_of_mmd_test_is_that_of_the_quadratic_test(change):
     rejected = {"neurons": 0, "asymptotic": 0, "exact": 0}
-    for seed in range(40):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         X, Y = rng.standard_normal((2, 60, 2))
         Y = Y + 0.45 if change == "mean" else 1.7 * Y
@@ -111,8 +111,8 @@ def test_the_power_of_mmd_test_is_that_of_the_quadratic_test(change):
         K = SMOOTH.fit(rows, rng).kernel(rows)
         permuted = [naive.mmd(K, rng.permutation(first)) for _ in range(199)]
         rejected["exact"] += (1 + (permuted >= naive.mmd(K, first)).sum()) / 200 <= 0.05
-    assert rejected["exact"] > 20
-    assert min(rejected.values()) >= rejected["exact"] - 4
+    assert rejected["exact"] > 15
+    assert min(rejected.values()) >= rejected["exact"] - 3
 
 
 def test_swapping_the_samples_changes_nothing_but_the_draws():

@@ -282,9 +282,9 @@ def test_noise_that_is_larger_at_some_rows_is_not_followed():
 
 
 def test_events_that_are_rare_are_learned_no_worse_than_by_a_constant():
-    """The log loss on new rows, to 2 standard errors of the mean of eight seeds."""
+    """The log loss on new rows, to 2 standard errors of the mean of six seeds."""
     gains = []
-    for seed in range(8):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         X, X_test = rng.standard_normal((1000, 3)), rng.standard_normal((3000, 3))
         p, p_test = (1 / (1 + np.exp(5 - 1.5 * rows[:, 0])) for rows in (X, X_test))
@@ -297,7 +297,7 @@ def test_events_that_are_rare_are_learned_no_worse_than_by_a_constant():
         rate = y.mean()
         constant = -(p_test.sum() * np.log(rate) + (1 - p_test).sum() * np.log(1 - rate))
         gains.append((constant - loss) / len(X_test))
-    assert np.mean(gains) > 2 * np.std(gains) / np.sqrt(8)
+    assert np.mean(gains) > 2 * np.std(gains) / np.sqrt(6)
     assert min(gains) > -0.01
 
 
@@ -305,14 +305,14 @@ def test_events_that_are_rare_are_learned_no_worse_than_by_a_constant():
 def test_a_few_events_of_pure_noise_are_not_followed(n_events):
     """Log loss over that of a constant, whose standard error from k events is 1/√k of it."""
     rate, ratios = n_events / 300, []
-    for seed in range(8):
+    for seed in range(5):
         X, X_test = inputs(300, 3, seed=seed), inputs(2000, 3, seed=100 + seed)
         y = np.arange(300) < n_events
         model = KitchenSinksClassifier(n_neurons=100, loss="log_loss", random_state=0).fit(X, y)
         f = model.decision_function(X_test)
         loss = rate * np.logaddexp(0, -f) + (1 - rate) * np.logaddexp(0, f)
         ratios.append(loss.mean() / -(rate * np.log(rate) + (1 - rate) * np.log(1 - rate)))
-    assert np.mean(ratios) < 1 + 1 / np.sqrt(8 * n_events)
+    assert np.mean(ratios) < 1 + 1 / np.sqrt(5 * n_events)
 
 
 @pytest.mark.parametrize(("loss", "classes"), [("log_loss", 3), ("hinge", 2), ("squared_hinge", 3)])

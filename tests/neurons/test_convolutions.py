@@ -65,7 +65,7 @@ def literally(neurons, row, weights):
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("shape", SHAPES, ids=repr)
 def test_activations_are_what_loops_over_times_give(shape, gaps):
-    X = np.cumsum(inputs(5, columns(shape)), axis=1) + 3
+    X = np.cumsum(inputs(4, columns(shape)), axis=1) + 3
     X = with_gaps(X) if gaps else X
     neurons, weights = drawn(Convolutions(shape, kernels=4), X, 20)
     assert set(weights[0]) == ({0, 2} if columns(shape) == 9 else {0, 1, 2})
