@@ -34,10 +34,11 @@ def pytest_ignore_collect(collection_path, config):
 
 def pytest_sessionstart(session):
     """Compile loops before workers start, each of which would compile all of them."""
-    if session.config.getoption("numprocesses", None):
+    option = session.config.getoption
+    if option("numprocesses", None) and not option("collectonly"):
         command = [sys.executable, str(ROOT / "tests/support/compile_loops.py")]
         parts = [subprocess.Popen([*command, each]) for each in ("oblivious", "binary", "series")]
-        ended = [part.wait() for part in parts]
+        ended = [part.wait(600) for part in parts]
         if any(ended):
             pytest.exit("the loops that tests use cannot be compiled", 1)
 

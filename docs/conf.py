@@ -86,10 +86,11 @@ SOURCE = metadata.metadata(project).get_all("Project-URL")
 SOURCE = next(url.partition(", ")[2] for url in SOURCE if url.startswith("Source"))
 #: Rows of tables, and spaces in them at which a number is not to be broken, as in "0.9 ± 0.1 s".
 ROW = re.compile(r"^\|.*$", flags=re.M)
-#: Cells and titles, code in them, and where a long name may be broken: "Kitchen|Sinks|.fit(|X".
-CELL = re.compile(r"<(td|th|h1)\b.*?</\1>", flags=re.S)
+#: Code and titles, and where a long name may be broken: "Kitchen|Sinks|.fit(|X".
 CODE = re.compile(r'(?<=<span class="pre">)[^<]+|(?<=<h1>)\w+(?=<)')
-IN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[/_(=,])(?=[\w'\"&\[])|(?<=\.)(?=[A-Za-z])")
+IN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[/(=,])(?=[\w'\"&\[])|(?<=[^\W_][._])(?=[^\W\d])")
+#: A short formula, with what stands before and after it without a space.
+STOPPED = re.compile(r'\(?<span class="math[^"]*">[^<]{1,25}</span>[.,;:)]+')
 IN_A_NUMBER = re.compile(r"(?<=[\d%]) (?=±|(?:%|s|ms|µs|MB|MiB|GiB)(?!\w))|(?<=±) (?=\d)")
 
 
@@ -151,11 +152,11 @@ def leave_out_citations(app, doctree, docname):
 
 
 def let_names_break(app, pagename, templatename, context, doctree):
-    """Say where browsers may break long names of code in tables, titles and signatures."""
+    """Say where browsers may break names and signatures, and keep options and full stops whole."""
     if body := context.get("body"):
-        body = CELL.sub(
-            lambda cell: CODE.sub(lambda code: IN_A_NAME.sub("<wbr>", code[0]), cell[0]), body
-        )
+        body = CODE.sub(lambda code: IN_A_NAME.sub("<wbr>", code[0]), body)
+        body = body.replace('<span class="pre">-', '<span class="pre unbroken">-')
+        body = STOPPED.sub(r'<span class="unbroken">\g<0></span>', body)
         opened = 'class="sig-paren">(</span>'
         context["body"] = body.replace(opened, opened + "<wbr>")
 

@@ -204,7 +204,7 @@ def drift():
     names = [f"{life:,.0f} rows" if life < np.inf else "none" for life in model.half_lives_]
     bottom.stackplot(rows, shares, labels=names, colors=plt.get_cmap("Blues")([0.3, 0.5, 0.7, 1.0]))
     bottom.set(xlabel="rows", ylabel="weights of half-lives", xlim=(0, len(X)), ylim=(0, 1))
-    bottom.legend(loc="lower left", title="half-life", frameon=True, facecolor="white")
+    bottom.legend(loc="upper left", bbox_to_anchor=(1, 1), title="half-life")
     for axis in (top, bottom):
         for change in (2500, 4200):
             axis.axvline(change, color="C3", linestyle=":", linewidth=1)

@@ -35,7 +35,7 @@ low, high = model.predict_interval(grid, confidence=0.9).T
 
 fig, ax = plt.subplots()
 ax.plot(bmi, y, ".", color="0.6", label="patients")
-ax.fill_between(grid[:, 0], low, high, alpha=0.25, linewidth=0, label="90 % interval")
+ax.fill_between(grid[:, 0], low, high, alpha=0.25, linewidth=0, label="90% interval")
 ax.plot(grid, model.predict(grid), label="prediction")
 ax.set(xlabel="body mass index", ylabel="progression of the disease", xlim=(10, 55))
 ax.legend(loc="upper left")
@@ -66,7 +66,7 @@ for index in (25, 50):
 # Now use all ten features. The default neurons compare rows by their distance, so the features need
 # one scale, which a ``StandardScaler`` in a pipeline provides.
 #
-# A band of two standard deviations holds 95 % of new targets only if errors are normal.
+# A band of two standard deviations holds 95% of new targets only if errors are normal.
 # ``predict_interval`` does not assume that. It uses the errors at the patients that the model has
 # learned from, each left out in turn. We count how many new patients are inside.
 
@@ -80,7 +80,7 @@ scaled = model[:-1].transform(X_test)
 low, high = model[-1].predict_interval(scaled, confidence=0.95).T
 inside = (low <= y_test) & (y_test <= high)
 print(f"R² = {model.score(X_test, y_test):.2f}")
-print(f"{inside.mean():.0%} of {len(y_test)} new patients are inside their 95 % interval")
+print(f"{inside.mean():.0%} of {len(y_test)} new patients are inside their 95% interval")
 
 # %%
 # What to try next

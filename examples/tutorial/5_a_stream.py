@@ -61,7 +61,7 @@ for number, (X, y) in enumerate(batches(31)):
 # See what the model knows
 # ------------------------
 #
-# After 500 pixels the model has seen 2 % of the photograph, and the flower is already there. Later
+# After 500 pixels the model has seen 2% of the photograph, and the flower is already there. Later
 # batches make its shape clear. The petals stay blurred, because 500 waves cannot draw every detail.
 
 fig, axes = plt.subplots(2, 2, figsize=(7, 5.2))

@@ -275,7 +275,7 @@ def test_ctrl_c_in_a_compression_leaves_the_support_before_or_after(learner):
     expected = [answers(deepcopy(model), X) for model in (begun, done)]
     assert not np.array_equal(*expected)
     found = []
-    for n in range(1, 10_000, 2):
+    for n in range(1 + isinstance(learner, KernelGradientRegressor), 10_000, 2):
         model = deepcopy(begun)
         if not signalled(n, compress, model):
             break

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from trickless import BoostedTreesClassifier, BoostedTreesRegressor
+from trickless import BoostedTreesClassifier, BoostedTreesRegressor, KitchenSinksRegressor
 from trickless._arrays import branch_loops, branches, leaves, loops
 from trickless._solvers.boosting import steps
 from trickless._solvers.boosting.branches import take_binary_steps
+from trickless.neurons import Trees
 
 
 def layouts(array):
@@ -72,4 +73,12 @@ def test_boosting_is_compiled_once_for_all_layouts(learner, shape, loop):
     n_compiled = len(loop.signatures)
     for other in zip(layouts(X), layouts(y), layouts(weight), strict=True):
         np.testing.assert_array_equal(model.fit(*other).predict(X), expected)
-    assert len(loop.signatures) == n_compiled == 1
+    assert len(loop.signatures) == n_compiled
+
+
+@pytest.mark.parametrize("shape", ["oblivious", "binary"])
+def test_coefficients_of_leaves_are_not_copied_at_each_prediction(shape):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    model = KitchenSinksRegressor(Trees(shape=shape), 5, random_state=0).fit(X, X[:, 0])
+    coef = model.network_.coef
+    assert np.shares_memory(loops.to_read(coef), coef)

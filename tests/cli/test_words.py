@@ -15,17 +15,19 @@ ROOT = Path(trickless.__file__).parent
 
 @cache
 def texts():
-    """Strings of modules that raise or warn, where "X" stands for what is filled in."""
+    """Strings of modules that raise or warn, but docstrings; "X" stands for what is filled in."""
     found = []
     for path in ROOT.rglob("*.py"):
         source = path.read_text(encoding="utf-8")
         if path.name != "words.py" and re.search(r"Remedy|Invalid\w+Error|\bwarn\(", source):
-            for node in ast.walk(ast.parse(source)):
+            tree = ast.parse(source)
+            docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            for node in ast.walk(tree):
                 if isinstance(node, ast.JoinedStr):
                     parts = (getattr(part, "value", "X") for part in node.values)
                     found.append("".join(part if isinstance(part, str) else "X" for part in parts))
-                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    found.append(node.value)
+                elif isinstance(node, ast.Constant) and id(node) not in docs:
+                    found.append(str(node.value))
     return found
 
 

@@ -189,7 +189,7 @@ def test_changes_are_detected(kind):
         if found is not None:
             delays.append(found.row - 199)
             away.append(abs(found.change_row - 200))
-    assert len(delays) >= 3
+    assert len(delays) == 4
     assert min(delays) > 0
     assert np.median(delays) < 100
     assert np.median(away) <= 20

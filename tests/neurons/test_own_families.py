@@ -135,7 +135,7 @@ def test_a_parameter_may_have_any_name(parameter):
             self_h = float(getattr(self, parameter))
             return np.exp(-((X[:, None] - weights[None]) ** 2).sum(axis=2) / (2 * self_h**2))
 
-    for name in ("kitchen sinks", "doubly stochastic"):
+    for name in LEARNERS:
         named = clone(LEARNERS[name]).set_params(n_neurons=40, neurons=Named(0.7))
         found = named.fit(X[:99], Y[:99]).predict(X_NEW[:99])
         np.testing.assert_array_equal(found, predicted(name))

@@ -37,7 +37,7 @@ def to_read(values: np.ndarray, dtype: DTypeLike | None = None) -> np.ndarray:
     numba compiles a loop again for each layout of an array, and for one that may be written to.
     """
     view = np.ascontiguousarray(values, dtype).view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 

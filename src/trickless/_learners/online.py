@@ -132,7 +132,7 @@ class OnlineLearner(Learner):
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Learn in one online pass over the rows, in a random order.
 
-        ``partial_fit`` learns rows in the order given.
+        ``partial_fit``, and any learner that forgets rows, takes them in the order given.
         """
         with training_copy(self, is_model) as new, linear_algebra(self.n_jobs):
             X, targets, _ = new._receive_first(X, y)

@@ -21,6 +21,7 @@ The names listed here are public. The modules of this package are private.
    :class:`Coordinates`        one feature                                       inner product
    :class:`Tabular`            rule or wave on ranks and categories              closed form
    :class:`Trees`              leaf of a random tree                             closed form
+   :class:`Tanimoto`           random sign of a feature and its level            Tanimoto
    :class:`Patches`            random convolution of an image, pooled            no closed form
    :class:`Convolutions`       random convolutions of a time series, pooled      no closed form
    :class:`FromFunction`       your functions of arrays: draw w, evaluate psi    depends on them

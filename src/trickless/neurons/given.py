@@ -105,7 +105,7 @@ class Given(Composed):
         if source is None or not hasattr(model, "neurons_"):
             raise InvalidTypeError(
                 f"Given.of: model={model!r} has no drawn neurons",
-                "a fitted DoublyStochastic, KitchenSinks or RandomFeatures model",
+                "a fitted BoostedTrees, DoublyStochastic, KitchenSinks or RandomFeatures model",
             )
         n = model._n_drawn if network is None else network.n_neurons
         pieces = [weights for _, weights in source.pieces(0, n)]

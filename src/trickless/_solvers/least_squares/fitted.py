@@ -124,6 +124,8 @@ class Fitted(Stated):
             coef = in_precision(
                 problem.owner, "coefficients", self.by_neuron(solution.coef), self.stream.dtype
             )
+            if self.stream.neurons._one_hot:  # their loops read it so, and would copy it each time
+                coef = np.ascontiguousarray(coef)
             self._network = network = Network(
                 self.stream.neurons, self.stream, coef, solution.intercept
             )
