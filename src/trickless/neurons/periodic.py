@@ -24,8 +24,9 @@ class Periodic(Separable):
     r"""Fourier neurons of the periodic kernel, a product over the features.
 
     .. math:: k(x, x') = \exp\Bigl(-2 \sum_{j=1}^{d}
-        \frac{\sin^2(\pi (x_j - x'_j) / p_j)}{s_j^2}\Bigr), \qquad w_j = \frac{2 \pi m_j}{p_j},
-        \qquad P(m_j = m) = e^{-1/s_j^2} I_{|m|}(1/s_j^2)
+        \frac{\sin^2(\pi (x_j - x'_j) / p_j)}{s_j^2}\Bigr)
+
+    .. math:: w_j = \frac{2 \pi m_j}{p_j}, \qquad P(m_j = m) = e^{-1/s_j^2} I_{|m|}(1/s_j^2)
 
     Functions repeat after the period :math:`p_j` of each feature. For one feature, this is
     scikit-learn's ``ExpSineSquared``. The integers :math:`m_j` are independent, and :math:`I_m` is
