@@ -2,9 +2,9 @@
 Linear models become nonlinear on random features
 =================================================
 
-A learner has a few losses. For any other, put a linear model of scikit-learn that has it behind
-random features. A Poisson regression then follows a curve of counts, and a logistic regression
-draws a curved boundary.
+A learner has a few losses. For any other, put a linear model that has it behind random features. A
+Poisson regression then follows a curve of counts, and a logistic regression draws a curved
+boundary.
 """
 
 # %%
