@@ -84,14 +84,19 @@ COPIES = {
 }
 SOURCE = metadata.metadata(project).get_all("Project-URL")
 SOURCE = next(url.partition(", ")[2] for url in SOURCE if url.startswith("Source"))
-#: Rows of tables, and spaces in them at which a number is not to be broken, as in "0.9 ± 0.1 s".
+#: Rows of tables, and what stays whole in them: code, a formula, or a number with its unit and
+#: what belongs to it, as in "0.9 ± 0.1 s" or "K = 400".
 ROW = re.compile(r"^\|.*$", flags=re.M)
+NUMBER = r"(?:none|\d[\d.,%]*)"
+WHOLE = re.compile(
+    rf"`[^`]*`|\$[^$]*\$|(?:\w+ = |[<≤±] )?{NUMBER}(?: (?:±|→|of|to|for) {NUMBER})*"
+    r"(?: (?:%|s|ms|µs|[kMG]i?B)(?!\w))?"
+)
 #: Code and titles, and where a long name may be broken: "Kitchen|Sinks|.fit(|X".
 CODE = re.compile(r'(?<=<span class="pre">)[^<]+|(?<=<h1>)\w+(?=<)')
 IN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[/(=,])(?=[\w'\"&\[])|(?<=[^\W_][._])(?=[^\W\d])")
 #: A short formula, with what stands before and after it without a space.
 STOPPED = re.compile(r'\(?<span class="math[^"]*">[^<]{1,25}</span>[.,;:)]+')
-IN_A_NUMBER = re.compile(r"(?<=[\d%]) (?=±|(?:%|s|ms|µs|MB|MiB|GiB)(?!\w))|(?<=±) (?=\d)")
 
 
 def read(app, docname, source):
@@ -100,10 +105,15 @@ def read(app, docname, source):
     if docname in COPIES:
         page = ROOT / COPIES[docname]
         source[0] = page.read_text()
-    source[0] = ROW.sub(lambda row: IN_A_NUMBER.sub("\N{NO-BREAK SPACE}", row[0]), source[0])
+    source[0] = ROW.sub(lambda row: WHOLE.sub(unbroken, row[0]), source[0])
     if page.exists() or docname in COPIES:
         link = re.compile(r"(!?)(\[[^\]]*\])\((?!\w+:|#|/)([^)#\s]+)(#[^)]*)?\)")
         source[0] = link.sub(lambda match: of_site(match, page.parent), source[0])
+
+
+def unbroken(match):
+    """A number that no end of a line tears from its unit. Code and formulas stay as they are."""
+    return match[0] if match[0][0] in "`$" else match[0].replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def of_site(match, folder):

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 #: What all results depend on, whose versions are stored with them.
 OWN = "trickless", "numpy", "scipy"
-#: Code, which stays unchanged; or a number with its unit and what belongs to it.
-NUMBER = r"(?:none|\d[\d.,%]*)"
-ONE_WORD = re.compile(
-    rf"`[^`]*`|(?:\w+ = |[<≤±] )?{NUMBER}(?: (?:±|→|of|to|for) {NUMBER})*"
-    r"(?: (?:s|ms|µs|[kMG]i?B)\b)?"
-)
 
 
 def results(name):
@@ -45,17 +38,10 @@ def two_digits(value):
     return f"{float(f'{value:.2g}'):,g}"
 
 
-def unbroken(cell):
-    """A cell in which no number is torn from its unit by the end of a line."""
-    return ONE_WORD.sub(
-        lambda found: found[0] if found[0][0] == "`" else found[0].replace(" ", "\u00a0"), cell
-    )
-
-
 def grid(head, rows):
     """A table in Markdown."""
-    lines = [f"| {' | '.join(map(unbroken, head))} |", "|" + "---|" * len(head)]
-    return [*lines, *(f"| {' | '.join(map(unbroken, row))} |" for row in rows)]
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
 
 
 def listed(names):

@@ -1,8 +1,8 @@
-"""Compile the loops that tests use, one after the other, and keep them on disk.
+"""Compile the loops that tests use, and keep them on disk.
 
     python tests/support/compile_loops.py oblivious
 
-The argument is a shape of trees, or ``series``. A process for each takes the time of the longest.
+The argument is a shape of trees, or ``series``. Several processes may compile side by side.
 """
 
 import sys
